@@ -73,6 +73,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.too_large": "Report it to the host. A program that uses the client can raise `maxResponseBytes`.",
   "api.pagination": "Report it to the host; hostform does not act on half a list.",
   "api.cancelled": "Run the command again.",
+  "api.no_list": "If the list should have objects, check that no proxy answers. Otherwise report it to the host.",
   "api.deprecated":
     "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
   "plan.immutable": "Choose one of the ways that the message names.",

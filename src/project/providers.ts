@@ -201,7 +201,8 @@ export class Providers {
       onRequest: (event) => log.request(event, client.requestsPerMinute),
       onWait: (_, wait) => wait && log.wait(wait),
       onWarning: (warning) => {
-        if (!shared.reported.has(warning.code)) this.#warnings.push(warning);
+        // Each plan names the lists that prove nothing.
+        if (warning.code === "api.no_list" || !shared.reported.has(warning.code)) this.#warnings.push(warning);
         shared.reported.add(warning.code);
       },
     });

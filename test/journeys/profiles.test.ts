@@ -10,15 +10,10 @@ import { LONG } from "../reliability/support/long.ts";
 import { pairwise } from "../support/pairwise.ts";
 import { liveWithFaults } from "../support/profile-faults.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
+import { withKnownForm } from "../support/sandbox.ts";
 
 /** Where requests fail by chance, a life takes another course: it has its own test below. So it does where lists lag. */
 const { weather: _, list_lag: __, ...SWITCHES } = PROFILE_SWITCHES;
-
-/** Nothing in place of an empty list is a list only where lists with rows have no more around them. */
-const withKnownForm = (profile: Partial<Profile>): Partial<Profile> =>
-  profile.empty_list === "nothing" || (profile.empty_list === "map" && profile.envelope === "array")
-    ? { ...profile, envelope: "data_only" }
-    : profile;
 
 const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
   values

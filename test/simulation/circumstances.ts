@@ -110,5 +110,6 @@ function mishaps(chance: Chance): Mishaps {
     "denied-after": each,
     page: each / 2,
     hollow: 2 * each,
+    shifted: 6 * each,
   };
 }

@@ -21,7 +21,8 @@ export type Mishap =
   | "denied-before" // a refusal that is not the API's own, of a request that it never got
   | "denied-after" // the same in place of the answer: the server has acted
   | "page" // a page of a proxy in place of the API, with status 200: the server knows nothing
-  | "hollow"; // a GET is answered with a success that shows nothing: 202, 206, `null`, `{}`
+  | "hollow" // a GET is answered with a success that shows nothing: 202, 206, `null`, `{}`
+  | "shifted"; // the first row of a list ends after the first page was read: each other row moves up
 
 /** How likely each is, out of 1; what is left goes well. */
 export type Mishaps = Readonly<Partial<Record<Mishap, number>>>;
@@ -102,7 +103,8 @@ export class SimulatedNetwork extends Dispatcher {
       this.#flights.delete(flight);
       const refusal = this.#server.throttle.refuse(this.#world.now);
       if (refusal === undefined) this.#onSend(arrival);
-      const answer = this.#server.dated(refusal ?? this.#server.handle(arrival));
+      const handled = () => (mishap === "shifted" ? this.#server.shift(arrival) : this.#server.handle(arrival));
+      const answer = this.#server.dated(refusal ?? handled());
       this.#world.note(`server ${name} of ${arrival.from} -> ${answer.status}`);
       const back = (answer.after ?? 0) + 5 + chance.real() * 150;
       this.#world.after(back, () => this.#return(exchange, name, mishap, answer));

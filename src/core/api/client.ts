@@ -1,13 +1,13 @@
 /** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
-import type { JsonObject, RequestBudget } from "../model/index.ts";
+import type { ApiError, JsonObject, RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
 import { findText } from "./decoder.ts";
 import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
-import { describeShape, malformed } from "./errors.ts";
+import { describeShape, malformed, unprovenList } from "./errors.ts";
 import {
   type ApiAnswer,
   anyOf,
@@ -39,6 +39,8 @@ export class HostingClient {
   readonly #options: ReturnType<typeof resolveOptions>;
   readonly #chain: ChainHandler<ApiAnswer>;
   readonly #lists = new HostLists();
+  /** Lists that a warning has named. */
+  readonly #warned = new Set<RecordEndpoint>();
   #requests = 0;
   /** From sending to the answer, all requests together, in milliseconds. */
   #underWayMs = 0;
@@ -162,9 +164,13 @@ export class HostingClient {
   };
 
   async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
+    return (await this.#answer(endpoint, parts)).json;
+  }
+
+  #answer(endpoint: EndpointName, parts: RequestParts): Promise<ApiAnswer> {
     const signal = anyOf(this.#options.signal, parts.signal);
     const stop = anyOf(this.#options.stop, parts.stop);
-    return (await this.#chain(buildRequest(endpoint, { ...parts, signal, stop }))).json;
+    return this.#chain(buildRequest(endpoint, { ...parts, signal, stop }));
   }
 
   async #get<E extends RecordEndpoint>(endpoint: E, id: string, { signal }: CallOptions = {}): Promise<RecordOf<E>> {
@@ -173,12 +179,17 @@ export class HostingClient {
 
   #list<E extends RecordEndpoint>(
     endpoint: E,
-    { signal, whole, onRead }: ListOptions = {},
+    { signal, whole, onRead, onNoList }: ListOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
     const { pageSize, maxPages } = this.#options;
     const readAnother = async () => {
       for await (const _ of this.plans.list({ signal })) break;
+    };
+    const warned = (failure: ApiError) => {
+      if (!this.#warned.has(endpoint)) this.#options.onWarning?.(unprovenList(failure));
+      this.#warned.add(endpoint);
+      onNoList?.(failure);
     };
     return createListing({
       endpoint,
@@ -187,9 +198,10 @@ export class HostingClient {
       host: this.#lists,
       whole,
       onRead,
+      onNoList: onNoList && warned,
       ...(endpoint !== "listPlans" && { readAnother }),
       fetchPage: (page, size) =>
-        this.#call(endpoint, {
+        this.#answer(endpoint, {
           params,
           signal,
           query: [

@@ -64,15 +64,18 @@ const DEPTH = 3;
  * Reads the list envelope (§4 Pagination: "one common envelope", its shape not shown). The items are the array itself,
  * `data`, the resource's name, or the only array of records that there is, wherever it stands. A page without items may
  * be null or `{}` in their place or altogether, or leave them out beside the page metadata: it has `instead`.
+ * @param total the number of all items, as the headers state it. What the body states counts more.
  * @throws FailedAttempt api.malformed for any other answer without items: it is not an empty list.
  */
-export function readPage(endpoint: RecordEndpoint, json: unknown): ListPage {
+export function readPage(endpoint: RecordEndpoint, json: unknown, total?: number): ListPage {
   const decoder: Decoder<ApiRecord> = decoderOf(endpoint);
   const form = formOf(json);
-  if (Array.isArray(json)) return { items: json, next: [], form };
-  if (json === null || isEmpty(json)) return { items: [], next: [], form, instead: describeShape(json) };
+  const stated = total === undefined ? {} : { total };
+  if (Array.isArray(json)) return { items: json, next: [], form, ...stated };
+  if (json === null || isEmpty(json))
+    return { items: [], next: [], form, ...stated, ...(total !== 0 && { instead: describeShape(json) }) };
   const holders = isObject(json) ? holdersIn(json) : [];
-  const said = statementsOf(holders.flatMap(withMeta));
+  const said: Statements = { ...stated, ...statementsOf(holders.flatMap(withMeta)) };
   const items = itemsOf(holders, decoder, isPaged(said) || isOnlyLinks(json));
   if (items === undefined) {
     throw malformed(endpoint, { expected: `a list (each item ${decoder.noun})`, came: describeShape(json) });

@@ -60,6 +60,8 @@ export interface ApiReply {
 export interface ApiAnswer {
   readonly status: number;
   readonly json: unknown;
+  /** The number of all rows of a list, as the headers state it. */
+  readonly total?: number;
 }
 
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;

@@ -11,7 +11,7 @@ const LEAST_DEFAULT = 25;
 export class HostLists {
   /**
    * The host returned exactly the window of rows that was asked for, which begins with a row of the window before; false: it
-   * chooses the page size. Undefined: unknown.
+   * ignores the page size that was asked for. Undefined: unknown.
    */
   hasWindows: boolean | undefined;
   #first: 0 | 1 | undefined;

@@ -2,9 +2,10 @@
 
 import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
-import { decoderOf, describeEndpoint, type EndpointName, type RecordEndpoint } from "./endpoints.ts";
+import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
 import { type ListPage, nextOf, nextSigns, readItem, readPage } from "./envelope.ts";
-import { FailedAttempt } from "./errors.ts";
+import { broken, endless, type FailedAttempt, half } from "./errors.ts";
+import type { ApiAnswer } from "./exchange.ts";
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
@@ -22,12 +23,17 @@ export interface ReadOptions {
   readonly whole?: boolean | undefined;
   /** Called at the end. Who asks reads to the end: the pages that the first one promises are then fetched side by side. */
   readonly onRead?: ((reading: ListReading) => void) | undefined;
+  /** Called in place of a failure if the answer is no list: the listing is then empty, and proves nothing. Absent: it fails. */
+  readonly onNoList?: ((failure: ApiError) => void) | undefined;
 }
+
+/** One page as it came. */
+export type Page = Pick<ApiAnswer, "json" | "total">;
 
 export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> extends ReadOptions {
   readonly endpoint: E;
   /** Fetches one page by its number. */
-  readonly fetchPage: (page: number, size: number) => Promise<unknown>;
+  readonly fetchPage: (page: number, size: number) => Promise<Page>;
   readonly maxPages: number;
   /** How many rows are asked for a page. */
   readonly pageSize: number;
@@ -70,7 +76,7 @@ export class Reading {
   /** Each window began with the last rows of the one before. */
   #isLinked = true;
   /** Pages that were asked for before it is their turn, and how many rows the first page promises at most. */
-  readonly #ahead = new Map<string, Promise<unknown>>();
+  readonly #ahead = new Map<string, Promise<Page>>();
   #promised = 0;
   /** The number of all rows, by every page that names one; undefined: one named fewer than there are. */
   #totals: number[] | undefined = [];
@@ -111,6 +117,11 @@ export class Reading {
 
   get isUnfit(): boolean {
     return this.#isUnfit;
+  }
+
+  /** No row came. */
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
   }
 
   /** All rows, in their order. */
@@ -352,7 +363,8 @@ export class Reading {
     // Page 0 is another name of page 1, or the one before it.
     const number = window.page === 0 ? 0 : this.#numberOf(window);
     try {
-      return readPage(endpoint, await (this.#ahead.get(keyOf(window)) ?? fetchPage(number, window.size)));
+      const { json, total } = await (this.#ahead.get(keyOf(window)) ?? fetchPage(number, window.size));
+      return readPage(endpoint, json, total);
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
       // A database may fail at the rows before the first one.
@@ -385,22 +397,3 @@ function promisedBy({ items, size, number, last, pages, total }: ListPage, asked
 
 /** All signs of the last page say that there is a next one. */
 const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);
-
-const endless = (endpoint: EndpointName, detail: string) => broken(endpoint, "does not end or repeats itself", detail);
-
-/** A page is missing before the end: what it holds might be ordered again. */
-function half(endpoint: EndpointName, what: string, received: number): FailedAttempt {
-  const count = received === 1 ? "1 object" : `${received} objects`;
-  const detail = `${what}, but the server reports more than the ${count} that came.`;
-  return broken(endpoint, "is incomplete", detail);
-}
-
-export function broken(endpoint: EndpointName, what: string, detail: string): FailedAttempt {
-  return new FailedAttempt(endpoint, {
-    code: "api.pagination",
-    summary: `The listing ${describeEndpoint(endpoint)} ${what}`,
-    reached: "answered",
-    detail,
-    remedies: ["Report it to the host. Nothing is changed on the basis of an incomplete listing."],
-  });
-}

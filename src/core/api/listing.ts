@@ -2,9 +2,9 @@
 
 import type { ApiRecord } from "./decoder.ts";
 import type { RecordEndpoint, RecordOf } from "./endpoints.ts";
-import { noList } from "./errors.ts";
+import { broken, noList } from "./errors.ts";
 import { HostLists } from "./host-lists.ts";
-import { broken, type ListingOptions, type Mode, Reading, rowOf } from "./list-reading.ts";
+import { type ListingOptions, type Mode, Reading, type ReadOptions, rowOf } from "./list-reading.ts";
 
 /** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts again. */
 export interface Listing<T> extends AsyncIterable<T> {
@@ -24,7 +24,8 @@ export interface Listing<T> extends AsyncIterable<T> {
  *    read until its windows overlap ({@link continues}), or two readings are equal.
  *
  * A contradiction that remains, or more than `maxPages`, is api.pagination: rows that were not seen might be ordered again. An
- * answer without a list is api.inconclusive, unless a list with rows has its form.
+ * answer without a list is api.inconclusive, unless a list with rows has its form, or the caller concludes nothing from it
+ * ({@link ReadOptions.onNoList}).
  */
 export function createListing<E extends RecordEndpoint>({
   host = new HostLists(),
@@ -46,7 +47,7 @@ export function createListing<E extends RecordEndpoint>({
 const MOST_READINGS = { windows: 2, pages: 4 };
 
 async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
-  const { endpoint, host, whole = false, onRead, readAnother } = options;
+  const { endpoint, host, whole = false, onRead, onNoList, readAnother } = options;
   const yielded = new Set<string>();
   const count = { windows: 0, pages: 0 };
   let pages = 0;
@@ -69,7 +70,12 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
     }
     if (problem !== undefined && (count[mode] > 1 || !reading.mayHaveMoved)) throw problem;
     if (problem !== undefined) continue;
-    if (instead !== undefined && !(await host.hasForm(instead.form, readAnother))) throw noList(endpoint, instead.came);
+    if (instead !== undefined && !(await host.hasForm(instead.form, readAnother))) {
+      const failure = noList(endpoint, instead.came);
+      if (onNoList === undefined || !reading.isEmpty) throw failure;
+      onNoList(failure);
+      return onRead?.({ isWhole: false, pages });
+    }
     const isSame = before === rows;
     if (isWhole || isSame || !whole) return onRead?.({ isWhole: isWhole || isSame, pages });
     if (count.pages === MOST_READINGS.pages)

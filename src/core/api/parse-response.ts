@@ -22,8 +22,16 @@ export function parseResponse(
     const { repeat, record }: Endpoint = endpoints[request.endpoint];
     // 202 is no answer yet, 206 a part of one, 203 that of somebody in between: none of them shows what there is.
     if (repeat === "safe" && record !== undefined && reply.status !== 200) throw notRead(request, reply);
-    return { status: reply.status, json: read(request, reply, options.redact) };
+    const total = totalIn(reply.headers);
+    return { status: reply.status, json: read(request, reply, options.redact), ...(total !== undefined && { total }) };
   };
+}
+
+/** The number of all rows of a list, where a header states it. */
+function totalIn(headers: ApiReply["headers"]): number | undefined {
+  const range = /^\s*\w+\s+(?:\d+-\d+|\*)\/(\d+)\s*$/.exec(headers["content-range"] ?? "")?.[1];
+  const said = [range, headers["x-total-count"], headers["x-total"]].find((text) => /^\s*\d{1,9}\s*$/.test(text ?? ""));
+  return said === undefined ? undefined : Number(said);
 }
 
 /** A success other than 200 in place of a list or an object. */

@@ -2,11 +2,13 @@ import type * as z from "zod";
 import type { Answers, ApiRecord, ListOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
 import {
   type Diagnostic,
+  HostformError,
   type Invoice,
   type Json,
   type JsonObject,
   type Phase,
   type Quote,
+  saysNotFound,
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
@@ -258,4 +260,35 @@ export function namedByDomain(kind: Kind): Kind {
 export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return parent === undefined || parent === null ? id : `${String(parent)}/${id}`;
+}
+
+/**
+ * A collection (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed, or the parent is gone.
+ * @param isLast returns true if nothing more is wanted after this one.
+ */
+export async function collect(
+  kind: Kind,
+  context: ReadContext,
+  parent: string | undefined,
+  isLast: (remote: Remote) => boolean = () => false,
+): Promise<ReadonlyMap<string, Remote>> {
+  const found = new Map<string, Remote>();
+  if (kind.list === undefined) return found;
+  try {
+    for await (const remote of kind.list(context, parent)) {
+      found.set(remote.id, remote);
+      if (isLast(remote)) break;
+    }
+  } catch (error) {
+    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
+    if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
+    throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
+  }
+  return found;
+}
+
+/** Whether the account has no such service, which is the only parent that there is (§4: grants of a service). */
+async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
+  for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
+  return true;
 }

@@ -7,8 +7,8 @@ import type {
   PlanRecord,
   Reader,
 } from "../api/index.ts";
-import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
-import { ApiError, fail, HostformError, inScale } from "../model/index.ts";
+import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
+import { type ApiError, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
@@ -18,6 +18,12 @@ const MOMENT_MS = 15_000;
 
 /** A collection, by id. */
 type Listing = Promise<ReadonlyMap<string, Remote>>;
+
+/** How a list is read that is shown and from which nothing follows. */
+interface Shown {
+  /** An answer that is no list is shown as an empty list, and the client warns of it. */
+  readonly isShown?: boolean;
+}
 
 interface Recheck {
   readonly earlier: Listing | undefined;
@@ -60,6 +66,8 @@ export class Account {
   readonly #proved = new Set<string>();
   /** When the reading of a whole list ended, at the host. */
   #whole = new WeakMap<Listing, number>();
+  /** Listings that are empty because the host answered with no list: they prove nothing. */
+  readonly #unproven = new WeakMap<Listing, ApiError>();
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -92,10 +100,22 @@ export class Account {
 
   /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
-    return this.#shared(this.#collections, kind, parent);
+    const listing = this.#shared(this.#collections, kind, parent);
+    return this.#proved.has(listName(kind, parent)) ? this.#proof(listing) : listing;
   }
 
-  /** From now on every reading of the collection must be whole, because something is created that it does not show. */
+  /** @throws ApiError `api.inconclusive` if the host answered with no list. */
+  async #proof(listing: Listing): Listing {
+    const found = await listing;
+    const failure = this.#unproven.get(listing);
+    if (failure !== undefined) throw failure;
+    return found;
+  }
+
+  /**
+   * From now on every reading of the collection must be whole, because something is created that it does not show. Without
+   * this, an answer that is no list counts as an empty collection, from which nothing is concluded.
+   */
   proveAbsence(kind: Kind, parent?: string): void {
     this.#proved.add(listName(kind, parent));
   }
@@ -108,13 +128,16 @@ export class Account {
   /**
    * One object by id: from the listing, and when it is missing there confirmed otherwise before it is called absent —
    * by GET where the API has one, else by a second listing (a page may have shifted while the first was read).
-   * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404.
+   * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404; `api.inconclusive` if the host
+   *   answers with no list, and the API has no GET of one object.
    */
   async find(kind: Kind, id: string, parent?: string): Promise<Remote | undefined> {
-    const found = (await this.list(kind, parent)).get(id);
+    const listing = this.#shared(this.#collections, kind, parent);
+    const found = (await listing).get(id);
     if (found !== undefined) return found;
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
-    return (await this.#again(kind, parent)).get(id);
+    await this.#proof(listing);
+    return (await this.#proof(this.#again(kind, parent))).get(id);
   }
 
   /**
@@ -137,13 +160,15 @@ export class Account {
 
   /**
    * Whether a failure says that the object does not exist. Routers and proxies say "not found" too, in JSON as well, while
-   * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object.
+   * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object. Where the host answers with no list, the API's
+   * own words are believed: nothing is created because of them, as a create needs a list.
    * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
    */
   async isMissing(error: unknown, kind: Kind, id: string, parent?: string): Promise<boolean> {
     if (!saysNotFound(error)) return false;
     if (kind.list === undefined) return isNotFound(error);
-    if (!(await this.#again(kind, parent)).has(id)) return true;
+    const again = this.#again(kind, parent);
+    if (!(await again).has(id)) return !this.#unproven.has(again) || isNotFound(error);
     return fail("api.malformed", `The API answers that ${kind.noun} ${id} does not exist, but lists it`, {
       detail: error.message,
       remedies: [
@@ -174,7 +199,8 @@ export class Account {
       if (isWhole) this.#whole.set(listing, this.hostNow());
       this.#pages.set(key, pages);
     };
-    const listing = collect(kind, { ...this.#context, whole, onRead }, parent);
+    const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
+    const listing = collect(kind, { ...this.#context, whole, onRead, onNoList }, parent);
     return listing;
   }
 
@@ -222,10 +248,14 @@ export class Account {
     return collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
   }
 
-  /** The plans that can be ordered (§4 GET /plans). */
-  plans(): Promise<PlanRecord[]> {
+  /** The plans that can be ordered (§4 GET /plans). {@link Shown} */
+  plans({ isShown = false }: Shown = {}): Promise<PlanRecord[]> {
     if (this.#plans !== undefined) return this.#plans;
-    const plans = this.#inScale("plan", this.#context.client.plans.list(this.#context).all());
+    const onNoList = () => {
+      this.#plans = undefined;
+    };
+    const reading = { ...this.#context, ...(isShown && { onNoList }) };
+    const plans = this.#inScale("plan", this.#context.client.plans.list(reading).all());
     this.#plans = plans;
     plans.then(
       ({ length }) => {
@@ -246,12 +276,12 @@ export class Account {
     return [...inScale(this.settings.moneyScale, of, await records)];
   }
 
-  /** The same, as far as the token may read them (§5: `view`); empty where it may not. */
+  /** The same, as far as the host shows them and the token may read them (§5: `view`); empty otherwise. */
   async knownPlans(): Promise<PlanRecord[]> {
     try {
       return await this.plans();
     } catch (error) {
-      if (isForbidden(error)) return [];
+      if (isForbidden(error) || isNoList(error)) return [];
       throw error;
     }
   }
@@ -277,7 +307,7 @@ export class Account {
     const listed = await earlier;
     const wholeAt = earlier && this.#whole.get(earlier);
     const isEnough = wholeAt !== undefined && (kind.creation !== "keyed" || this.#isRecent(wholeAt));
-    return isEnough && listed !== undefined ? listed : this.#read(kind, parent, true);
+    return isEnough && listed !== undefined ? listed : this.#proof(this.#read(kind, parent, true));
   }
 
   #isRecent(at = Number.NEGATIVE_INFINITY): boolean {
@@ -302,10 +332,13 @@ export class Account {
     this.#invoices = undefined;
   }
 
-  /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. */
-  invoices(): Promise<InvoiceRecord[]> {
-    const invoices =
-      this.#invoices ?? this.#inScale("invoice", this.#context.client.invoices.list(this.#context).all());
+  /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. {@link Shown} */
+  invoices({ isShown = false }: Shown = {}): Promise<InvoiceRecord[]> {
+    const onNoList = () => {
+      this.#invoices = undefined;
+    };
+    const reading = { ...this.#context, ...(isShown && { onNoList }) };
+    const invoices = this.#invoices ?? this.#inScale("invoice", this.#context.client.invoices.list(reading).all());
     this.#invoices = invoices;
     invoices.catch(() => {
       if (this.#invoices === invoices) this.#invoices = undefined;
@@ -360,45 +393,5 @@ export class Account {
   }
 }
 
-const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
-
-/** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
-}
-
-/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
-function saysNotFound(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 404 || error.status === 410);
-}
-
 /** Names a collection of an account. */
 export const listName = ({ type }: Pick<Kind, "type">, parent: string | undefined) => `${type} ${parent}`;
-
-/** @param isLast whether nothing more is wanted after this one. */
-async function collect(
-  kind: Kind,
-  context: ReadContext,
-  parent: string | undefined,
-  isLast: (remote: Remote) => boolean = () => false,
-): Promise<ReadonlyMap<string, Remote>> {
-  const found = new Map<string, Remote>();
-  if (kind.list === undefined) return found;
-  try {
-    for await (const remote of kind.list(context, parent)) {
-      found.set(remote.id, remote);
-      if (isLast(remote)) break;
-    }
-  } catch (error) {
-    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
-    if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
-    throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
-  }
-  return found;
-}
-
-/** Whether the account has no such service, which is the only parent that there is (§4: grants of a service). */
-async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
-  for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
-  return true;
-}

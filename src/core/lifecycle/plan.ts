@@ -59,7 +59,13 @@ export function planResource(input: PlanInput): Planned {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
     return named ? planAdopted(input, prior) : planPending(input, prior);
   }
-  if (observed.status === "present") return planPresent(input, observed, expired);
+  if (observed.status === "present") {
+    const planned = planPresent(input, observed, expired);
+    const creates = planned.change.actions.some((action) => action === "create");
+    return creates && observed.unproven !== undefined
+      ? unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }])
+      : planned;
+  }
   if (expired !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
     const summary = `${input.address} is not created: ${expired}`;

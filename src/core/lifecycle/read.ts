@@ -7,6 +7,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
   fail,
+  isNoList,
   type JsonObject,
   type Phase,
   type ResourceState,
@@ -30,6 +31,8 @@ export type Observation =
       readonly unlisted?: string;
       /** The API shows nothing of it before this is live, and it is taken to be as it was recorded: `service 1001`. */
       readonly waitsFor?: string;
+      /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
+      readonly unproven?: Diagnostic;
       /** What it shows that cannot be read, by attribute. */
       readonly unclear?: JsonObject;
     }
@@ -99,6 +102,8 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   const { kind, prior, importId, config, alone, sent } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
+    if (recorded.status === "gone" && kind.creation === "listable")
+      account.proveAbsence(kind, parentOf(kind, prior.attributes));
     // Somebody may have recreated it by hand: what has its natural key is not created a second time.
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
@@ -151,7 +156,14 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (kind.list === undefined && kind.get === undefined) return asRecorded(account, kind, prior);
   const id = prior.attributes.id;
   if (typeof id !== "string") return { status: "absent", matches: [] };
-  const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
+  let found: Remote | undefined;
+  try {
+    found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
+  } catch (error) {
+    const [unproven] = isNoList(error) ? error.diagnostics : [];
+    if (unproven === undefined) throw error;
+    return { ...asRecorded(account, kind, prior), unproven };
+  }
   // Lists may lag: what was created a moment ago is there, though none shows it yet.
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };

@@ -66,6 +66,7 @@ export const codes = {
   "api.too_large": "The answer or the listing is too large",
   "api.pagination": "A listing does not end, repeats itself or is incomplete",
   "api.cancelled": "The request was cancelled",
+  "api.no_list": "An answer in place of a list proves nothing, and nothing depends on it",
   "api.deprecated": "The API announces that it ends",
   "plan.immutable": "A change is not possible in place",
   "plan.mismatch": "The object to adopt differs from the declaration",

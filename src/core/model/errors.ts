@@ -79,6 +79,22 @@ export class ApiError extends HostformError {
   }
 }
 
+export const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
+
+/** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
+}
+
+/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
+export function saysNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 404 || error.status === 410);
+}
+
+/** Returns true if an answer is no list, so that the list proves nothing. */
+export const isNoList = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 200 && error.diagnostics[0]?.code === "api.inconclusive";
+
 /** Node's own error codes (`ENOENT`, `ECONNREFUSED`), for errors of unknown type. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

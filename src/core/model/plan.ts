@@ -292,6 +292,8 @@ export interface Change {
   readonly unfulfilled?: true;
   /** When it was created (ISO 8601), where no list shows it yet: it is planned as recorded. */
   readonly unlisted?: string;
+  /** The host answered with no list in place of the list that would show it: it is planned as recorded. */
+  readonly unchecked?: true;
   /** The API does not show it before this is live (`service 1001`): until then it is planned as recorded, or as new. */
   readonly waitsFor?: string;
   /** Whose it is: as declared, else as recorded. */

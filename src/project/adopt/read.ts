@@ -124,6 +124,7 @@ export async function readCollections(
     ...flatKinds
       .filter((kind) => selection.lists(kind))
       .map(async (kind) => {
+        account.proveAbsence(kind);
         const found = await account.list(kind).catch((error: unknown) => {
           // Nothing is created: a collection that cannot be seen is left out. Services are what an adoption is for.
           if (kind.section !== "services" && provesNothing(error)) {

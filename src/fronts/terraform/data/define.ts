@@ -1,5 +1,5 @@
 import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
-import { type Account, isNotFound } from "../../../core/lifecycle/index.ts";
+import type { Account } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
   errorOf,
@@ -7,6 +7,7 @@ import {
   folded,
   foldedDomain,
   formatAmount,
+  isNotFound,
   type Json,
   type JsonObject,
   some,

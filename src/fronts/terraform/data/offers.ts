@@ -86,7 +86,7 @@ const currencyOf = ({ currency }: JsonObject) =>
 /** The plans that are what the configuration asks for. */
 async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
   const currency = currencyOf(config);
-  const fitting = (await account.plans()).filter(
+  const fitting = (await account.plans({ isShown: true })).filter(
     (record) =>
       fits(config.name, record.name) &&
       fits(config.product_type, record.product_type) &&
@@ -119,7 +119,7 @@ export const hostingPlan: DataSource = {
   async read(config, session) {
     const fitting = await matching(config, session);
     const found = fitting.filter((record) => config.plan_id === null || record.plan_id === config.plan_id);
-    const record = theOnly(found, soughtPlan(config, await session.account.plans()));
+    const record = theOnly(found, soughtPlan(config, await session.account.plans({ isShown: true })));
     return withConfigured(config, described(record, currencyOf(config), session));
   },
 };

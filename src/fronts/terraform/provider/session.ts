@@ -123,7 +123,8 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       requestsPerMinute: settings.requestsPerMinute,
       budgetShare: budgetShareIn(env),
       onWait: options.onWait,
-      onWarning: warn,
+      // The client reports each warning once.
+      onWarning,
       stop,
       userAgent: userAgent(options.terraformVersion),
     };

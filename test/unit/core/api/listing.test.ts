@@ -140,7 +140,7 @@ function listingOf(
     ...more,
     fetchPage: async (page) => {
       asked.push(page);
-      return fetchPage(page);
+      return { json: await fetchPage(page) };
     },
   });
   return { listing, asked };
@@ -240,7 +240,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
         fetchPage: async (page, size) => {
           asked.push(page);
           if (asked.length > 99) throw new Error("endless");
-          return ask(page, size);
+          return { json: ask(page, size) };
         },
         readAnother: () => idsOf(listingOf((page) => answer(host, records(1), page), 9, { host: lists }).listing),
       });
@@ -684,7 +684,7 @@ describe("pages after the first", () => {
       open += 1;
       await new Promise(setImmediate);
       open -= 1;
-      return said(number);
+      return { json: said(number) };
     };
     const listing = createListing({ endpoint: "listServices", host: lists, maxPages: 30, pageSize: 2, fetchPage });
     const rows: string[] = [];
@@ -723,7 +723,7 @@ describe("pages after the first", () => {
     lists.learnFirst(1);
     const fetchPage = async (number: number) => {
       asked.push(number);
-      return { ...page(number, 1), meta: { current_page: number, last_page: 1000 } };
+      return { json: { ...page(number, 1), meta: { current_page: number, last_page: 1000 } } };
     };
     const listing = createListing({ endpoint: "listServices", host: lists, maxPages: 2000, pageSize: 2, fetchPage });
     await expect(listing.all()).rejects.toMatchObject({ diagnostics: [{ code: "api.pagination" }] });

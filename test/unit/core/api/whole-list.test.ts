@@ -52,10 +52,10 @@ function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (r
     const begin = (page - first) * size;
     const data = list.slice(begin, begin + size).map((id) => ({ id }));
     const last = first + Math.max(1, Math.ceil(list.length / size)) - 1;
-    if (says === "nothing") return { data };
-    if (says === "total") return { data, total: list.length };
-    if (says === "more") return { data, has_more: page < last };
-    return { data, meta: { current_page: page, last_page: last, per_page: size, total: list.length } };
+    if (says === "nothing") return { json: { data } };
+    if (says === "total") return { json: { data, total: list.length } };
+    if (says === "more") return { json: { data, has_more: page < last } };
+    return { json: { data, meta: { current_page: page, last_page: last, per_page: size, total: list.length } } };
   };
   const read = async (lists = new HostLists(), pageSize = 100) => {
     let reading: ListReading | undefined;
@@ -210,11 +210,8 @@ describe("a host that states nothing of its pages", () => {
       const fetchPage = async (page: number, size: number) => {
         asked += 1;
         const most = Math.min(cap, size);
-        return {
-          data: ids(count)
-            .slice((page - 1) * most, page * most)
-            .map((id) => ({ id, email: `${id}@a.example` })),
-        };
+        const rows = ids(count).slice((page - 1) * most, page * most);
+        return { json: { data: rows.map((id) => ({ id, email: `${id}@a.example` })) } };
       };
       const found = await createListing({ endpoint, host: lists, maxPages: 99, pageSize: 100, fetchPage }).all();
       expect(found).toHaveLength(count);

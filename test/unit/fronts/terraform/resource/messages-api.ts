@@ -56,7 +56,7 @@ async function unanswered(): Promise<readonly Diagnostic[]> {
 const emptyPage = () =>
   createListing({
     endpoint: "listServices",
-    fetchPage: async () => ({ data: [], meta: { current_page: 1, last_page: 2 } }),
+    fetchPage: async () => ({ json: { data: [], meta: { current_page: 1, last_page: 2 } } }),
     maxPages: 3,
     pageSize: 100,
   }).all();
