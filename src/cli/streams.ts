@@ -1,4 +1,4 @@
-/** What a process does when one of its streams cannot be written. Imports nothing: `main.ts` answers `version` with it. */
+/** Handles a stream of the process that cannot be written. Imports nothing: `main.ts` answers `version` with it. */
 
 /**
  * Guards the results against a stream that is closed or full. A reader that went away (`hostform plan | head`) is no error.

@@ -20,7 +20,7 @@ import { HostLists } from "./host-lists.ts";
 import type { ReadOptions } from "./list-reading.ts";
 import { createListing, type Listing } from "./listing.ts";
 
-/** What a caller may set about one listing. */
+/** Options of one listing. */
 export type ListOptions = CallOptions & ReadOptions;
 
 /** From sending to the answer, before there was one, in milliseconds. */

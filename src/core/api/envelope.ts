@@ -26,11 +26,11 @@ export interface ListPage {
   readonly from?: number;
   /** The form of the answer without its items: equal for two answers that differ in their items alone. */
   readonly form: string;
-  /** What came in place of a list: the answer holds no list, and does not state that there are 0 items. */
+  /** An answer without a list that does not state a total of 0 items. */
   readonly instead?: string;
 }
 
-/** What an answer says about its page, apart from the items. */
+/** Page metadata of an answer, apart from the items. */
 type Statements = Omit<ListPage, "items" | "form" | "instead">;
 
 /** Names of the items of a list, of whatever kind, besides `data`. */

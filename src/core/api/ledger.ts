@@ -44,7 +44,7 @@ export interface WaitReason {
   readonly own: number;
   readonly others: number;
   readonly elsewhere: number;
-  /** Of a `pause`: how much of the time that the host asked for is left, in ms, even if it is longer than any pause kept. */
+  /** Rest of the pause that the host asked for, in ms, even if it is longer than any pause kept. */
   readonly askedMs?: number;
 }
 

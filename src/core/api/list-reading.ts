@@ -9,7 +9,7 @@ import type { ApiAnswer } from "./exchange.ts";
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
-/** What reading a list to its end showed. */
+/** Result of a list that was read to its end. */
 export interface ListReading {
   /** No row that was there all the time is missing: the list is one page, its windows overlap, or two readings are equal. */
   readonly isWhole: boolean;
@@ -17,7 +17,7 @@ export interface ListReading {
   readonly pages: number;
 }
 
-/** How a list is read. */
+/** Mode of reading a list. */
 export interface ReadOptions {
   /** Reads windows that overlap in place of pages, and again until the list is whole. */
   readonly whole?: boolean | undefined;
@@ -35,9 +35,9 @@ export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> exten
   /** Fetches one page by its number. */
   readonly fetchPage: (page: number, size: number) => Promise<Page>;
   readonly maxPages: number;
-  /** How many rows are asked for a page. */
+  /** Page size of the requests. */
   readonly pageSize: number;
-  /** What is known of the host's lists; shared by the listings of a client. */
+  /** Habits of the host's lists, shared by the listings of a client. */
   readonly host: HostLists;
   /** Reads a page of another collection, to learn the form of the host's lists. Absent: there is none to compare with. */
   readonly readAnother?: (() => Promise<unknown>) | undefined;
@@ -57,7 +57,7 @@ export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
 /** Statuses by which a server says that there is no such page. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
 
-/** So many pages are fetched before it is their turn. A host that promises more than there are costs no more than these. */
+/** Maximum number of pages that are fetched ahead. A host that promises more than there are costs no more than these. */
 const AHEAD = 9;
 
 /** One reading of a whole list. */
@@ -91,7 +91,7 @@ export class Reading {
   /** The page or window that was asked for last, and the index after the last row of the one before. */
   #asked: Window;
   #end = 0;
-  /** What comes after the last page, where that was seen. */
+  /** The answer after the last page, if one came. */
   #afterLast: "nothing" | "repetition" | undefined;
   /** The server's number of pages fits pages that are counted from 1. */
   #fits = false;
@@ -183,7 +183,7 @@ export class Reading {
       signs = nextSigns(page, { asked, pages: count, rows: this.#rows.size });
       const next = nextOf(signs);
       if (records.length === 0) {
-        // Where the server counts this page among those that there are, it is not the one after the last.
+        // A page that the server counts is not the one after the last.
         const counted = !isFirst && (count <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
         if (next === "more" || counted || (next === "silent" && promised))
           this.problem = half(endpoint, `Page ${asked} is empty`, this.#rows.size);
@@ -205,7 +205,7 @@ export class Reading {
       this.#fits ||= page.pages === count && fresh.length > 0;
       yield* fresh;
       size = page.size ?? size ?? records.length;
-      // Where the first page is page 0, it is open whether the last page is counted too.
+      // If the first page is page 0, the server may not count the last page.
       const counted = page.next.length === 0 && page.total === undefined;
       const open = this.#first?.number === 0 && counted && records.length >= pageSize;
       const isShort =
@@ -293,7 +293,7 @@ export class Reading {
     return fresh;
   }
 
-  /** Whether page 1 is certainly the first page. */
+  /** Returns true if page 1 is certainly the first page. */
   #isSettled(): boolean {
     const page = this.#first;
     if (page === undefined || this.problem !== undefined || this.#contradiction() !== undefined) return false;
@@ -306,7 +306,7 @@ export class Reading {
     return isFirst || number === 0 || this.#hasAll || this.#fits;
   }
 
-  /** What speaks against page 1 as the first page. */
+  /** Evidence against page 1 as the first page. */
   #contradiction(): string | undefined {
     const { number = 1, from = 1, previous = false, first } = this.#first ?? {};
     if (this.#hasAll) return undefined;
@@ -316,7 +316,7 @@ export class Reading {
     return previous && number !== 0 ? "The server says that there is a page before page 1." : undefined;
   }
 
-  /** Whether something other than the last page comes after the last page. */
+  /** Returns true if the answer after the last page differs from the last page. */
   async #hasEnd(): Promise<boolean> {
     if (this.#afterLast === undefined) {
       const page = await this.#fetch({ ...this.#asked, page: this.#asked.page + 1 });

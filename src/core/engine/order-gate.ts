@@ -115,7 +115,7 @@ export class OrderGate {
 class WatchedWriter implements Writer {
   readonly #writer: Writer;
   readonly #admission: Admission;
-  /** Of the provider's amounts. */
+  /** Scale of the provider's amounts. */
   readonly #scale: number | undefined;
   #fate: "unsent" | "open" | "answered" = "unsent";
 

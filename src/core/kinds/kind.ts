@@ -287,7 +287,7 @@ export async function collect(
   return found;
 }
 
-/** Whether the account has no such service, which is the only parent that there is (§4: grants of a service). */
+/** Returns true if the account has no such service, the only kind of parent (§4: grants of a service). */
 async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
   for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
   return true;

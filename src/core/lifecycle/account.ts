@@ -19,7 +19,7 @@ const MOMENT_MS = 15_000;
 /** A collection, by id. */
 type Listing = Promise<ReadonlyMap<string, Remote>>;
 
-/** How a list is read that is shown and from which nothing follows. */
+/** Options of a list that is only shown. */
 interface Shown {
   /** An answer that is no list is shown as an empty list, and the client warns of it. */
   readonly isShown?: boolean;
@@ -60,11 +60,11 @@ export class Account {
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
-  /** How many pages it took to read each collection last. */
+  /** Number of pages of each collection when it was last read. */
   readonly #pages = new Map<string, number>();
   /** Collections whose readings must be whole: something may be concluded from what they lack. */
   readonly #proved = new Set<string>();
-  /** When the reading of a whole list ended, at the host. */
+  /** End of the reading of a whole list, in the host's time. */
   #whole = new WeakMap<Listing, number>();
   /** Listings that are empty because the host answered with no list: they prove nothing. */
   readonly #unproven = new WeakMap<Listing, ApiError>();

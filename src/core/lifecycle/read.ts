@@ -33,7 +33,7 @@ export type Observation =
       readonly waitsFor?: string;
       /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
       readonly unproven?: Diagnostic;
-      /** What it shows that cannot be read, by attribute. */
+      /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
     }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
@@ -122,7 +122,7 @@ export async function collection(account: Account, kind: Kind, config: ValueObje
   return [...(await account.list(kind, parent)).values()];
 }
 
-/** What is like the declaration; nothing when that or the collection is not known. @param listed the collection, if it was read. */
+/** Objects that resemble the declaration; none if the declaration or the collection is unknown. @param listed the collection, if it was read. */
 export async function likeness(
   account: Account,
   kind: Kind,

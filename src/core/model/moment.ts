@@ -22,7 +22,7 @@ const LEAST_MS = LEAST_SECONDS * 1000;
 
 const NO_DATE = /^(?:|-?0|never|none|null|nil|false|no|n\/a|-|unlimited|forever|-?infinity)$|^-?000[01]-/i;
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?: ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?$/i;
-/** As in a header of HTTP or a mail: a weekday, and a zone that is not left to the machine. */
+/** The form of HTTP and mail headers: a weekday, and an explicit zone. */
 const HTTP = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*, .*(?:GMT|UTC|[+-]\d{4})$/i;
 
 const bounded = (form: "instant" | "local" | "day", at: number): Moment =>

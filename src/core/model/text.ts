@@ -48,7 +48,7 @@ export function inQuotes(text: string): string {
 export class NotUtf8 extends Error {
   /** `not valid UTF-8, but in UTF-16` */
   readonly what: string;
-  /** Of the first byte that is none, from 1; the column in characters. */
+  /** Place of the first invalid byte, from 1; the column in characters. */
   readonly line: number;
   readonly column: number;
 
@@ -119,7 +119,7 @@ export function breakCommands(text: string, shown: (character: string) => string
 
 /** Words that mean themselves to a shell. A `=` in front names a command to zsh. */
 const PLAIN = /^(?!=)[\p{L}\p{N}_./:@%+,=-]+$/u;
-/** What a line of a message cannot hold: it would be shown as something else. */
+/** Characters that a line of a message cannot hold. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /**

@@ -111,7 +111,7 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** What is there of each kind that is in no other: a request for each page. Objects that have ended are named apart. */
+/** Reads the collections of all top-level kinds: a request for each page. Objects that have ended are named apart. */
 export async function readCollections(
   account: Account,
   selection: ReturnType<typeof selectionOf>,
