@@ -361,6 +361,7 @@ export class Reading {
     let window: Window | undefined = this.#asked;
     for (let count = 0; count < AHEAD && window !== undefined && end < this.#promised; count++) {
       const { page, size }: Window = window;
+      if (page > this.#options.maxPages) return;
       if (!this.#ahead.has(keyOf(window))) {
         const fetched = this.#options.fetchPage(this.#numberOf(window), size);
         fetched.catch(() => undefined);
