@@ -1,5 +1,7 @@
 /** Facts about a pending create, complete, with what a test changes. */
+import type { Remote } from "../../src/core/kinds/kind.ts";
 import type { Attempt, HostFacts, IntentFacts, ObservedFacts, Row } from "../../src/core/lifecycle/decide.ts";
+import type { Observation } from "../../src/core/lifecycle/index.ts";
 
 /** When the first attempt of each create in these facts was recorded and left. */
 export const SENT = Date.parse("2026-03-01T10:00:00Z");
@@ -55,3 +57,14 @@ export const host = (over: Partial<HostFacts> = {}): HostFacts => ({
   listLagMs: LAG,
   ...over,
 });
+
+/** The observation of a pending create whose kind lists these objects. */
+export const listing = (readAt: number, ...objects: readonly Remote[]): Observation => ({
+  status: "absent",
+  matches: [],
+  listed: { objects, plans: [], readAt },
+});
+
+/** The same observation for a pending create, which has the whole list. */
+export const whole = (seen: Observation, readAt: number): Observation =>
+  seen.status === "absent" && seen.listed === undefined ? listing(readAt, ...(seen.alike ?? [])) : seen;

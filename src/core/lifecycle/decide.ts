@@ -83,11 +83,17 @@ export type Decision = { readonly row: string; readonly because: string } & Outc
 type Outcome =
   | { readonly do: "adopt"; readonly id: string; readonly next: "keep" | "recreate" | "remove" }
   | { readonly do: "resend" }
-  /** `until`: by the host's clock, in milliseconds since the epoch. */
-  | { readonly do: "wait"; readonly until: number | "next-run"; readonly first: "look" | "lock" }
+  /** Times by the host's clock, in milliseconds since the epoch. `proof`: when a list can prove absence. */
+  | {
+      readonly do: "wait";
+      readonly until: number | "next-run";
+      readonly first: "look" | "lock";
+      readonly proof?: number;
+    }
   | { readonly do: "ask"; readonly candidates: readonly Row[]; readonly answers: readonly Answer[] }
-  /** It made nothing here. */
-  | { readonly do: "refused"; readonly why: "not-sent" | "api" | "absent" | "held"; readonly holder?: string };
+  /** The create made nothing here. */
+  | { readonly do: "refused"; readonly why: "not-sent" | "api" | "absent" }
+  | { readonly do: "refused"; readonly why: "held"; readonly id: string; readonly holder: string };
 
 type Answer = "adopt" | "absent" | "again";
 
@@ -148,6 +154,7 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
   const last = attempts.findLast(({ outcome }) => outcome === "open" || outcome === "accepted") ?? attempts.at(-1);
   const age = last === undefined ? 0 : agesOf(last.leavesBy, now).young;
   const proof = believedAfterMs(listLagMs);
+  const proofAt = (last?.leavesBy.wall ?? now.wall) + proof;
   const first = attempts.find(({ outcome }) => outcome === "open");
   const isTimely = ({ created: [from, to] = [now.wall, now.wall] }: Row) =>
     attempts.some((one) => from <= startOf(one) + SKEW_MS && to >= startOf(one) - SKEW_MS);
@@ -158,6 +165,8 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
     found: near.length === 1 ? near.find((row) => isExact(row) && isTimely(row)) : undefined,
     held: news.find(({ key, ended, holder }) => key === "same" && !ended && holder !== undefined),
     isAbsent: list === "whole" && last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
+    /** When a list can prove absence. */
+    proof: Number.isFinite(proofAt) ? Math.max(now.wall, proofAt) : now.wall + proof,
     /** When the list is worth another look. */
     nextLook: now.wall + Math.max(0, (LOOKS_MS.find((at) => at > age && at < proof) ?? proof) - age),
     isReplayable:
@@ -223,7 +232,8 @@ export const TABLE: readonly Rule[] = [
   { row: "twice", because: "several objects may be the result, or one that is not exactly as it was sent",
     when: ({ near }) => near.length > 0, outcome: ({ near }) => ask(near, "adopt", "absent", "again") },
   { row: "young", because: "lists may lag",
-    when: ({ isAbsent }) => !isAbsent, outcome: ({ nextLook }) => wait(nextLook) },
+    when: ({ isAbsent }) => !isAbsent,
+    outcome: ({ nextLook, proof }) => ({ do: "wait", until: nextLook, first: "look", proof }) },
   { row: "rewritten", because: "the host may show the natural key in a form of its own",
     when: ({ candidates }) => candidates.length > 0,
     outcome: ({ candidates }) => ask(candidates, "adopt", "absent", "again") },
@@ -231,8 +241,8 @@ export const TABLE: readonly Rule[] = [
     when: ({ isAccepted }) => isAccepted, outcome: () => ask([], "absent") },
   { row: "held", because: "the object with this natural key has another owner",
     when: ({ held }) => held !== undefined,
-    outcome: ({ held }) => ({ do: "refused", why: "held", holder: held?.holder?.name ?? "" }) },
-  { row: "unwanted", because: "the create made nothing, and nothing is declared",
+    outcome: ({ held }) => ({ do: "refused", why: "held", id: held?.id ?? "", holder: held?.holder?.name ?? "" }) },
+  { row: "unwanted", because: "nothing is declared any more, and the list shows no result",
     when: ({ want }) => want === "nothing",
     outcome: ({ naturalKey }) => (naturalKey === undefined ? ask([], "adopt", "absent") : refused("absent")) },
   { row: "refused-again", because: "the API refused the repetition of a request whose first answer was lost",

@@ -13,6 +13,7 @@ import {
 } from "../model/index.ts";
 import { ownForms, unreadableOf } from "./attributes.ts";
 import { madeThen, type Sent } from "./pending-create.ts";
+import type { PendingDecision } from "./pending-facts.ts";
 
 /** Why a resource is not changed, with remedies. One function per reason. */
 interface Subject {
@@ -220,6 +221,12 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
     remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
     address,
   });
+}
+
+/** The question that a decision about a pending create leaves to the user. */
+export function questionOf(subject: Subject, sent: Sent, { row, objects }: PendingDecision): Diagnostic {
+  if (row === "blind") return pending(subject);
+  return row === "accepted" ? notShown(subject) : undecided(subject, sent, objects);
 }
 
 /** The API accepted a create without saying what it made, and no list shows it. */

@@ -190,12 +190,9 @@ export async function adoptEntry(
 /**
  * An order without known outcome: what the account certainly shows of it by now. Anything else is left to the lifecycle.
  */
-export async function settledByNow(
-  kind: Kind,
-  noted: PendingCreate,
-  { account }: ProviderScope,
-): Promise<ResourceState> {
-  return (kind.creation === "keyed" ? await settledByAccount(account, kind, noted) : undefined) ?? noted;
+export async function settledByNow(kind: Kind, noted: PendingCreate, scope: ProviderScope): Promise<ResourceState> {
+  const others = scope.othersOf(kind);
+  return (kind.creation === "keyed" ? await settledByAccount(scope.account, kind, noted, others) : undefined) ?? noted;
 }
 
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;

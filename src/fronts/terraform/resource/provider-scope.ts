@@ -2,7 +2,7 @@
  * What the resources of one provider configuration share while the process lives: who has which object and which name, what is
  * listed, and which jobs are waited for.
  */
-import type { Kind } from "../../../core/kinds/kind.ts";
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import { type Account, JobWatch, Ownership, objectKey, thingKey } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
@@ -89,6 +89,11 @@ export class ProviderScope {
   /** The resource that is known to have an object. @param but one that does not count. */
   ownerOf(kind: Kind, object: JsonObject, but?: Owner): Owner | undefined {
     return this.#ownership.ownerOf(keyOf(kind, object), but);
+  }
+
+  /** The other resources of this state, as decisions about a pending create need them. */
+  othersOf(kind: Kind, but?: Owner): { ownerOf(remote: Remote): string | undefined } {
+    return { ownerOf: ({ id, attributes }) => this.ownerOf(kind, { ...attributes, id }, but)?.label };
   }
 
   /** Nothing was made, or it was removed: its name and its natural key are free again. */
