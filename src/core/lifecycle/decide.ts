@@ -115,6 +115,9 @@ const TRANSIT_MS = 60_000;
 /** Most attempts of one run whose answers are lost. */
 const MOST_SENDINGS = 2;
 
+/** How long lists may be without a new object by default (`list_lag`). */
+export const LIST_LAG_MS = 60_000;
+
 /** Age of a request at which a list without its object proves absence: the request has arrived, and 1.25 lags are over. */
 export const believedAfterMs = (listLagMs: number): number => ON_THE_WAY_MS + 1.25 * listLagMs;
 
@@ -156,13 +159,14 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
   const proof = believedAfterMs(listLagMs);
   const proofAt = (last?.leavesBy.wall ?? now.wall) + proof;
   const first = attempts.find(({ outcome }) => outcome === "open");
-  const isTimely = ({ created: [from, to] = [now.wall, now.wall] }: Row) =>
-    attempts.some((one) => from <= startOf(one) + SKEW_MS && to >= startOf(one) - SKEW_MS);
   return {
     ...facts,
     candidates,
     near,
-    found: near.length === 1 ? near.find((row) => isExact(row) && isTimely(row)) : undefined,
+    found:
+      near.length === 1
+        ? near.find((row) => isExact(row) && isTimely(row.created, attempts.map(startOf), now.wall))
+        : undefined,
     held: news.find(({ key, ended, holder }) => key === "same" && !ended && holder !== undefined),
     isAbsent: list === "whole" && last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
     /** When a list can prove absence. */
@@ -177,6 +181,15 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
     isOwnRun: attempts.every(({ ofThisRun }) => ofThisRun),
     sendings: attempts.filter(({ ofThisRun, outcome }) => ofThisRun && outcome === "open").length,
   };
+}
+
+/**
+ * Returns true if an object may be the result of attempts by its creation time.
+ * @param created undefined: the host shows none, so the object counts only if an attempt was recent.
+ */
+export function isTimely(created: Row["created"], attempts: readonly number[], now: number): boolean {
+  const [from, to] = created ?? [now, now];
+  return attempts.some((sent) => from <= sent + SKEW_MS && to >= sent - SKEW_MS);
 }
 
 const isExact = ({ key, differs, ended }: Row) => key === "same" && differs === undefined && !ended;

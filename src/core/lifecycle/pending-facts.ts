@@ -6,7 +6,7 @@ import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { Intent } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
-import { type Attempt, type Decision, decide, type IntentFacts, type Row } from "./decide.ts";
+import { type Attempt, type Decision, decide, type IntentFacts, LIST_LAG_MS, type Row } from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 
 /** The whole list of a kind. */
@@ -37,9 +37,6 @@ interface PendingQuestion {
 
 /** A decision with the objects that it names. */
 export type PendingDecision = Decision & { readonly objects: readonly Remote[] };
-
-/** How long lists may be without a new object by default (`list_lag`). */
-const LIST_LAG_MS = 60_000;
 
 /** A request waits this long at most for the request limit after its record. */
 const IN_LINE_MS = 600_000;

@@ -229,6 +229,15 @@ export function questionOf(subject: Subject, sent: Sent, { row, objects }: Pendi
   return row === "accepted" ? notShown(subject) : undecided(subject, sent, objects);
 }
 
+/** The plan adopted an object for a pending create, and the account of now says otherwise. */
+export function changedSince({ kind, address }: Subject, id: string): Diagnostic {
+  return errorOf("plan.pending", `${address} is not ${kind.noun} ${id}: the account changed since the plan`, {
+    detail: "The plan adopts that object for a create without an answer. No request was sent.",
+    remedies: ["Plan again, then apply."],
+    address,
+  });
+}
+
 /** The API accepted a create without saying what it made, and no list shows it. */
 export function notShown({ kind, address }: Subject): Diagnostic {
   const summary = `The API accepted the request for ${address}, and no list shows the ${kind.noun} yet`;

@@ -102,7 +102,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, scope: Pr
   };
 }
 
-type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf">;
+type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings">;
 
 function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
   return {
@@ -212,7 +212,8 @@ async function planRecorded(
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
-  const own = { config: declared, prior: recorded, observed, plans, adopting, ...(pending && scope.othersOf(kind)) };
+  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
   const double = scope.isDouble(kind, prior) ? [twoAddresses(kind, String(prior.id))] : [];

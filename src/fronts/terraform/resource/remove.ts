@@ -48,7 +48,8 @@ export async function planDestroy(
     ? await read(account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : asRecorded(kind, recorded.attributes, settings);
   const input = { kind, prior: recorded, observed, mode: "apply", now: account.hostNow(), settings } as const;
-  const { change, diagnostics } = planRemoval({ ...input, ...scope.othersOf(kind) });
+  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined)
     throw new HostformError(diagnostics.map((each) => ({ ...each, severity: "error" as const })));

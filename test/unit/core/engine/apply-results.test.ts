@@ -94,7 +94,9 @@ async function run(changes: readonly Change[], options: RunOptions = {}) {
 }
 
 describe("what does not change", () => {
-  const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as NonNullable<PrivateMark["attempt"]>;
+  const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as NonNullable<
+    PrivateMark["attempt"]
+  >;
   const job = { since: new Date(START).toISOString(), toward: "suspended", before: "active" } as const;
   const A = "hosting_webhook.a";
   const was = (mark: PrivateMark = {}) => recorded(A, hook(), { private: mark, dependencies: ["hosting_service.s"] });
