@@ -87,15 +87,12 @@ type Outcome =
   | {
       readonly do: "wait";
       readonly until: number | "next-run";
-      readonly first: "look" | "lock";
       readonly proof?: number;
     }
-  | { readonly do: "ask"; readonly candidates: readonly Row[]; readonly answers: readonly Answer[] }
+  | { readonly do: "ask"; readonly candidates: readonly Row[] }
   /** The create made nothing here. */
   | { readonly do: "refused"; readonly why: "not-sent" | "api" | "absent" }
   | { readonly do: "refused"; readonly why: "held"; readonly id: string; readonly holder: string };
-
-type Answer = "adopt" | "absent" | "again";
 
 /** A request whose answer was lost arrives within this time, or never. */
 const ON_THE_WAY_MS = 5_000;
@@ -150,17 +147,21 @@ export const FILTERS: Readonly<Record<string, (row: Row, facts: Facts) => boolea
 const startOf = (attempt: Attempt | undefined) => attempt?.recordedAt.wall ?? Number.NaN;
 
 function deriveFrom(facts: Facts, filters: typeof FILTERS) {
-  const { attempts, rows, before, now, readAt, list, listLagMs, keyRetentionMs } = facts;
+  const { attempts, rows, before, now, readAt, list, listLagMs, keyRetentionMs, sender } = facts;
   const news = rows.filter(({ id }) => !before.ids.has(id));
   const candidates = news.filter((row) => !Object.values(filters).some((excludes) => excludes(row, facts)));
   const near = candidates.filter(({ key }) => key !== "other");
-  const last = attempts.findLast(({ outcome }) => outcome === "open" || outcome === "accepted") ?? attempts.at(-1);
+  const outcomes = attempts.map(({ outcome }) => outcome);
+  const last = attempts.findLast(({ outcome }) => outcome === "open" || outcome === "accepted");
   const age = last === undefined ? 0 : agesOf(last.leavesBy, now).young;
   const proof = believedAfterMs(listLagMs);
   const proofAt = (last?.leavesBy.wall ?? now.wall) + proof;
   const first = attempts.find(({ outcome }) => outcome === "open");
   return {
     ...facts,
+    outcomes,
+    isOpen: last !== undefined,
+    senderAge: sender === undefined ? PROGRESS_MS : agesOf(sender.progressAt, now).young,
     candidates,
     near,
     found:
@@ -177,7 +178,7 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
       first !== undefined &&
       keyRetentionMs !== undefined &&
       agesOf(first.recordedAt, now).old <= repeatWithinMs(keyRetentionMs),
-    isAccepted: attempts.some(({ outcome }) => outcome === "accepted"),
+    isAccepted: outcomes.includes("accepted"),
     isOwnRun: attempts.every(({ ofThisRun }) => ofThisRun),
     sendings: attempts.filter(({ ofThisRun, outcome }) => ofThisRun && outcome === "open").length,
   };
@@ -196,15 +197,12 @@ const isExact = ({ key, differs, ended }: Row) => key === "same" && differs === 
 
 type Case = ReturnType<typeof deriveFrom>;
 
-interface Rule {
-  readonly row: string;
-  readonly because: string;
-  when(one: Case): boolean;
-  outcome(one: Case): Outcome;
-}
+/** The outcome of a row if its condition holds. */
+type Rule = readonly [row: string, because: string, outcome: (one: Case) => Outcome | false | undefined];
 
-const wait = (until: number | "next-run", first: "look" | "lock" = "look"): Outcome => ({ do: "wait", until, first });
-const ask = (candidates: readonly Row[], ...answers: Answer[]): Outcome => ({ do: "ask", candidates, answers });
+const RESEND: Outcome = { do: "resend" };
+const wait = (until: number | "next-run", proof?: number): Outcome => ({ do: "wait", until, ...(proof && { proof }) });
+const ask = (candidates: readonly Row[] = []): Outcome => ({ do: "ask", candidates });
 const refused = (why: "not-sent" | "api" | "absent"): Outcome => ({ do: "refused", why });
 
 function adopt({ id }: Row, { want, secret, deletable }: IntentFacts): Outcome {
@@ -212,65 +210,52 @@ function adopt({ id }: Row, { want, secret, deletable }: IntentFacts): Outcome {
   return { do: "adopt", id, next: want === "nothing" ? "remove" : recreated ? "recreate" : "keep" };
 }
 
-const outcomesAre = (...outcomes: Attempt["outcome"][]) => {
-  return ({ attempts }: IntentFacts) => attempts.every(({ outcome }) => outcomes.includes(outcome));
-};
-
 /**
- * The first rule whose condition holds decides. Rules 1 to 6 need no list. `found` and `twice` do not wait: an object in the
- * list is evidence at any age. `young` precedes all rules that need proof of absence.
+ * The first row whose condition holds decides. Rows 1 to 6 need no list. `found` and `twice` do not wait: an object in the list
+ * is evidence at any age. `young` precedes all rows that need proof of absence.
  */
-// biome-ignore format: a table, one rule in each block
+// biome-ignore format: a table
 export const TABLE: readonly Rule[] = [
-  { row: "woken", because: "another run may have settled this create while this process slept",
-    when: ({ gap }) => gap, outcome: ({ now }) => wait(now.wall, "lock") },
-  { row: "lost-lock", because: "only the run that holds the lock of the state decides",
-    when: ({ lock }) => lock === "lost", outcome: () => wait("next-run", "lock") },
-  { row: "sender", because: "the answer to another process may be on its way",
-    when: ({ sender, now }) => sender !== undefined && agesOf(sender.progressAt, now).young < PROGRESS_MS,
-    outcome: ({ sender, now }) => wait(now.wall + PROGRESS_MS - agesOf(sender?.progressAt ?? now, now).young) },
-  { row: "not-sent", because: "no attempt left", when: outcomesAre("not-sent"), outcome: () => refused("not-sent") },
-  { row: "refused", because: "the API refused each attempt that left",
-    when: outcomesAre("not-sent", "refused"), outcome: () => refused("api") },
-  { row: "blind", because: "no call shows the result",
-    when: ({ creation, list }) => creation === "blind" || list === "none", outcome: () => ask([], "adopt", "absent") },
-  { row: "replay", because: "the host still keeps the Idempotency-Key, and its answer names the object",
-    when: ({ creation, want, isAccepted, isReplayable, isOwnRun, list, candidates }) =>
+  ["woken", "another run may have settled this create while this process slept",
+    ({ gap, now }) => gap && wait(now.wall)],
+  ["lost-lock", "only the run that holds the lock of the state decides", ({ lock }) => lock === "lost" && wait("next-run")],
+  ["sender", "the answer to another process may be on its way",
+    ({ senderAge, now }) => senderAge < PROGRESS_MS && wait(now.wall + PROGRESS_MS - senderAge)],
+  ["not-sent", "no attempt left", ({ outcomes }) => outcomes.every((one) => one === "not-sent") && refused("not-sent")],
+  ["refused", "the API refused each attempt that left", ({ isOpen }) => !isOpen && refused("api")],
+  ["blind", "no call shows the result", ({ creation, list }) => (creation === "blind" || list === "none") && ask()],
+  ["replay", "the host still keeps the Idempotency-Key, and its answer names the object",
+    ({ creation, want, isAccepted, isReplayable, isOwnRun, list, candidates }) =>
       creation === "keyed" && want !== "nothing" && !isAccepted && isReplayable &&
-      (isOwnRun || (list === "whole" && candidates.length === 0)), outcome: () => ({ do: "resend" }) },
-  { row: "partial", because: "a list that may lack objects proves nothing",
-    when: ({ list }) => list === "partial", outcome: ({ nextLook }) => wait(nextLook) },
-  { row: "found", because: "nothing else can have created this object",
-    when: ({ found }) => found !== undefined, outcome: (one) => (one.found ? adopt(one.found, one) : refused("absent")) },
-  { row: "twice", because: "several objects may be the result, or one that is not exactly as it was sent",
-    when: ({ near }) => near.length > 0, outcome: ({ near }) => ask(near, "adopt", "absent", "again") },
-  { row: "young", because: "lists may lag",
-    when: ({ isAbsent }) => !isAbsent,
-    outcome: ({ nextLook, proof }) => ({ do: "wait", until: nextLook, first: "look", proof }) },
-  { row: "rewritten", because: "the host may show the natural key in a form of its own",
-    when: ({ candidates }) => candidates.length > 0,
-    outcome: ({ candidates }) => ask(candidates, "adopt", "absent", "again") },
-  { row: "accepted", because: "a job may still create the object",
-    when: ({ isAccepted }) => isAccepted, outcome: () => ask([], "absent") },
-  { row: "held", because: "the object with this natural key has another owner",
-    when: ({ held }) => held !== undefined,
-    outcome: ({ held }) => ({ do: "refused", why: "held", id: held?.id ?? "", holder: held?.holder?.name ?? "" }) },
-  { row: "unwanted", because: "nothing is declared any more, and the list shows no result",
-    when: ({ want }) => want === "nothing",
-    outcome: ({ naturalKey }) => (naturalKey === undefined ? ask([], "adopt", "absent") : refused("absent")) },
-  { row: "refused-again", because: "the API refused the repetition of a request whose first answer was lost",
-    when: ({ attempts }) => attempts.at(-1)?.outcome === "refused", outcome: () => ask([], "absent", "again") },
-  { row: "often", because: "a host that loses each answer gains nothing by another attempt",
-    when: ({ sendings }) => sendings >= MOST_SENDINGS, outcome: () => wait("next-run") },
-  { row: "again", because: "the create made nothing", when: () => true, outcome: () => ({ do: "resend" }) },
+      (isOwnRun || (list === "whole" && candidates.length === 0)) && RESEND],
+  ["partial", "a list that may lack objects proves nothing", ({ list, nextLook }) => list === "partial" && wait(nextLook)],
+  ["found", "nothing else can have created this object", ({ found, ...one }) => found && adopt(found, one)],
+  ["twice", "several objects may be the result, or one that is not exactly as it was sent",
+    ({ near }) => near.length > 0 && ask(near)],
+  ["young", "lists may lag", ({ isAbsent, nextLook, proof }) => !isAbsent && wait(nextLook, proof)],
+  ["rewritten", "the host may show the natural key in a form of its own",
+    ({ candidates }) => candidates.length > 0 && ask(candidates)],
+  ["accepted", "a job may still create the object", ({ isAccepted }) => isAccepted && ask()],
+  ["held", "the object with this natural key has another owner",
+    ({ held }) => held?.holder && { do: "refused", why: "held", id: held.id, holder: held.holder.name }],
+  ["unwanted", "nothing is declared any more, and the list shows no result",
+    ({ want, naturalKey }) => want === "nothing" && (naturalKey === undefined ? ask() : refused("absent"))],
+  ["refused-again", "the API refused the repetition of a request whose first answer was lost",
+    ({ outcomes }) => outcomes.at(-1) === "refused" && ask()],
+  ["often", "a host that loses each answer gains nothing by another attempt",
+    ({ sendings }) => sendings >= MOST_SENDINGS && wait("next-run")],
+  ["again", "the create made nothing", () => RESEND],
 ];
 
 /** Makes the decision from a table and its filters; tests leave parts out. */
 export function decideBy(table: readonly Rule[], filters: typeof FILTERS) {
   return (intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision => {
     const one = deriveFrom({ ...intent, ...observed, ...host }, filters);
-    for (const { row, because, when, outcome } of table) if (when(one)) return { row, because, ...outcome(one) };
-    throw new Error("the last rule of the table holds for every create");
+    for (const [row, because, outcomeOf] of table) {
+      const outcome = outcomeOf(one);
+      if (outcome) return { row, because, ...outcome };
+    }
+    throw new Error("the last row of the table holds for every create");
   };
 }
 

@@ -58,6 +58,7 @@ export function applyContext(
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
   let first = isFirst;
+  if (pending !== undefined) scope.addCreate(kind, pending);
   const context: ApplyContext = {
     account,
     writer:

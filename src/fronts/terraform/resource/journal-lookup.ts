@@ -7,11 +7,9 @@ import {
   isJustCreated,
   isPendingCreate,
   observedMark,
-  type PendingCreate,
   parentOf,
   refreshed,
   sameValue,
-  settledByAccount,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
@@ -180,14 +178,6 @@ export async function adoptEntry(
     private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
     diagnostics: [warningOf("apply.replayed", summary)],
   };
-}
-
-/**
- * An order without known outcome: what the account certainly shows of it by now. Anything else is left to the lifecycle.
- */
-export async function settledByNow(kind: Kind, noted: PendingCreate, scope: ProviderScope): Promise<ResourceState> {
-  const others = await scope.othersOf(kind, noted);
-  return (kind.creation === "keyed" ? await settledByAccount(scope.account, kind, noted, others) : undefined) ?? noted;
 }
 
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;

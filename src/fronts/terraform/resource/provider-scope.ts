@@ -102,9 +102,13 @@ export class ProviderScope {
 
   /** The other resources of this state, for a decision about a pending create. Waits a moment for those that Terraform sends now. */
   async othersOf(kind: Kind, prior: PendingCreate): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
-    this.#creates.push([kind.type, prior]);
+    this.addCreate(kind, prior);
     await this.session.clock.sleep(GATHER_MS);
     return { ownerOf: (remote) => this.labelOf(kind, remote), siblings: this.siblings(kind) };
+  }
+
+  addCreate(kind: Kind, prior: PendingCreate): void {
+    this.#creates.push([kind.type, prior]);
   }
 
   /** The label of the resource that is known to have a live object. @param but one that does not count. */

@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
     "woken",
     "the process slept, although the object is listed",
     [intent(), observed(10_000, [row()], { gap: true })],
-    { do: "wait", until: SENT + 10_000, first: "lock" },
+    { do: "wait", until: SENT + 10_000 },
   ],
   [
     "lost-lock",
@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
     "blind",
     "a registration is unwanted and old",
     [intent({ creation: "blind", want: "nothing" }), observed(DAY)],
-    { do: "ask", candidates: [], answers: ["adopt", "absent"] },
+    { do: "ask", candidates: [] },
   ],
   ["blind", "no call lists the kind", [intent(), observed(DAY, [], { list: "none" })], { do: "ask" }],
   [
@@ -79,12 +79,7 @@ const CASES: readonly Case[] = [
     ],
     { do: "resend" },
   ],
-  [
-    "partial",
-    "the list is not whole",
-    [intent(), observed(DAY, [row()], { list: "partial" })],
-    { do: "wait", first: "look" },
-  ],
+  ["partial", "the list is not whole", [intent(), observed(DAY, [row()], { list: "partial" })], { do: "wait" }],
   ["found", "one object is exactly as it was sent", [intent(), observed(0, [row()])], { do: "adopt", next: "keep" }],
   [
     "found",
@@ -122,12 +117,7 @@ const CASES: readonly Case[] = [
     [intent({ want: "nothing", secret: "lost" }), observed(0, [row()])],
     { do: "adopt", next: "remove" },
   ],
-  [
-    "twice",
-    "two objects have the natural key",
-    [intent(), observed(DAY, [row(), row({ id: "202" })])],
-    { do: "ask", answers: ["adopt", "absent", "again"] },
-  ],
+  ["twice", "two objects have the natural key", [intent(), observed(DAY, [row(), row({ id: "202" })])], { do: "ask" }],
   ["twice", "the natural key is unreadable", [intent(), observed(0, [row({ key: "hidden" })])], { do: "ask" }],
   ["twice", "the object differs", [intent(), observed(0, [row({ differs: "plan_id" })])], { do: "ask" }],
   [
@@ -146,13 +136,13 @@ const CASES: readonly Case[] = [
     "young",
     "lists may lag for 1 ms more, although an object with another key is listed",
     [intent({ want: "nothing" }), observed(PROOF - 1, [other])],
-    { do: "wait", until: SENT + PROOF, first: "look" },
+    { do: "wait", until: SENT + PROOF },
   ],
   [
     "rewritten",
     "the host lists a new object under another key, and nothing is wanted",
     [intent({ want: "nothing" }), observed(PROOF, [other])],
-    { do: "ask", answers: ["adopt", "absent", "again"] },
+    { do: "ask" },
   ],
   [
     "rewritten",
@@ -164,7 +154,7 @@ const CASES: readonly Case[] = [
     "accepted",
     "the API accepted the request, and nothing is wanted",
     [intent({ attempts: [attempt({ outcome: "accepted" })], want: "nothing" }), observed(DAY)],
-    { do: "ask", candidates: [], answers: ["absent"] },
+    { do: "ask", candidates: [] },
   ],
   [
     "held",
@@ -188,7 +178,7 @@ const CASES: readonly Case[] = [
     "refused-again",
     "the API refused the repetition",
     [intent({ attempts: [attempt(), attempt({ outcome: "refused" }, 90_000)] }), observed(100_000)],
-    { do: "ask", answers: ["absent", "again"] },
+    { do: "ask" },
   ],
   [
     "often",
@@ -211,7 +201,7 @@ describe("decide", () => {
   });
 
   it("has a case for each row of its table", () => {
-    expect([...new Set(CASES.map(([name]) => name))]).toEqual(TABLE.map((rule) => rule.row));
+    expect([...new Set(CASES.map(([name]) => name))]).toEqual(TABLE.map(([name]) => name));
   });
 
   it("excludes an object that was listed before the first attempt", () => {
