@@ -32,7 +32,8 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   made: "It was created: `hostform apply` adopts it.",
   nothing:
     "It was not created, as far as the account shows: `hostform apply` sends the request again. To prevent that: `--absent`.",
-  waiting: "Lists may not show it yet: hostform decides at UNTIL. To decide now: `--adopt ID` or `--absent`.",
+  waiting:
+    "It is too early to decide: from UNTIL on, a list without it proves that it was not created. To decide now: `--adopt ID` or `--absent`.",
   held: "It created nothing: HOLDER has the object with this natural key. Pass `--absent`.",
   unclear: "hostform cannot decide: adopt one of these with `--adopt ID`, or pass `--absent`.",
   unknowable:
