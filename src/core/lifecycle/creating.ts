@@ -18,24 +18,7 @@ import {
 } from "../model/index.ts";
 import type { ApplyContext } from "./context.ts";
 
-export interface CreateContext
-  extends Pick<
-    ApplyContext,
-    | "account"
-    | "writer"
-    | "project"
-    | "pause"
-    | "ownerOf"
-    | "replaces"
-    | "adoptsOrders"
-    | "siblings"
-    | "claim"
-    | "claimId"
-    | "stop"
-    | "owner"
-    | "parentKind"
-    | "prior"
-  > {
+export interface CreateContext extends ApplyContext {
   /** Records durably that the create was begun. @param answered what an answer contained, if one came: it is recorded also by a run that was stopped. */
   markPending(intent: Intent, answered?: JsonObject): Promise<void>;
   /** Takes that back: nothing was made. @param generation that of the next order, where the key of this one is used up. */

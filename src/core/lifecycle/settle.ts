@@ -49,12 +49,17 @@ export async function settledByAccount(
   prior: PendingCreate,
   others: Others,
 ): Promise<ResourceState | undefined> {
-  const listed = kind.list && (await listAll(account, kind, prior.attributes));
-  const { settings } = account;
-  const decided = decidePending({ ...others, kind, sent: prior, listed, now: account.hostNow(), settings });
+  const decided = decidePending(await questionFor({ ...others, account, kind, prior }));
   const [made] = decided.objects;
   if (decided.do !== "adopt" || decided.next !== "keep" || made === undefined) return undefined;
   return { ...prior, attributes: refreshed(kind, prior.attributes, made), private: settledMark(prior.private) };
+}
+
+/** Lists the kind, for the decision. */
+async function questionFor(input: EvidenceInput) {
+  const { account, kind, prior } = input;
+  const listed = kind.list && (await listAll(account, kind, prior.attributes));
+  return { ...input, sent: prior, listed, now: account.hostNow(), settings: account.settings };
 }
 
 /** An object has one owner: an address that records it, or another pending create that requested it. */
@@ -159,8 +164,7 @@ interface EvidenceInput extends Pick<Others, "ownerOf" | "siblings"> {
 export async function evidence(input: EvidenceInput): Promise<Evidence> {
   const { kind, prior, account } = input;
   const { pending } = prior.private;
-  const listed = kind.list && (await listAll(account, kind, prior.attributes));
-  const question = { ...input, sent: prior, listed, now: account.hostNow(), settings: account.settings };
+  const question = await questionFor(input);
   const decided = decidePending(question);
   // Until absence is proved, the candidates are those that an apply would ask about then.
   const made = kind.list === undefined ? null : decidePending(question, foresee).objects;
