@@ -25,7 +25,7 @@ export const intent = (over: Partial<IntentFacts> = {}): IntentFacts => ({
   naturalKey: "alpha",
   attempts: [attempt()],
   before: { ids: new Set(["old"]), complete: true },
-  secret: "none",
+  secretLost: false,
   deletable: true,
   want: "it",
   ...over,

@@ -13,8 +13,8 @@ export interface IntentFacts {
   readonly attempts: readonly Attempt[];
   /** Ids that a list showed before the first attempt; `complete`: all of them. */
   readonly before: { readonly ids: ReadonlySet<string>; readonly complete: boolean };
-  /** The one-time secret of the object; `recorded`: an answer held it. */
-  readonly secret: "none" | "recorded" | "lost";
+  /** The object has a one-time secret, and no answer held it. */
+  readonly secretLost: boolean;
   /** The API has a DELETE for the kind. */
   readonly deletable: boolean;
   /** The declaration: this object, another one in its place (tainted), or none (removed, expired). */
@@ -147,7 +147,7 @@ export const FILTERS: Readonly<Record<string, (row: Row, facts: Facts) => boolea
 const startOf = (attempt: Attempt | undefined) => attempt?.recordedAt.wall ?? Number.NaN;
 
 function deriveFrom(facts: Facts, filters: typeof FILTERS) {
-  const { attempts, rows, before, now, readAt, list, listLagMs, keyRetentionMs, sender } = facts;
+  const { attempts, rows, before, now, readAt, listLagMs, keyRetentionMs, sender } = facts;
   const news = rows.filter(({ id }) => !before.ids.has(id));
   const candidates = news.filter((row) => !Object.values(filters).some((excludes) => excludes(row, facts)));
   const near = candidates.filter(({ key }) => key !== "other");
@@ -168,8 +168,8 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
       near.length === 1
         ? near.find((row) => isExact(row) && isTimely(row.created, attempts.map(startOf), now.wall))
         : undefined,
-    held: news.find(({ key, ended, holder }) => key === "same" && !ended && holder !== undefined),
-    isAbsent: list === "whole" && last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
+    held: news.find(({ key, ended }) => key === "same" && !ended),
+    isAbsent: last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
     /** When a list can prove absence. */
     proof: Number.isFinite(proofAt) ? Math.max(now.wall, proofAt) : now.wall + proof,
     /** When the list is worth another look. */
@@ -205,8 +205,8 @@ const wait = (until: number | "next-run", proof?: number): Outcome => ({ do: "wa
 const ask = (candidates: readonly Row[] = []): Outcome => ({ do: "ask", candidates });
 const refused = (why: "not-sent" | "api" | "absent"): Outcome => ({ do: "refused", why });
 
-function adopt({ id }: Row, { want, secret, deletable }: IntentFacts): Outcome {
-  const recreated = deletable && (secret === "lost" || want === "another");
+function adopt({ id }: Row, { want, secretLost, deletable }: IntentFacts): Outcome {
+  const recreated = deletable && (secretLost || want === "another");
   return { do: "adopt", id, next: want === "nothing" ? "remove" : recreated ? "recreate" : "keep" };
 }
 
@@ -215,7 +215,7 @@ function adopt({ id }: Row, { want, secret, deletable }: IntentFacts): Outcome {
  * is evidence at any age. `young` precedes all rows that need proof of absence.
  */
 // biome-ignore format: a table
-export const TABLE: readonly Rule[] = [
+export const table = (): readonly Rule[] => [
   ["woken", "another run may have settled this create while this process slept",
     ({ gap, now }) => gap && wait(now.wall)],
   ["lost-lock", "only the run that holds the lock of the state decides", ({ lock }) => lock === "lost" && wait("next-run")],
@@ -248,10 +248,10 @@ export const TABLE: readonly Rule[] = [
 ];
 
 /** Makes the decision from a table and its filters; tests leave parts out. */
-export function decideBy(table: readonly Rule[], filters: typeof FILTERS) {
+export function decideBy(rules: () => readonly Rule[], filters: typeof FILTERS) {
   return (intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision => {
     const one = deriveFrom({ ...intent, ...observed, ...host }, filters);
-    for (const [row, because, outcomeOf] of table) {
+    for (const [row, because, outcomeOf] of rules()) {
       const outcome = outcomeOf(one);
       if (outcome) return { row, because, ...outcome };
     }
@@ -260,7 +260,7 @@ export function decideBy(table: readonly Rule[], filters: typeof FILTERS) {
 }
 
 /** Decides what became of a create without a recorded answer. */
-export const decide = decideBy(TABLE, FILTERS);
+export const decide = decideBy(table, FILTERS);
 
 /** Decides as it will be once absence is proved, if the list stays as it is: a plan is carried out later. */
 export function foresee(intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision {

@@ -107,10 +107,9 @@ export class OpenCreate {
   /** Records that the last attempt was certainly not carried out. @param generation that of the next order, if the key is spent. */
   async takeBack(error: unknown, generation?: number): Promise<void> {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
-    const { row } = this.#decide();
     const earlier = this.#earlier;
-    if (row === "not-sent" || row === "refused" || earlier === undefined) return this.#context.unmark(generation);
-    if (row === "refused-again") throw refusedAgain(this.#change, earlier, error);
+    if (earlier === undefined) return this.#context.unmark(generation);
+    if (this.#decide().row === "refused-again") throw refusedAgain(this.#change, earlier, error);
     // What is open is the earlier attempt: its result is older than this one.
     await this.#context.markPending(earlier, {});
   }

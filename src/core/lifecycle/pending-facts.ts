@@ -68,8 +68,8 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
     creation: kind.creation,
     naturalKey: kind.naturalKey(sent.attributes),
     attempts: attempts ?? attemptsOf(pending),
-    before: { ids: new Set(pending.known), complete: pending.knowsAll ?? false },
-    secret: returnsSecretOnce(kind, sent.attributes) ? "lost" : returnsSecretOnce(kind) ? "recorded" : "none",
+    before: { ids: new Set(pending.known), complete: pending.knowsAll === true },
+    secretLost: returnsSecretOnce(kind, sent.attributes),
     deletable: kind.removal === "delete",
     want,
   };

@@ -6,7 +6,7 @@ import {
   type IntentFacts,
   type ObservedFacts,
   repeatWithinMs,
-  TABLE,
+  table,
 } from "../../../../src/core/lifecycle/decide.ts";
 import { attempt, host, intent, observed, PROOF, row, SENT } from "../../../support/pending-facts.ts";
 
@@ -90,13 +90,13 @@ const CASES: readonly Case[] = [
   [
     "found",
     "the secret was lost with the answer",
-    [intent({ secret: "lost" }), observed(0, [row()])],
+    [intent({ secretLost: true }), observed(0, [row()])],
     { do: "adopt", next: "recreate" },
   ],
   [
     "found",
     "an answer held the secret",
-    [intent({ secret: "recorded" }), observed(0, [row()])],
+    [intent({ secretLost: false }), observed(0, [row()])],
     { do: "adopt", next: "keep" },
   ],
   [
@@ -114,7 +114,7 @@ const CASES: readonly Case[] = [
   [
     "found",
     "nothing is wanted any more",
-    [intent({ want: "nothing", secret: "lost" }), observed(0, [row()])],
+    [intent({ want: "nothing", secretLost: true }), observed(0, [row()])],
     { do: "adopt", next: "remove" },
   ],
   ["twice", "two objects have the natural key", [intent(), observed(DAY, [row(), row({ id: "202" })])], { do: "ask" }],
@@ -201,7 +201,7 @@ describe("decide", () => {
   });
 
   it("has a case for each row of its table", () => {
-    expect([...new Set(CASES.map(([name]) => name))]).toEqual(TABLE.map(([name]) => name));
+    expect([...new Set(CASES.map(([name]) => name))]).toEqual(table().map(([name]) => name));
   });
 
   it("excludes an object that was listed before the first attempt", () => {
@@ -293,6 +293,44 @@ describe("decide", () => {
     ["accepted", intent({ ...keyed, attempts: [attempt({ outcome: "accepted" })] })],
   ])("repeats no create that is %s", (_, one) => {
     expect(decide(one, observed(10_000), host({ keyRetentionMs: 600_000 })).row).toBe("young");
+  });
+
+  it("takes the monotonic clock only of the same boot", () => {
+    const at = (ms: number, boot: string) => ({ wall: SENT + ms, boot, mono: boot === "one" ? 0 : PROOF });
+    const one = intent({ attempts: [attempt({ leavesBy: at(0, "one") })] });
+    const rowIn = (boot: string) => {
+      const then = at(PROOF, boot);
+      return decide(one, observed(PROOF, [], { now: then, readAt: then }), host()).row;
+    };
+    expect([rowIn("one"), rowIn("two")]).toEqual(["young", "again"]);
+  });
+
+  it.each([
+    ["of the last attempt that can have been carried out", [attempt(), attempt({}, 7_000)], SENT + 7_000 + PROOF],
+    ["from now, if that time is unreadable", [attempt({ leavesBy: { wall: Number.NaN } })], SENT + 9_000 + PROOF],
+    ["of an attempt that may still leave", [attempt({ leavesBy: { wall: SENT + 60_000 } })], SENT + 60_000 + PROOF],
+  ])("names the moment of the proof %s", (_, attempts, proof) => {
+    expect(decide(intent({ attempts }), observed(9_000), host())).toMatchObject({ row: "young", proof });
+  });
+
+  it("names a moment of the proof that is not over, though the list is older", () => {
+    const seen = observed(PROOF + 5_000, [], { readAt: { wall: SENT } });
+    expect(decide(intent(), seen, host())).toMatchObject({ proof: SENT + PROOF + 5_000 });
+  });
+
+  it("names a proof for `young` alone", () => {
+    expect(decide(intent(), observed(0, [], { list: "partial" }), host())).not.toHaveProperty("proof");
+  });
+
+  it("counts candidates with the same key whatever the host's habits are", () => {
+    const old = row({ created: [0, SENT - 600_001] });
+    const habits = host({ rewritesKey: "never", createdTimes: "exact" });
+    expect(decide(intent(), observed(PROOF, [old]), habits).row).toBe("twice");
+  });
+
+  it("counts only lost answers of this run as attempts too often", () => {
+    const attempts = [attempt(OWN), attempt({ ...OWN, outcome: "not-sent" })];
+    expect(decide(intent({ attempts }), observed(PROOF), host()).row).toBe("again");
   });
 
   it("believes that a sender without progress for 60 s is dead", () => {
