@@ -123,13 +123,13 @@ async function namedBy(
   return claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
-/** What the list shows of an order of this run. */
+/** The object of an order of this run, as the list shows it. */
 function newlyListed({ id, attributes, phase }: Remote, { account }: CreateContext): Created {
   account.noteNew(id);
   return { id, attributes, phase, invoice: null };
 }
 
-/** What an order without known outcome has made: the list shows it, and nothing is sent. */
+/** Adopts the object of an order without an answer; no request is sent. */
 function adopted(kind: Kind, { address }: Change, { id, attributes, phase }: Remote): Created {
   const summary = `The answer to the order of ${address} was lost: adopted ${kind.noun} ${id}, which it made`;
   const warning = warningOf("apply.replayed", summary);

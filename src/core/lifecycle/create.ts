@@ -72,7 +72,7 @@ async function createListable(
   for (let sendings = 1; ; sendings++) {
     const earlier = open.intent;
     if (earlier !== undefined) {
-      // What this run has sent is not recorded in the change: a second try of the change would not look for it.
+      // The change does not record the requests of this run: a second try of the change would not look for their result.
       const settled = await (sendings === 1 ? open.settle().catch(notShown) : open.settle({}, lost));
       if (settled !== undefined && !settled.isUseless) return adopted(kind, planned, settled.made, context);
       if (settled !== undefined) {
@@ -141,7 +141,7 @@ async function present(
   return knownBefore(await collection(account, kind, planned), there, own.ownerOf);
 }
 
-/** What could be learned only from the lost answer is lost: the object goes, and another is made. */
+/** The secret was only in the lost answer, so delete the object and create it again. */
 async function replaceLost(
   kind: Kind,
   { address }: Change,

@@ -31,14 +31,14 @@ export interface CreateContext extends ApplyContext {
   warn(diagnostic: Diagnostic): void;
 }
 
-/** What is said and asked of a create: its address, and who has a live object of its kind. */
+/** The resource being created, as diagnostics need it. */
 export const subjectOf = (kind: Kind, { address }: Change, { ownerOf }: Pick<CreateContext, "ownerOf">) => ({
   kind,
   address,
   ownerOf: (remote: Remote) => ownerOf?.(kind, remote),
 });
 
-/** What is written down of a create before it leaves. @param before what was there. */
+/** The record of a create before its request leaves. */
 export function intentOf(
   { endpoint, params, body, idempotencyKey }: Mutation,
   now: number,
@@ -58,7 +58,7 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   };
 }
 
-/** Whether a failure says that the request was certainly not carried out. */
+/** Returns true if the request was certainly not carried out. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
 /**
@@ -87,7 +87,7 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
   return new HostformError([...causes, again], { cause: error });
 }
 
-/** What a plan warns of ends the change that meets it. */
+/** A warning of the plan, as the error that ends its change. */
 export const stopped = (warning: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
   new HostformError([...causes, { ...warning, severity: "error" }], { cause });
 

@@ -68,13 +68,13 @@ export interface Row {
 
 /** Habits of the host. */
 export interface HostFacts {
-  /** How long the host keeps Idempotency-Keys, in milliseconds; undefined: unknown. */
+  /** Retention of Idempotency-Keys, in milliseconds; undefined: unknown. */
   readonly keyRetentionMs: number | undefined;
   /** `seen`: the host showed a natural key in another form than it was sent. */
   readonly rewritesKey: "never" | "seen" | "unknown";
   /** `exact`: the host shows creation times by the clock of its answers. */
   readonly createdTimes: "exact" | "unknown";
-  /** How long lists may be without a new object, in milliseconds. */
+  /** Longest time that lists are without a new object, in milliseconds. */
   readonly listLagMs: number;
 }
 
@@ -112,13 +112,13 @@ const TRANSIT_MS = 60_000;
 /** Most attempts of one run whose answers are lost. */
 const MOST_SENDINGS = 2;
 
-/** How long lists may be without a new object by default (`list_lag`). */
+/** Default of `list_lag`: the longest time that lists are without a new object. */
 export const LIST_LAG_MS = 60_000;
 
 /** Age of a request at which a list without its object proves absence: the request has arrived, and 1.25 lags are over. */
 export const believedAfterMs = (listLagMs: number): number => ON_THE_WAY_MS + 1.25 * listLagMs;
 
-/** How long after its first attempt an order may be repeated with the same key, in milliseconds. */
+/** Age of the first attempt up to which an order is repeated with the same key, in milliseconds. */
 export const repeatWithinMs = (retentionMs: number): number => retentionMs - Math.min(TRANSIT_MS, retentionMs / 2);
 
 /** Lower and upper bound of an age. A negative or unreadable age proves nothing. */
@@ -140,7 +140,7 @@ export const FILTERS: Readonly<Record<string, (row: Row, facts: Facts) => boolea
   otherKey: ({ key }, { rewritesKey, before }) => key === "other" && rewritesKey === "never" && before.complete,
   older: ({ key, created }, { createdTimes, attempts: [first] }) =>
     key === "other" && createdTimes === "exact" && created !== undefined && created[1] < startOf(first) - SKEW_MS,
-  // What an order created and the host ended is not ordered again automatically.
+  // hostform does not order again automatically if the host ended the object of an order.
   ended: ({ ended, key }, { creation }) => ended && (creation !== "keyed" || key === "other"),
 };
 
@@ -170,9 +170,9 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
         : undefined,
     held: news.find(({ key, ended }) => key === "same" && !ended),
     isAbsent: last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
-    /** When a list can prove absence. */
+    /** Moment from which a list proves absence. */
     proof: Number.isFinite(proofAt) ? Math.max(now.wall, proofAt) : now.wall + proof,
-    /** When the list is worth another look. */
+    /** Moment of the next look at the list. */
     nextLook: now.wall + Math.max(0, (LOOKS_MS.find((at) => at > age && at < proof) ?? proof) - age),
     isReplayable:
       first !== undefined &&

@@ -110,7 +110,7 @@ export class OpenCreate {
     const earlier = this.#earlier;
     if (earlier === undefined) return this.#context.unmark(generation);
     if (this.#decide().row === "refused-again") throw refusedAgain(this.#change, earlier, error);
-    // What is open is the earlier attempt: its result is older than this one.
+    // The earlier attempt stays open: its result is older than this one.
     await this.#context.markPending(earlier, {});
   }
 

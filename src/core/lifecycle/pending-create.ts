@@ -8,7 +8,7 @@ import { isTimely, LIST_LAG_MS } from "./decide.ts";
 
 type Lag = Pick<ReadSettings, "listLagMs">;
 
-/** Whether a list may still be without an object that a create with an answer has made: it exists, whatever a list shows. */
+/** Returns true if lists may still lack an object that an answer named: the object exists, whatever a list shows. */
 export function isJustCreated({ created }: PrivateMark, { listLagMs = LIST_LAG_MS }: Lag, now: number): boolean {
   const age = now - Date.parse(created ?? "");
   return Math.abs(age) < listLagMs;

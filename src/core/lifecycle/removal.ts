@@ -30,7 +30,7 @@ interface RemovalInput {
   readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;
-  /** Of a pending create: the other ones of the kind and account. */
+  /** The other pending creates of the kind and account. */
   readonly siblings?: readonly PendingCreate[];
 }
 

@@ -77,11 +77,11 @@ function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: 
   });
 }
 
-/** What is adopted must be what was asked for: the next apply would change or delete it otherwise. */
+/** Refuses an object that the create did not request: the next apply would change or delete it. */
 function refuseOther(kind: Kind, { address, attributes, private: { pending } }: PendingCreate, live: JsonObject): void {
   const id = String(live.id);
   const before = pending.known?.includes(id);
-  // Of what the API does not show in a form that can be read, and of what came since, the user knows more.
+  // The user knows more about an object whose natural key is unreadable, and about an object that is new.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was resolved: ${kind.noun} ${id} is not what ${address} requested`, {
@@ -102,11 +102,11 @@ export function withdraw(prior: ResourceState): ResourceState | undefined {
   return kept.generation === undefined ? undefined : { ...prior, private: kept };
 }
 
-/** What is known of a create whose outcome is not: everything that can be read without changing anything. */
+/** The facts about a pending create that GETs show. */
 export interface Evidence {
   readonly address: string;
   readonly type: string;
-  /** When the request first left (ISO 8601), and which it was. */
+  /** The time of the first attempt (ISO 8601), and its endpoint. */
   readonly since: string;
   readonly operation: string;
   readonly idempotency_key: string | null;
@@ -151,7 +151,7 @@ interface InvoiceEvidence {
   readonly status: string | null;
 }
 
-/** What it takes to gather evidence. */
+/** The create, its account, and the other resources. */
 interface EvidenceInput extends Pick<Others, "ownerOf" | "siblings"> {
   readonly account: Account;
   readonly kind: Kind;
