@@ -123,5 +123,6 @@ function keyOf(
 ): Row["key"] {
   if (matches(kind, attributes, live)) return "same";
   if (unreadableOf(kind, attributes, live).length > 0) return "hidden";
-  return kind.mayMatch?.(attributes, live, plans) ? "similar" : "other";
+  // An order has no other key than its plan; a similar name or URL is another key.
+  return kind.creation === "keyed" && kind.mayMatch?.(attributes, live, plans) ? "similar" : "other";
 }

@@ -110,7 +110,8 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
 /** Lists the kind for a pending create. @param sent the attributes of its request. */
 export async function listAll(account: Account, kind: Kind, sent: ValueObject): Promise<Listed> {
   const objects = await collection(account, kind, sent);
-  const isUnclear = objects.some(({ attributes }) => kind.mayMatch?.(sent, attributes, []));
+  const { creation, mayMatch } = kind;
+  const isUnclear = creation === "keyed" && objects.some(({ attributes }) => mayMatch?.(sent, attributes, []));
   return { objects, plans: isUnclear ? await account.plans() : [], readAt: account.hostNow() };
 }
 
