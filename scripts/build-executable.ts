@@ -4,7 +4,6 @@ import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:f
 import path from "node:path";
 import process from "node:process";
 import { type BuildOptions, build, transform } from "esbuild";
-import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 import { NODE, NODES, type Pinned, type Platform, POSTJECT, unpacked } from "./release/pinned.ts";
 
@@ -35,7 +34,7 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
     ...(await bundle({ entryPoints: ["src/cli/executable.ts"], outfile: path.join(workshop, "main.cjs") })),
     ...(await bundle({ ...source(cli), outfile: path.join(parts, "hostform.js") }, true)),
     ...(await bundle({
-      ...source('import "./src/fronts/terraform/main.ts";'),
+      ...source('import { main } from "./src/fronts/terraform/main.ts"; main();'),
       outfile: path.join(parts, "provider.js"),
     })),
   ];
@@ -50,6 +49,8 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
     main: "main.cjs",
     output: blob,
     disableExperimentalSEAWarning: true,
+    // NODE_OPTIONS is for the programs of the user's own Node: it could load code into this one, or open a debugger.
+    execArgvExtension: "none",
     assets: {
       ...Object.fromEntries((await readdir(parts)).sort().map((name) => [name, path.join(parts, name)])),
       "provider.json": path.join(root, "schemas/provider.json"),
@@ -92,7 +93,6 @@ async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): 
     preserveSymlinks: true,
     // Where the package lies: an executable lies nowhere, and asks `isSea` first.
     logOverride: { "empty-import-meta": "silent" },
-    plugins: [neededParts],
     logLevel: "warning",
   });
   await mkdir(path.dirname(outfile), { recursive: true });
@@ -104,7 +104,7 @@ async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): 
       : { code: text };
     await writeFile(file, code);
   }
-  return embeddedFiles(metafile);
+  return embeddedFiles(metafile, root);
 }
 
 /** Only the version that reads a blob writes it. @throws Error on a machine for which there is no executable. */

@@ -1,50 +1,34 @@
-// The command line as a bundle: what is published, and what tests start hundreds of times.
-import { mkdir, writeFile } from "node:fs/promises";
+// The command line and the libraries as bundles.
 import path from "node:path";
-import { parse } from "@babel/parser";
 import { build } from "esbuild";
-import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles } from "./notices.ts";
 
+const root = path.resolve(import.meta.dirname, "..");
+
 /** CommonJS dependencies in an ES module need a `require`, for what Node itself has. One by `createRequire` takes longer. */
-export const BANNER =
+const BANNER =
   "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };";
 
-/**
- * The same JavaScript without `import` of what Node has: that reads all exports of a module, and some load more of Node as they
- * are read (`fs.ReadStream`, `util.diff`, `process.stdin`), a tenth of a start. Here only what is used is read.
- */
-export function importBuiltinsLate(text: string): string {
-  if (!text.includes('from "node:')) return text;
-  const found: string[] = [];
-  let [rest, end] = ["", 0];
-  for (const node of parse(text, { sourceType: "module" }).program.body) {
-    if (node.type !== "ImportDeclaration" || !node.source.value.startsWith("node:")) continue;
-    const builtin = `globalThis.process.getBuiltinModule("${node.source.value}")`;
-    for (const part of node.specifiers) {
-      const property =
-        part.type !== "ImportSpecifier" || part.imported.type !== "Identifier" ? "" : `.${part.imported.name}`;
-      found.push(`const ${part.local.name} = ${builtin}${property};`);
-    }
-    rest += text.slice(end, node.start ?? 0);
-    end = node.end ?? 0;
-  }
-  // First of all, as imports are: functions may be called before the line where the import stood.
-  return found.length === 0 ? text : (rest + text.slice(end)).replace(BANNER, () => [BANNER, ...found].join("\n"));
-}
+/** The files of the package, by the name of their bundle. Programs import the command line from `cli`, which is no public name. */
+const ENTRIES = {
+  hostform: "src/cli/main.ts",
+  cli: "src/cli/cli.ts",
+  library: "src/project/library.ts",
+  client: "src/core/api/index.ts",
+  sandbox: "src/sandbox/index.ts",
+};
 
 /**
- * Bundles the command line into `outdir` (absolute, or relative to the project), as `hostform.js` and its chunks.
+ * Bundles the command line and the libraries into `outdir` (absolute, or relative to the project): a file for each, and chunks
+ * that the files share.
  *
- * @param more further entry points, by the name of the file that they become.
  * @returns the files that are in the bundle, relative to the project.
  * @throws Error with esbuild's messages when the sources cannot be bundled.
  */
-export async function buildProgram(outdir: string, more: Readonly<Record<string, string>> = {}): Promise<string[]> {
-  const { metafile, outputFiles } = await build({
-    write: false,
-    absWorkingDir: path.resolve(import.meta.dirname, ".."),
-    entryPoints: { hostform: "src/cli/main.ts", ...more },
+export async function buildProgram(outdir: string): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ENTRIES,
     outdir,
     bundle: true,
     // What a command does not need is in its own chunk and not loaded.
@@ -60,12 +44,7 @@ export async function buildProgram(outdir: string, more: Readonly<Record<string,
     // The same bytes wherever the packages lie.
     preserveSymlinks: true,
     banner: { js: BANNER },
-    plugins: [neededParts],
     logLevel: "warning",
   });
-  for (const { path: file, text } of outputFiles) {
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, importBuiltinsLate(text), { mode: text.startsWith("#!") ? 0o755 : 0o644 });
-  }
-  return embeddedFiles(metafile);
+  return embeddedFiles(metafile, root);
 }

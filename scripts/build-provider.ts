@@ -2,7 +2,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
-import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -31,14 +30,13 @@ export async function buildProvider(outfile: string): Promise<string[]> {
     metafile: true,
     // The same bytes wherever the packages lie.
     preserveSymlinks: true,
-    plugins: [neededParts],
     // CommonJS dependencies in an ES module need a `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },
     logLevel: "warning",
   });
-  const files = embeddedFiles(metafile);
+  const files = embeddedFiles(metafile, root);
   const head = "The Terraform provider of hostform is one file, and these packages are parts of it. Their licences:";
   const notices = await noticesOf(await packagesOf(files, root), head);
   await writeFile(path.resolve(root, outfile).replace(/\.mjs$/, ".NOTICES.txt"), notices);

@@ -25,5 +25,5 @@ export async function buildWebhooks(outdir: string): Promise<string[]> {
     preserveSymlinks: true,
     logLevel: "warning",
   });
-  return embeddedFiles(metafile);
+  return embeddedFiles(metafile, root);
 }

@@ -1,4 +1,5 @@
 // What goes with a bundle: the notices that the licences of embedded packages require, and the bill of materials that scanners read.
+import { statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Metafile } from "esbuild";
@@ -25,12 +26,28 @@ export interface EmbeddedPackage {
   readonly files: readonly string[];
 }
 
-/** The files that bundles were made from, without those that were read and then dropped as unused. */
-export function embeddedFiles({ outputs }: Metafile): string[] {
+/**
+ * The files that bundles were made from, without those that were read and then dropped as unused.
+ * @param root the folder that the names of the files are relative to.
+ * @throws Error when a bundle does not hold a file as it is on the disk: packages are embedded as they are published.
+ */
+export function embeddedFiles({ inputs: read, outputs }: Metafile, root: string): string[] {
+  const changed = Object.entries(read).filter(
+    ([file, { bytes }]) => file !== "<stdin>" && bytes !== sizeOf(root, file),
+  );
+  if (changed.length > 0) {
+    const names = changed.map(([file]) => file).join(", ");
+    throw new Error(
+      `The bundle has other contents than these files: ${names}. Remove the esbuild plugin that changes them.`,
+    );
+  }
   return Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
   );
 }
+
+/** The size of a file in bytes; undefined for what is no file. */
+const sizeOf = (root: string, file: string) => statSync(path.resolve(root, file), { throwIfNoEntry: false })?.size;
 
 /**
  * The packages that files belong to, in the order of their names. The same files in another order give the same.

@@ -1,5 +1,6 @@
-// `npm run test:install [WAY …]`: every way to install a release, each from an empty home to a plan against the sandbox. All of them
-// together write the table of docs/install.md. Needs Linux, npm and, for the roots without Node, the right to make namespaces.
+// `npm run test:install [WAY …]`: every way to install a release, each from an empty home to a plan against the sandbox; then most of them
+// go through the journey of scripts/install-journey.ts. All of them together write the table of docs/install.md. Needs Linux, npm,
+// Terraform and, for the roots without Node, the right to make namespaces.
 import { type ExecFileOptions, execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -26,6 +27,15 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { VERSION } from "../src/core/api/version.ts";
 import { PUSHES, SIGNED_PUSH } from "../test/package/consumer.ts";
+import {
+  type Command,
+  type Env,
+  type Front,
+  firstPlan,
+  journey,
+  terraformFront,
+  yamlFront,
+} from "./install-journey.ts";
 import { archiveName, dockerfile, installScript } from "./release/channels.ts";
 import { PLATFORMS } from "./release/pinned.ts";
 
@@ -34,6 +44,7 @@ const release = path.join(root, "release/trial");
 const platform = `linux_${process.arch === "x64" ? "amd64" : process.arch}`;
 const npmPackage = path.join(release, `hostform-${VERSION}.tgz`);
 const archive = path.join(release, archiveName(VERSION, platform));
+const provider = path.join(release, `terraform-provider-hosting_${VERSION}_${platform}.zip`);
 const about = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
 
 /** Why a way cannot be tried on this machine. */
@@ -54,7 +65,7 @@ const OF_THIS_PROCESS = {
   npm_config_userconfig: npmConfig("userconfig"),
 };
 
-/** Runs a program to its end, in an empty home. @returns what it prints. @throws Error with it. */
+/** Runs a program to its end, in an empty home. @returns what it prints. @throws Error with the output, and the exit code in `code`. */
 async function run(home: string, command: string, args: readonly string[], options: ExecFileOptions = {}) {
   const env = {
     ...OF_THIS_PROCESS,
@@ -72,10 +83,53 @@ async function run(home: string, command: string, args: readonly string[], optio
     });
     return stdout + stderr;
   } catch (error) {
-    const { stdout, stderr } = error as { readonly stdout?: string; readonly stderr?: string };
-    throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`);
+    const { stdout, stderr, code } = error as {
+      readonly stdout?: string;
+      readonly stderr?: string;
+      readonly code?: number;
+    };
+    throw Object.assign(new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`), { code });
   }
 }
+
+/** A command for the journey: `start` runs a program. */
+const commandOf =
+  (start: (args: readonly string[], env: Env) => Promise<unknown>): Command =>
+  async (args, env, codes = [0]) => {
+    const code = await start(args, env).then(
+      () => 0,
+      (error: Error & { readonly code?: number }) => {
+        if (error.code === undefined || !codes.includes(error.code)) throw error;
+        return error.code;
+      },
+    );
+    if (!codes.includes(code)) throw new Error(`${args[0]} ended with ${code}`);
+    return code;
+  };
+
+async function emptyFolder(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
+
+/** The journey of an installed command line. */
+const yamlJourney = (home: string, hostform: string) => async () => {
+  const cwd = await emptyFolder(path.join(home, "journey"));
+  return yamlFront(
+    cwd,
+    commandOf((args, env) => run(home, hostform, args, { cwd, env })),
+  );
+};
+
+/** The journey of the real Terraform, whose provider `install` puts below the home. */
+const terraformJourney = (home: string, install: () => Promise<unknown>) => async () => {
+  await install();
+  const cwd = await emptyFolder(path.join(home, "terraform"));
+  const terraform = commandOf((args, env) =>
+    run(home, "terraform", args, { cwd, env: { ...env, CHECKPOINT_DISABLE: "1" } }),
+  );
+  return terraformFront(cwd, VERSION, terraform);
+};
 
 function expect(output: string, text: string): void {
   if (!output.includes(text)) throw new Error(`"${text}" is not in what was printed:\n${output}`);
@@ -85,8 +139,15 @@ interface Way {
   readonly title: string;
   readonly needs: string;
   readonly download: string;
-  /** Installs below an empty home, and ends with a plan. @returns the folders that are there because of it. */
-  readonly install: (home: string) => Promise<readonly string[]>;
+  /** Installs below an empty home, and ends with a plan. */
+  readonly install: (home: string) => Promise<Installed>;
+}
+
+interface Installed {
+  /** The folders that are there because of it. */
+  readonly folders: readonly string[];
+  /** The ways to run the journey on what is installed. */
+  readonly fronts?: readonly (() => Promise<Front>)[];
 }
 
 const NODE = "Node.js 22.20 or later";
@@ -101,7 +162,8 @@ const WAYS: Readonly<Record<string, Way>> = {
       await run(home, "npm", ["install", "--global", "--no-audit", "--no-fund", "--prefix", prefix, npmPackage]);
       const hostform = path.join(prefix, "bin/hostform");
       expect(await run(await declared(home), hostform, ["sandbox", "--", hostform, "plan"]), EXPECTED);
-      return [prefix];
+      const install = () => run(home, hostform, ["terraform", "install"]);
+      return { folders: [prefix], fronts: [yamlJourney(home, hostform), terraformJourney(home, install)] };
     },
   },
   npx: {
@@ -112,7 +174,7 @@ const WAYS: Readonly<Record<string, Way>> = {
       const folder = await declared(home);
       const args = ["--yes", "--package", npmPackage, "hostform", "sandbox", "--", "hostform", "plan"];
       expect(await run(home, "npx", args, { cwd: folder }), EXPECTED);
-      return [path.join(home, ".npm")];
+      return { folders: [path.join(home, ".npm")] };
     },
   },
   executable: {
@@ -137,17 +199,18 @@ const WAYS: Readonly<Record<string, Way>> = {
       expect(await run(home, "sh", ["install.sh"], { env }), `Installed hostform ${VERSION}`);
       server.close();
       const executable = path.join(home, ".local/bin/hostform");
+      const options = { env: { NODE_OPTIONS: "--no-such-option" } };
+      expect(await run(home, executable, ["version"], options), `hostform ${VERSION}`);
       const empty = await bareRoot(home, executable, "/bin/hostform");
       await declared(path.join(empty, "root"));
-      const planned = await inRoot(home, empty, { cwd: "/root", home: "/root" }, [
-        "/bin/hostform",
-        "sandbox",
-        "--",
-        "/bin/hostform",
-        "plan",
-      ]);
-      expect(planned, EXPECTED);
-      return [path.dirname(executable)];
+      const inside = { cwd: "/root", home: "/root" };
+      const planned = ["/bin/hostform", "sandbox", "--", "/bin/hostform", "plan"];
+      expect(await inRoot(home, empty, inside, planned), EXPECTED);
+      const front = async () => {
+        const hostform = commandOf((args, env) => inRoot(home, empty, inside, ["/bin/hostform", ...args], env));
+        return yamlFront(path.join(empty, "root"), hostform);
+      };
+      return { folders: [path.dirname(executable)], fronts: [front] };
     },
   },
   container: {
@@ -178,7 +241,24 @@ const WAYS: Readonly<Record<string, Way>> = {
         await chown(path.join(work, name), user, user).catch(unprivileged);
       const inside = { cwd, home: line(/^ENV HOME=(.*)$/m), user, volume: [work, volume] as const };
       expect(await inRoot(home, image, inside, [entry, "sandbox", "--", entry, "plan"]), EXPECTED);
-      return [unpacked];
+      const front = async () => {
+        const hostform = commandOf((args, env) => inRoot(home, image, inside, [entry, ...args], env));
+        return yamlFront(work, hostform);
+      };
+      return { folders: [unpacked], fronts: [front] };
+    },
+  },
+  provider: {
+    title: "`terraform init` with the provider's archive, without Node.js",
+    needs: "Terraform",
+    download: provider,
+    async install(home) {
+      const plugins = path.join(home, ".terraform.d/plugins/registry.terraform.io/hostform/hosting");
+      await mkdir(plugins, { recursive: true });
+      await copyFile(provider, path.join(plugins, path.basename(provider)));
+      const front = terraformJourney(home, async () => undefined);
+      await firstPlan(await front());
+      return { folders: [path.join(home, "terraform/.terraform")], fronts: [front] };
     },
   },
   library: {
@@ -195,7 +275,7 @@ const WAYS: Readonly<Record<string, Way>> = {
       const args = ["sandbox", "--", process.execPath, "--input-type=module", "-e", PUSHES];
       expect(await run(home, "node_modules/.bin/hostform", args, inProgram), SIGNED_PUSH);
       expect(await readFile(path.join(program, "plan.html"), "utf8"), "www.acme.example");
-      return [program];
+      return { folders: [program] };
     },
   },
 };
@@ -237,6 +317,7 @@ async function inRoot(
   folder: string,
   { cwd, home: own, user, volume }: Inside,
   program: readonly string[],
+  given: Env = {},
 ) {
   const isRoot = process.getuid?.() === 0;
   if (user !== undefined && !isRoot) unprivileged();
@@ -254,12 +335,15 @@ async function inRoot(
           'mount -o remount,ro,bind "$FOLDER"',
           'if touch "$FOLDER/written" 2>/dev/null; then echo "the root is not read-only"; exit 1; fi',
         ]),
-    'exec env -i "HOME=$OWN" unshare --root "$FOLDER" --wd "$WD" $WHO -- "$@"',
+    'exec env -i "HOME=$OWN" $GIVEN unshare --root "$FOLDER" --wd "$WD" $WHO -- "$@"',
   ];
   const [source = "", place = ""] = volume ?? [];
   const env = {
     ...{ FOLDER: folder, VOLUME: source, PLACE: place, OWN: own, WD: cwd },
     WHO: user === undefined ? "" : `--setgid ${user} --setuid ${user}`,
+    GIVEN: Object.entries(given)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" "),
   };
   return run(home, "unshare", [...namespaces, "sh", "-c", lines.join("\n"), "sh", ...program], { env });
 }
@@ -278,12 +362,13 @@ async function tried(way: Way): Promise<Figures> {
   const home = await mkdtemp(path.join(tmpdir(), "hostform-install-"));
   try {
     const started = performance.now();
-    const folders = await way.install(home);
+    const { folders, fronts = [] } = await way.install(home);
     const seconds = (performance.now() - started) / 1000;
     const du = execFileSync("du", ["-skc", ...folders], { encoding: "utf8" });
     let packages = 0;
     for (const folder of folders)
       for await (const _ of glob("**/node_modules/{*,@*/*}/package.json", { cwd: folder })) packages++;
+    for (const front of fronts) await journey(await front());
     return { disk: Number(/(\d+)\s+total/.exec(du)?.[1]) * 1024, packages, seconds };
   } finally {
     await rm(home, { recursive: true, force: true });

@@ -60,10 +60,11 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.rate_limited": "Wait a minute, or lower `requests_per_minute` if others use the same token.",
   "api.rejected": "Read the server's own words in the message.",
   "api.server": "Try again later. If it fails again, ask the host.",
-  "api.unreachable": "Check the base URL, the network and the proxy.",
+  "api.unreachable": "Do what the message says about the step that failed; nothing was sent unless it says so.",
   "api.timeout": "Try again; see `--verbose` for the times of each request.",
   "api.too_late": "Run the command again: it looks at the account first.",
   "api.ambiguous": "Do what the message says; hostform does not repeat such a request automatically.",
+  "api.inconclusive": "Try again in a minute. If it stays, check that no proxy answers, then report it to the host.",
   "api.accepted": "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
   "api.form": "Nothing to do if it is what you meant. Otherwise declare it as the API shows it.",
   "api.malformed":
@@ -72,6 +73,9 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.too_large": "Report it to the host. A program that uses the client can raise `maxResponseBytes`.",
   "api.pagination": "Report it to the host; hostform does not act on half a list.",
   "api.cancelled": "Run the command again.",
+  "api.no_list": "If the list should have objects, check that no proxy answers. Otherwise report it to the host.",
+  "api.deprecated":
+    "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",
   "plan.prevented":
@@ -91,6 +95,9 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "account.unlisted":
     "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",
   "plan.unmanaged": "Nothing to do, unless the value matters; then check it in the dashboard.",
+  "api.money_scale":
+    "Set `money_scale: 0` if the amounts are in the currency itself, and `max_spend` in the same unit.",
+  "plan.unknown_date": "Compare the date with the dashboard, and report the form to the host or to hostform.",
   "plan.unread":
     "Plan it with a token that has the ability the message names, where nobody but you can use that token.",
   "plan.address": "Check it with `hostform state list` or `hostform plan`.",
@@ -109,6 +116,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
     "As a warning of an apply: nothing to do, the object was replaced and has another secret. Otherwise no answer held one; the message says how to get another.",
   "webhooks.secret": "Name one: `--secret-env NAME`, `--secret-file FILE` or `--webhook ADDRESS`.",
   "webhooks.listen": "See the message: it names the address that is not usable, and why.",
+  "file.refused":
+    "Free space on the disk, get access to the file, or save it as UTF-8, as the message says. Then run the command again: what is recorded stays recorded.",
   "webhooks.memory": "Name a file for this purpose only, in a folder that you can write to; it is created if missing.",
   "webhooks.subscription": "See the message; `hostform webhooks` lists the subscriptions.",
   "sandbox.control": "Run `hostform sandbox` and set HOSTING_SANDBOX_CONTROL_URL as it prints it.",

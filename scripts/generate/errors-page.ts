@@ -24,6 +24,7 @@ ${tables.join("\n")}`;
 
 const TITLES: Readonly<Record<string, string>> = {
   "": "The run",
+  file: "Files",
   config: "The declaration",
   stack: "Stacks",
   trust: "Trust",

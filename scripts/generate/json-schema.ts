@@ -196,7 +196,7 @@ function block(kind: Kind, kinds: Kinds): Schema {
         ...USE,
         provider: { type: "string", description: "Provider (account) that it belongs to." },
         client: {
-          type: ["string", "integer"],
+          type: ["string", "number"],
           maxLength: 100,
           description: "Whose it is: for reports, filters and targets. Never sent.",
         },
@@ -265,7 +265,10 @@ function attribute(type: z.ZodType, meta: AttributeMeta): Schema {
   if (meta.writeOnly) return source(described);
   const free =
     schema.type === "string" && !["pattern", "format", "enum", "minLength", "maxLength"].some((key) => key in schema);
-  return free ? { ...schema, ...described } : { ...described, anyOf: [schema, TEMPLATE] };
+  if (free) return { ...schema, ...described };
+  // A text keeps what is written, also where YAML has a number or a boolean for it.
+  const isText = schema.type === "string" && !["pattern", "format", "enum"].some((key) => key in schema);
+  return { ...described, anyOf: [isText ? { ...schema, type: ["string", "number", "boolean"] } : schema, TEMPLATE] };
 }
 
 /** What may be written: identifiers as numbers too, values of free maps as anything. */

@@ -89,7 +89,7 @@ const vitest = await createVitest(
     watch: false,
     update: false,
     include: ["test/unit/**/*.test.ts"],
-    env: { ...shared.env, CI: "1", HOSTFORM_MUTATION_LOG: log },
+    env: { ...shared.env, CI: "1", HOSTFORM_TEST_SOURCES: "1", HOSTFORM_MUTATION_LOG: log },
     runner: path.join(import.meta.dirname, "runner.ts"),
     pool: "forks",
     maxWorkers: availableParallelism(),

@@ -57,8 +57,8 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptF
   const changes = `${plural(otherChanges, "address", "addresses")} that you declared before would change`;
   const others = otherChanges === 0 ? "" : ` ${changes}: see \`hostform plan\`.`;
   if (some) terminal.out(`\nPlan: no changes, made from what was read.${others}\n`);
-  list(terminal, "Not adopted:", left);
-  if (some) list(terminal, "The API does not show, and no file holds:", unknown);
+  list(terminal, "Not adopted:", left, left.length);
+  if (some) list(terminal, "The API does not show, and no file holds:", unknown, MOST);
   if (dryRun || (!some && files.length === 0)) return;
   const undo = isFirst
     ? "To undo it, delete these files and the state."
@@ -67,10 +67,10 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptF
   if (next !== undefined) say(terminal, `Next: ${next}.`);
 }
 
-function list(terminal: Terminal, title: string, sentences: readonly string[]): void {
+function list(terminal: Terminal, title: string, sentences: readonly string[], most: number): void {
   if (sentences.length === 0) return;
   const lines = sentences.map((sentence) => `  ${escapeLine(sentence)}`);
-  terminal.out(`\n${title}\n${flowText(firstOf(lines, MOST).join("\n"), terminal.outLook.width, 2)}\n`);
+  terminal.out(`\n${title}\n${flowText(firstOf(lines, most).join("\n"), terminal.outLook.width, 2)}\n`);
 }
 
 const jsonOf = ({ objects, files, left, unknown, requests, otherChanges }: Adopted) => ({

@@ -6,6 +6,9 @@ import { withoutTerraformSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
+/** Loads the parts of a command. No command needs them together. */
+export const loadParts = () => import("./parts.ts");
+
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.
  * @param args without node and script.

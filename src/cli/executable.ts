@@ -5,6 +5,7 @@
 import path from "node:path";
 import { getAsset } from "node:sea";
 import { compileFunction } from "node:vm";
+import { guardResults } from "./streams.ts";
 import { versionAnswer } from "./version.ts";
 
 interface Module {
@@ -43,5 +44,8 @@ async function commandLine(args: readonly string[]): Promise<void> {
 const args = process.argv.slice(2);
 const version = versionAnswer(args);
 if (path.basename(process.execPath).startsWith("terraform-provider-hosting")) load("provider.js");
-else if (version === undefined) void commandLine(args);
-else process.stdout.write(`${version}\n`);
+else {
+  guardResults();
+  if (version === undefined) void commandLine(args);
+  else process.stdout.write(`${version}\n`);
+}

@@ -1,10 +1,10 @@
 /** `export`: the declaration for Terraform, as a file or on standard output. */
 import path from "node:path";
-import { fail } from "../core/model/index.ts";
+import { fail, shellWord } from "../core/model/index.ts";
 import { type ExportFormat, exportConfiguration } from "../project/export.ts";
 import { makeParent } from "../project/own-files.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
+import { diagnosticJson, escapeLine, renderDiagnostics } from "../report/index.ts";
 import { orFail, readIfPresent, writeWhole } from "./files.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
@@ -41,9 +41,9 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
   if (!written) terminal.out(text);
   else {
-    terminal.out(`${written === "changed" ? "Wrote" : "Unchanged:"} ${shown}\n`);
+    terminal.out(`${written === "changed" ? "Wrote" : "Unchanged:"} ${escapeLine(shown)}\n`);
     const there = path.relative(project.source.cwd, folder);
-    const chdir = there === "" ? "" : ` -chdir=${there}`;
+    const chdir = there === "" ? "" : ` ${shellWord(`-chdir=${there}`)}`;
     say(terminal, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
   }
   return 0;

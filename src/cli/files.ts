@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import { type Code, type Diagnostic, errnoOf, fail, HostformError } from "../core/model/index.ts";
+import { type Code, type Diagnostic, errnoOf, fail, fileFailure, HostformError, utf8 } from "../core/model/index.ts";
 
 /**
  * Writes a file so that a reader finds the old one or the new one, whole. For what holds no secret: who may read it
@@ -32,32 +32,15 @@ export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The text of a file; undefined when there is none. @throws Node's errors. */
-export const readIfPresent = (file: string) => ifPresent(readFile(file, "utf8"));
+/** The text of a file, with its byte order mark. @throws NotUtf8, and Node's errors. */
+export const readText = async (file: string) => utf8(await readFile(file));
+
+/** The same; undefined when there is no file. */
+export const readIfPresent = (file: string) => ifPresent(readText(file));
 
 /** The bytes of a file up to a limit and one more, which shows that there are more: some never end. @throws Node's errors. */
 export function readUpTo(file: string, limit: number): Promise<Buffer> {
   return buffer(createReadStream(file, { end: limit }));
-}
-
-/* Why a file could not be read or written, in words. */
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of the path is not a folder",
-  EISDIR: "it is a folder",
-  EACCES: "its permissions do not allow it",
-  EPERM: "its permissions do not allow it",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  ELOOP: "its links lead in a circle",
-  ENAMETOOLONG: "its name is too long",
-};
-
-/** For the end of a sentence: `it is a folder`. @throws the error itself when it is not one of the file system. */
-export function fileFailure(error: unknown): string {
-  const errno = errnoOf(error);
-  if (errno === undefined) throw error;
-  return REASONS[errno] ?? errno;
 }
 
 /**

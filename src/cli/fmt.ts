@@ -1,11 +1,11 @@
 /** `fmt`: writes the files of a declaration in their one form. */
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { createTwoFilesPatch } from "diff";
-import { fail, HostformError } from "../core/model/index.ts";
+import { fail, fileFailure, HostformError } from "../core/model/index.ts";
 import { expanded, formatted } from "../project/format.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
-import { fileFailure, orFail, writeWhole } from "./files.ts";
+import { orFail, readText, writeWhole } from "./files.ts";
 import { type Action, printJson } from "./terminal.ts";
 
 interface FmtFlags {
@@ -65,7 +65,7 @@ async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[
 }
 
 const textOf = (file: string, name: string) =>
-  orFail(readFile(file, "utf8"), "config.unreadable", `${name} cannot be read`, {
+  orFail(readText(file), "config.unreadable", `${name} cannot be read`, {
     remedies: ["No file was changed. Check the path and its permissions."],
   });
 

@@ -2,8 +2,8 @@
  * The listings of an account (`plans`, `services`, `grants`, `domains check` …): tables for people, records with
  * `--json`.
  */
-import type { CallOptions, Reader } from "../core/api/index.ts";
-import { fail } from "../core/model/index.ts";
+import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
+import { fail, inScale } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
@@ -13,7 +13,7 @@ import { type Action, printJson, printResult, type Terminal } from "./terminal.t
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
 
 interface Collection<Row> {
-  list(call: CallOptions): { all(): Promise<Row[]> };
+  list(call: ListOptions): { all(): Promise<Row[]> };
   /** Absent where the API shows no single one. */
   get?(id: string, call: CallOptions): Promise<object>;
 }
@@ -60,12 +60,16 @@ function list<L extends Listing>(
   project: Project,
   alias: string,
   listing: L,
-  ask: (client: Reader, call: CallOptions) => Promise<readonly Listings[L][]>,
+  ask: (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>,
 ): Promise<number> {
   return withProvider(project, alias, async ({ client, config: { moneyScale } }, signal) => {
-    const rows = await ask(client, { signal });
+    // The client warns of an answer that is no list.
+    const rows = await ask(client, { signal, onNoList: () => undefined });
     if (terminal.json) printJson(terminal, rows.map(withoutRaw));
-    else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+    else {
+      inScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
+      terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+    }
     return 0;
   });
 }

@@ -4,8 +4,10 @@
  * family has a file, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
  */
 import { nodeTooOld } from "../core/model/runtime.ts";
+import { guardMessages, guardResults } from "./streams.ts";
 import { versionAnswer } from "./version.ts";
 
+guardResults();
 const args = process.argv.slice(2);
 const tooOld = nodeTooOld(process.versions.node);
 const version = versionAnswer(args);
@@ -17,6 +19,7 @@ if (tooOld === undefined && version !== undefined) {
   const [{ runCli }, { systemIo }] = await Promise.all([import("./cli.ts"), import("./system-io.ts")]);
   process.exitCode = await runCli(args, systemIo());
 } else {
+  guardMessages();
   process.stderr.write(`${tooOld}\n`);
   process.exitCode = 1;
 }

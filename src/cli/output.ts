@@ -1,4 +1,4 @@
-import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../core/model/index.ts";
+import { didYouMean, fail, type Json, type OutputState, type Remedy, shellWord } from "../core/model/index.ts";
 import type { ProjectDeclaration } from "../project/declaration.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
@@ -71,7 +71,7 @@ function rawText({ outIsTerminal, breaks }: Terminal, name: string, value: Json)
     const what = value === null ? "null" : "a list or a map";
     fail("state.output", `The output ${name} cannot be printed raw: it is ${what}`, {
       detail: "--raw prints texts, numbers and booleans.",
-      remedies: [`Use \`hostform output --json ${name}\`.`],
+      remedies: [`Use \`hostform output --json ${shellWord(name)}\`.`],
     });
   }
   const text = String(value);
@@ -79,7 +79,7 @@ function rawText({ outIsTerminal, breaks }: Terminal, name: string, value: Json)
   if (!breaks(text)) return text;
   return fail("state.output", `The output ${name} contains a command for the CI runner`, {
     detail: "It has `##[`, `##vso[`, or `::` at the beginning of a line. Printed unchanged, it could control this job.",
-    remedies: [`Use \`hostform output --json ${name}\`, which escapes it.`],
+    remedies: [`Use \`hostform output --json ${shellWord(name)}\`, which escapes it.`],
   });
 }
 

@@ -2,12 +2,11 @@
  * `sandbox`: runs an implementation of the API, alone or around one command, from a snapshot and with a record of the
  * session.
  */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { childEnvironment, fail, HostformError } from "../core/model/index.ts";
+import { childEnvironment, fail, HostformError, shellWord } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
-import { orFail, readIfPresent, writeWhole } from "./files.ts";
+import { orFail, readIfPresent, readText, writeWhole } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
@@ -116,7 +115,7 @@ async function start(source: ProjectSource, flags: SandboxFlags) {
 }
 
 const textOf = (snapshot: string) =>
-  orFail(readFile(snapshot, "utf8"), "usage", "The snapshot cannot be read", {
+  orFail(readText(snapshot), "usage", "The snapshot cannot be read", {
     detail: snapshot,
     remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
   });
@@ -145,7 +144,7 @@ function announce(
   flags: SandboxFlags,
   exported: Readonly<Record<string, string>>,
 ): void {
-  const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
+  const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
   if (terminal.json) revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
   else terminal.reveal(lines.join(""));
   const words = [

@@ -1,5 +1,4 @@
 /** What is done to one service at once and cannot be declared: `password`, `sso`; and how a command names a service. */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/environment-secrets.ts";
@@ -7,7 +6,7 @@ import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../pro
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
-import { orFail } from "./files.ts";
+import { orFail, readText } from "./files.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, revealJson, type Switches, say, type Terminal } from "./terminal.ts";
 
@@ -160,7 +159,7 @@ async function givenPassword(
     passwordEnv !== undefined
       ? [source.env[passwordEnv] ?? unset(passwordEnv), `the environment variable ${passwordEnv}`]
       : passwordFile !== undefined
-        ? [await readText(path.resolve(source.cwd, passwordFile)), passwordFile]
+        ? [await fromFile(path.resolve(source.cwd, passwordFile)), passwordFile]
         : passwordStdin
           ? [await terminal.readInput(), "standard input"]
           : [undefined, ""];
@@ -177,8 +176,8 @@ async function givenPassword(
   return password;
 }
 
-const readText = (file: string) =>
-  orFail(readFile(file, "utf8"), "usage", "The password file cannot be read", { detail: file });
+const fromFile = (file: string) =>
+  orFail(readText(file), "usage", "The password file cannot be read", { detail: file });
 
 function unset(name: string): never {
   refuseSecretAsName("--password-env", name, SHORTEST);

@@ -1,5 +1,4 @@
 /** `state …` and `force-unlock`: what is recorded, read and repaired by hand. Nothing is sent to the API. */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
   didYouMean,
@@ -15,9 +14,9 @@ import {
 import { interruptible } from "../project/interrupt.ts";
 import { secretNames } from "../project/known-secrets.ts";
 import { rotateKey } from "../project/rotate-key.ts";
-import { forget, type ProjectState } from "../project/state.ts";
+import type { ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
-import { orFail } from "./files.ts";
+import { orFail, readText } from "./files.ts";
 import type { COMPLETED } from "./options.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
@@ -131,10 +130,10 @@ function textOf(
   ].join("\n");
 }
 
-/** `hostform state rm ADDRESS…`: forgets resources, which stay in the account. All of them, or none when one is unknown. */
+/** `hostform state rm ADDRESS…`: forgets resources and what is declared inside them. All stay in the account. All of them, or none when one is unknown. */
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
-    const removed = await forget(store, addresses);
+    const removed = await project.state.forget(store, addresses);
     printResult(terminal, { removed }, removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
     const what = plural(removed.length, "resource");
     if (!terminal.json) say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
@@ -142,10 +141,10 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
   });
 };
 
-/** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address. */
+/** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address, and what is declared inside it. */
 export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
   return project.state.write("state mv", async (store) => {
-    const moved = await store.move(from, to);
+    const moved = await project.state.move(store, from, to);
     const steps = moved.map((step) => `Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
     printResult(terminal, { moved }, steps.join(""));
     return 0;
@@ -162,7 +161,7 @@ export const runStatePull: Action = async (terminal, project) => {
 
 /** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
 export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
-  const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
+  const text = file === "-" ? await terminal.readInput() : await given(path.resolve(project.source.cwd, file));
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
       command: "state push",
@@ -175,8 +174,8 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   return 0;
 };
 
-const readText = (file: string) =>
-  orFail(readFile(file, "utf8"), "config.unreadable", `${file} cannot be read`, {
+const given = (file: string) =>
+  orFail(readText(file), "config.unreadable", `${file} cannot be read`, {
     remedies: ["Check the path, or give `-` for standard input."],
   });
 

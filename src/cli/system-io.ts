@@ -1,22 +1,14 @@
 /** The real outside of a command: streams, signals and programs of this process. */
 import { statSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
+import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock, utf8 } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
+import { guardMessages } from "./streams.ts";
 import type { Io } from "./terminal.ts";
 
 export function systemIo(): Io {
   const { stdout, stderr } = process;
-  // A reader that went away (`hostform plan | head`) is not an error of ours, and a log disk that is full must not end an
-  // apply in the middle: what was lost of the results shows in the exit code.
-  stderr.on("error", () => {});
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") return;
-    stderr.write(`The results could not be written (${error.code ?? error.message}).\n`);
-    process.on("exit", () => {
-      process.exitCode ||= 1;
-    });
-  });
+  guardMessages();
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -45,7 +37,7 @@ export function systemIo(): Io {
         lines.close();
       }
     },
-    readInput: async () => (await import("node:stream/consumers")).text(standardInput()),
+    readInput: async () => utf8(await (await import("node:stream/consumers")).buffer(standardInput())),
     readInputBytes: (limit) => firstBytes(standardInput(), limit),
     onInterrupt,
     onReload,

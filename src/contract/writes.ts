@@ -154,7 +154,7 @@ function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: st
       const query = Object.entries({ page: String(page), per_page: "100" });
       const sight = await asker.one({ endpoint: "listWebhooks", query });
       if (sight.problem !== undefined) throw sight.problem;
-      return sight.answer?.json;
+      return { json: sight.answer?.json };
     },
   }).all();
 }

@@ -32,7 +32,7 @@ export async function carryOut(
   const { stop, abandon } = interrupts;
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
-  for (const { from, to } of moves) await store.move(from, to);
+  await store.move(moves);
   let owner: string | undefined;
   const done = await apply({
     ...secretsOf(source, host, redaction, desired),

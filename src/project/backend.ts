@@ -7,7 +7,6 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
-import { connectionPool } from "../core/api/transport.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
   amended,
@@ -21,6 +20,7 @@ import {
   messageOf,
   milliseconds,
   parsedJson,
+  shellPath,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
@@ -92,7 +92,7 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
     return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
       detail: `A backend is declared, so ${path} is no longer used.`,
       remedies: [
-        `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
+        `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
       ],
     });
   });
@@ -143,6 +143,11 @@ function httpBackend(
   };
   const username = source.env.TF_HTTP_USERNAME ?? "";
   const folder = stateFolder(source.env);
+  const openPool = async () => {
+    const { connectionPool } = await import("../core/api/transport.ts");
+    return connectionPool(address, source.env, CONNECT_MS);
+  };
+  let pool: ReturnType<typeof openPool> | undefined;
   return createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
@@ -153,7 +158,10 @@ function httpBackend(
     uuid: randomUUID,
     contender: thisProcess(),
     lifeSigns: folder && path.join(folder, "locks"),
-    dispatcher: connectionPool(address, source.env, CONNECT_MS),
+    connect: () => {
+      pool ??= openPool();
+      return pool;
+    },
   });
 }
 
@@ -190,7 +198,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
         summary: `What this run recorded is kept in ${name}`,
         detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
         remedies: [
-          `When the backend works: \`hostform state push ${name}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+          `When the backend works: \`hostform state push ${shellPath(name)}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
         ],
       });
     } catch (error) {

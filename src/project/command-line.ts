@@ -1,5 +1,5 @@
 import path from "node:path";
-import { shellWord } from "../core/model/index.ts";
+import { shellPath, shellWord } from "../core/model/index.ts";
 import type { ProjectSource } from "./source.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
@@ -9,7 +9,7 @@ import type { ActiveStack } from "./stacks/stack.ts";
  * @param files of the command, from the working folder.
  */
 export function commandLine(source: ProjectSource, command: string, files: readonly string[]): string {
-  return ["hostform", command, ...projectFlags(source), ...files.map(fileWord)].join(" ");
+  return ["hostform", command, ...projectFlags(source), ...files.map(shellPath)].join(" ");
 }
 
 /** The flags that make a command work on the same project as this run. */
@@ -20,10 +20,10 @@ export function projectFlags(source: ProjectSource): string[] {
     ...(source.stack === undefined
       ? dir === source.cwd
         ? []
-        : ["-C", fileWord(near(dir))]
+        : ["-C", shellPath(near(dir))]
       : stackFlags(source.stack, near)),
-    ...declared.flatMap((file) => ["-f", fileWord(near(file))]),
-    ...(stateNamed === true ? ["--state", fileWord(near(state))] : []),
+    ...declared.flatMap((file) => ["-f", shellPath(near(file))]),
+    ...(stateNamed === true ? ["--state", shellPath(near(state))] : []),
     ...(insecureHttp ? ["--insecure-http"] : []),
   ];
 }
@@ -32,19 +32,14 @@ export function projectFlags(source: ProjectSource): string[] {
 function stackFlags({ name, run, outline }: ActiveStack, near: (file: string) => string): string[] {
   return [
     "--stack",
-    fileWord(near(run.source)),
+    shellPath(near(run.source)),
     ...(run.all.length > 1 ? ["--only", shellWord(name)] : []),
     ...(run.language === undefined ? [] : ["--language", run.language]),
     ...run.options.flatMap((option) => {
-      if ("file" in option) return ["--var-file", fileWord(near(option.file))];
+      if ("file" in option) return ["--var-file", shellPath(near(option.file))];
       // A secret is not repeated: without it, the command says that the variable has no value.
       if (outline.variables.get(option.name)?.sensitive === true) return [];
       return ["--var", shellWord(`${option.name}=${option.text}`)];
     }),
   ];
-}
-
-/** A file that begins with a hyphen would be an option. */
-function fileWord(file: string): string {
-  return shellWord(file.startsWith("-") ? `./${file}` : file);
 }

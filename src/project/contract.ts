@@ -53,6 +53,7 @@ export function checkServer(
       budgetShare,
       onRequest: (event) => log.request(event, REQUESTS_PER_MINUTE),
       onWait: (_, wait) => wait && log.wait(wait),
+      onWarning: (warning) => log.warn([warning]),
     });
     try {
       return await checkContract({

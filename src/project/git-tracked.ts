@@ -1,7 +1,7 @@
 /** Whether git tracks the files of a state, read from the index of the repository itself. */
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import type { Diagnostic } from "../core/model/index.ts";
+import { type Diagnostic, shellPath } from "../core/model/index.ts";
 import { afterOpening, filesOfState, type StateStore, systemDisk, withMembers } from "../core/record/index.ts";
 import { found } from "./own-files.ts";
 
@@ -34,7 +34,7 @@ async function trackedWarnings(state: string | undefined): Promise<Diagnostic[]>
       detail:
         "A pull request or another branch can replace the state, even an encrypted one by an older one. Unencrypted, it shows its secrets to everyone who can read the repository.",
       remedies: [
-        `\`git rm --cached ${tracked.join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
+        `\`git rm --cached ${tracked.map(shellPath).join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
       ],
     },
   ];

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf, fail, ifErrno } from "../core/model/index.ts";
-import { createSynced, systemDisk } from "../core/record/index.ts";
+import { createSynced, isMount, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
@@ -58,14 +58,16 @@ export async function placeForPlan(
     const attempt = freeBeside(target);
     await createSynced(systemDisk, attempt, "");
     await systemDisk.remove(attempt);
+    if (await isMount(systemDisk, { path: target, temporary: attempt }))
+      refuse("The file there is a mount of its own, and no other file can replace it. Mount its folder instead.");
     return target;
   });
 }
 
 /** Does a step on the disk; the system's refusal becomes a message. */
 export function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T> {
-  const refuse = (errno: string) =>
-    fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
+  const refuse = (reason: string) =>
+    fail("plan.saved", `The plan cannot be written to ${file}: ${reason}`, {
       remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
     });
   return step().catch(ifErrno(refuse));

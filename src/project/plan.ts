@@ -104,7 +104,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
     noteOutputs(source, made.plan);
     const reported = forStack(source, made.plan.diagnostics, declared);
-    const warned = { ...made.plan, diagnostics: [...found, ...reported] };
+    const warned = { ...made.plan, diagnostics: [...found, ...reported, ...providers.takeWarnings()] };
     interrupts.planned();
     return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
   } finally {

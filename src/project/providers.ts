@@ -23,6 +23,7 @@ import {
   type JsonObject,
   located,
   type ProviderConfig,
+  shellPath,
 } from "../core/model/index.ts";
 import { learnToken } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
@@ -41,6 +42,8 @@ export interface Provider {
 interface Shared {
   readonly ledger: ReturnType<typeof ledgerFor>;
   readonly turns: CreateTurns | undefined;
+  /** Codes of the warnings of the API's answers that were reported. */
+  readonly reported: Set<string>;
 }
 
 /**
@@ -66,6 +69,7 @@ export class Providers {
   /** Address and token -> the alias that uses them. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
+  readonly #warnings: Diagnostic[] = [];
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
     this.#configs = configs;
@@ -132,7 +136,14 @@ export class Providers {
   /** Digits after the decimal point of the amounts of a provider, when the user said so. */
   readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
 
+  /** The warnings of the API's answers that no result has shown yet; each is returned once. */
+  takeWarnings(): Diagnostic[] {
+    return this.#warnings.splice(0);
+  }
+
+  /** Closes the connections. Warnings that no result has shown are reported. */
   async close(): Promise<void> {
+    this.#parts.log.warn(this.takeWarnings());
     await Promise.all([...this.#clients.keys()].map((client) => client.close()));
     for (const { ledger, turns } of this.#clients.values()) {
       ledger.close?.();
@@ -189,6 +200,11 @@ export class Providers {
       signal: this.#ends.now,
       onRequest: (event) => log.request(event, client.requestsPerMinute),
       onWait: (_, wait) => wait && log.wait(wait),
+      onWarning: (warning) => {
+        // Each plan names the lists that prove nothing.
+        if (warning.code === "api.no_list" || !shared.reported.has(warning.code)) this.#warnings.push(warning);
+        shared.reported.add(warning.code);
+      },
     });
     this.#clients.set(client, shared);
     return client;
@@ -200,7 +216,11 @@ export class Providers {
     sharedBy.set(host, known);
     const key = JSON.stringify([baseUrl, token]);
     const at = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
-    const shared = known.get(key) ?? { ledger: ledgerFor(at), turns: createTurnsFor({ ...at, clock: host.clock }) };
+    const shared = known.get(key) ?? {
+      ledger: ledgerFor(at),
+      turns: createTurnsFor({ ...at, clock: host.clock }),
+      reported: new Set<string>(),
+    };
     known.set(key, shared);
     return shared;
   }
@@ -221,8 +241,8 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   const source = tokenFile === undefined ? { env: variable ?? "" } : { file: path.resolve(cwd, tokenFile) };
   const reading = { env, of: `provider ${alias}`, relativeTo: "the declaration", place };
   const { token, readableByOthers } = await readToken(source, reading);
-  if (readableByOthers && "file" in source) {
-    log.say(`Warning: the token file ${source.file} can be read by others; \`chmod 600 ${source.file}\`.`);
+  if (readableByOthers && source.file !== undefined) {
+    log.say(`Warning: the token file ${source.file} can be read by others; \`chmod 600 ${shellPath(source.file)}\`.`);
   }
   return token;
 }

@@ -187,7 +187,7 @@ const JSON_WORDS = `
   remove replace replace_because_cannot_update replace_paths requests resource resource_addr resource_changes
   resource_drift resource_key resource_name resource_type resources result root_module schema_version seconds secret
   secret_to sensitive sensitive_values serial service severity snippet start_line status summary suspend suspend-and-
-  forget suspending target targets terraform terraform_version timestamp unfulfilled unknown unlisted unread unrecorded
+  forget suspending target targets terraform terraform_version timestamp unchecked unfulfilled unknown unlisted unread unrecorded
   unsuspend unsuspending update values version waits_for warning warning_count action change context declared elapsed
   hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui access_given access_taken
   adopted client discount domain integration leaves monthly months offline online person plan recorded sentence totals

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import {
   attempt,
   type Change,
@@ -73,8 +73,8 @@ export async function readSavedPlan(
   { source, state }: Pick<Project, "source" | "state">,
   file: string,
 ): Promise<SavedPlan> {
-  const unreadable = (errno: string) =>
-    fail("plan.saved", `The plan ${file} cannot be read: ${errno}`, {
+  const unreadable = (reason: string) =>
+    fail("plan.saved", `The plan ${file} cannot be read: ${reason}`, {
       remedies: [
         "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
       ],

@@ -188,8 +188,8 @@ function legible(text: string, source: SecretSource): string {
 }
 
 async function textOf(file: string, source: SecretSource): Promise<string> {
-  const refused = ifErrno((errno) =>
-    unreadable(source, `${file}: ${errno}.`, "Check the path: it is relative to the project's folder."),
+  const refused = ifErrno((reason) =>
+    unreadable(source, `${file}: ${reason}.`, "Check the path: it is relative to the project's folder."),
   );
   if (!(await stat(file).catch(refused)).isFile()) unreadable(source, "It is not a regular file.", "Name a file.");
   return readFile(file, "utf8").catch(refused);

@@ -44,7 +44,7 @@ export function starter({ project, baseUrl, tokenEnv, moneyScale, schema }: Star
   const unscaled = moneyScale !== undefined ? "" : `    # money_scale: 2 # ${SCALE_NOTE}\n`;
   const providers =
     Object.keys(account).length > 0
-      ? `${stringify({ providers: { default: account } })}${unscaled}`
+      ? stringify({ providers: { default: account } }).replace("  default:\n", (line) => line + unscaled)
       : commented(
           `providers:\n  default:\n    base_url: https://api.example.com\n    token_env: HOSTING_TOKEN\n    money_scale: 2 # ${SCALE_NOTE}\n`,
         );

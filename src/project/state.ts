@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { kinds } from "../core/kinds/index.ts";
 import { isPendingCreate } from "../core/lifecycle/index.ts";
 import {
   attempt,
   type Backend,
   type Diagnostic,
+  formatAddress,
   HostformError,
   ifExplained,
   inQuotes,
+  parseAddress,
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
@@ -137,37 +140,77 @@ export class ProjectState {
     });
   }
 
+  /**
+   * Gives a resource, or all instances of one, another address, and what is declared inside it follows: the address of a grant
+   * holds the name of its service. @throws HostformError as `OpenState.move` does; nothing has moved then.
+   */
+  move(store: OpenState, from: string, to: string): ReturnType<OpenState["move"]> {
+    const target = parseAddress(to);
+    const isAlone = target !== undefined && target.key === undefined;
+    const [first, ...others] = isAlone ? selectResources(store.state, from) : [];
+    const nested = first === undefined || others.length > 0 ? [] : this.#nestedIn(store.state, first);
+    const inner = nested.map(({ address, type, key }) => ({
+      from: address,
+      to: formatAddress({ type, name: target?.name ?? "", key }),
+    }));
+    return store.move([{ from, to }, ...inner]);
+  }
+
+  /**
+   * Forgets resources and what is declared inside them; all stay in the account. All of them, or none when one is unknown or was
+   * perhaps ordered. @returns the addresses, each once. @throws HostformError `plan.address`, `plan.pending`.
+   */
+  async forget(store: OpenState, addresses: readonly string[]): Promise<readonly string[]> {
+    const problems: Diagnostic[] = [];
+    const unknown = ifExplained(({ diagnostics }) => {
+      problems.push(...diagnostics);
+      return [];
+    });
+    const named = addresses.flatMap((address) => attempt(() => selectResources(store.state, address), unknown));
+    const chosen = new Set(
+      named.flatMap((one) => [one, ...this.#nestedIn(store.state, one).map(({ record }) => record)]),
+    );
+    for (const { address } of [...chosen].filter(isPendingCreate)) {
+      problems.push({
+        severity: "error",
+        code: "plan.pending",
+        summary: `${address} was not forgotten: it may have been ordered`,
+        detail: "Its record prevents a second order.",
+        remedies: [
+          `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
+        ],
+        address,
+      });
+    }
+    if (problems.length > 0) throw new HostformError(problems);
+    const removed = [...chosen].map(({ address }) => address);
+    await store.remove(...removed);
+    return removed;
+  }
+
+  /**
+   * The records of what YAML declares inside a resource. They have its name. Where Terraform has counted the resource they have
+   * another, and its id. In a stack each resource has a block of its own.
+   */
+  #nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
+    const { type, name, key: counted } = parseAddress(outer) ?? {};
+    if (this.#parts.source.stack !== undefined) return [];
+    return [...state.resources.values()].flatMap((record) => {
+      const { address, attributes } = record;
+      const parsed = parseAddress(address);
+      const { nested } = kinds.get(parsed?.type ?? "") ?? {};
+      if (parsed === undefined || nested === undefined || nested.in !== type) return [];
+      const key = typeof parsed.key === "string" ? parsed.key : attributes[nested.keyAttribute];
+      const isInside =
+        counted === undefined
+          ? parsed.name === name && typeof parsed.key === "string"
+          : typeof id === "string" && attributes[nested.parentAttribute] === id;
+      return isInside && typeof key === "string" ? [{ record, address, type: parsed.type, key }] : [];
+    });
+  }
+
   /** Warnings go beside the result: what a program reads is the result. */
   #warn({ warnings }: OpenState): void {
     this.#parts.log.warn(forStack(this.#parts.source, warnings));
   }
-}
-
-/**
- * Forgets resources, which stay in the account. All of them, or none when one is unknown or was perhaps ordered.
- * @returns the addresses, each once. @throws HostformError `plan.address`, `plan.pending`.
- */
-export async function forget(store: OpenState, addresses: readonly string[]): Promise<readonly string[]> {
-  const problems: Diagnostic[] = [];
-  const unknown = ifExplained(({ diagnostics }) => {
-    problems.push(...diagnostics);
-    return [];
-  });
-  const chosen = addresses.flatMap((address) => attempt(() => selectResources(store.state, address), unknown));
-  for (const { address } of chosen.filter(isPendingCreate)) {
-    problems.push({
-      severity: "error",
-      code: "plan.pending",
-      summary: `${address} was not forgotten: it may have been ordered`,
-      detail: "Its record prevents a second order.",
-      remedies: [
-        `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
-      ],
-      address,
-    });
-  }
-  if (problems.length > 0) throw new HostformError(problems);
-  const removed = [...new Set(chosen.map(({ address }) => address))];
-  await store.remove(...removed);
-  return removed;
 }

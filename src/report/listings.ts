@@ -1,5 +1,5 @@
 // Records of the API as tables.
-import type { Json } from "../core/model/index.ts";
+import { type Json, shownName } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney } from "./numbers.ts";
 import { flow, pad, paint as painter, type TextStyle, widthOf } from "./text-style.ts";
@@ -38,6 +38,8 @@ type Columns = { readonly [L in Listing]: (scale: Scale) => readonly Column<List
 /** An amount stands under the others, and stays on one line. */
 const AMOUNT = { align: "right", whole: true } as const;
 
+const shown = (name: string | null) => (name === null ? null : shownName(name));
+
 const COLUMNS: Columns = {
   plans: (scale) => [
     { header: "PLAN_ID", cell: (plan) => plan.plan_id, whole: true },
@@ -55,7 +57,7 @@ const COLUMNS: Columns = {
   ],
   services: (scale) => [
     { header: "ID", cell: (service) => service.id, whole: true },
-    { header: "DOMAIN", cell: (service) => service.domain },
+    { header: "DOMAIN", cell: (service) => shown(service.domain) },
     { header: "PLAN", cell: (service) => service.plan },
     { header: "TYPE", cell: (service) => service.product_type, spare: true },
     { header: "STATUS", cell: (service) => service.status },
@@ -75,7 +77,7 @@ const COLUMNS: Columns = {
   ],
   grants: () => [
     { header: "ID", cell: (grant) => grant.id, whole: true },
-    { header: "EMAIL", cell: (grant) => grant.email },
+    { header: "EMAIL", cell: (grant) => shown(grant.email) },
     { header: "PERMISSION", cell: (grant) => grant.permission },
     { header: "EXPIRES", cell: (grant) => grant.expires_at ?? "never" },
   ],
@@ -95,13 +97,13 @@ const COLUMNS: Columns = {
   ],
   migrations: () => [
     { header: "ID", cell: (request) => request.id, whole: true },
-    { header: "DOMAIN", cell: (request) => request.domain },
+    { header: "DOMAIN", cell: (request) => shown(request.domain) },
     { header: "SERVICE", cell: (request) => request.order_id, whole: true },
     { header: "STATUS", cell: (request) => request.status },
     { header: "CREATED", cell: (request) => request.created_at },
   ],
   domains: () => [
-    { header: "DOMAIN", cell: (domain) => domain.domain },
+    { header: "DOMAIN", cell: (domain) => shown(domain.domain) },
     { header: "AVAILABLE", cell: ({ available }) => (available === null ? "unknown" : available ? "yes" : "no") },
   ],
   state: () => [

@@ -7,7 +7,7 @@ import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
-import { paint as painter } from "./text-style.ts";
+import { type Paint, paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
   /** Bytes of UTF-8 that the whole may take. Default: {@link COMMENT_BYTES}. */
@@ -170,13 +170,14 @@ export function more(count: number, noun: string, of = ""): string[] {
 }
 
 /** In a diff the sign stands first, and what changes has an exclamation mark. */
-function diffOf(block: string): string {
-  const lines = block.split("\n").map((line) => {
-    const { sign, rest } = signOf(line);
-    return sign === undefined ? rest : `${sign === "~" ? "!" : sign}${rest.slice(1)}`;
-  });
-  return lines.join("\n");
-}
+const diffOf = (block: string): string =>
+  block
+    .split("\n")
+    .map((line) => {
+      const { sign, text } = signOf(line);
+      return sign === undefined ? text : `${sign === "~" ? "!" : sign}${text.replace(SIGN, blank).slice(1)}`;
+    })
+    .join("\n");
 
 /** How many of the first parts take no more than so many bytes. */
 export function fitting(parts: readonly string[], bytes: number): number {
@@ -195,19 +196,18 @@ const LONGEST_FACT = 300;
 
 /** The parts of a plan in the words of `renderPlan`: plain text that is safe to print and still to be escaped for Markdown. */
 function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, report: PlanReport) {
-  const paint = painter(false);
   const look = { color: false, remedies };
   const { changes } = report;
   const errors = plan.diagnostics.filter(isError);
   const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
   const blocks = [
-    ...changes.map((change) => changeLines(change, paint, moneyScale)),
-    moveLines(plan, paint),
-    outputLines(plan, paint),
-    waitingLines(plan, paint),
+    ...changes.map((change) => changeLines(change, signs, moneyScale)),
+    moveLines(plan, signs),
+    outputLines(plan, signs),
+    waitingLines(plan, signs),
     unlistedLines(plan),
     // Last, because it may be long, and what does not fit is cut at the end.
-    driftLines(plan, paint),
+    driftLines(plan, signs),
   ];
   const facts = [changes.length > 0 ? summaryAlone(plan) : "", requestLine(plan)].filter((line) => line !== "");
   return {
@@ -221,12 +221,20 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
   };
 }
 
-const SIGNED = /^( *)(-\/\+|\+\/-|[-+~!])(?= |$)/;
+/** Stands before a sign. No text of a plan can hold it: control characters are escaped. */
+const MARK = "\0";
+const SIGN = /-\/\+|\+\/-|[-+~!]/;
+const blank = (sign: string) => " ".repeat(sign.length);
+const marked = (text: string) => (SIGN.exec(text)?.[0] === text ? MARK + text : text);
 
-/** Takes the sign off a line of a block, which says what becomes of it: the column it stood in is left blank. */
+/** Marks the signs of a plan's lines for {@link signOf}: a line of a text may begin like one. */
+export const signs: Paint = { ...painter(false), added: marked, removed: marked, changed: marked };
+
+/** The sign of a line that {@link signs} painted, and the line without marks. */
 export function signOf(line: string) {
-  const [found, indent = "", mark = ""] = SIGNED.exec(line) ?? [];
-  if (found === undefined) return { sign: undefined, rest: line };
-  const sign: "+" | "-" | "!" | "~" = mark === "+" || mark === "-" || mark === "!" ? mark : "~";
-  return { sign, rest: `${indent}${" ".repeat(mark.length)}${line.slice(found.length)}` };
+  const text = line.replaceAll(MARK, "");
+  if (!line.trimStart().startsWith(MARK)) return { sign: undefined, text };
+  const [found] = SIGN.exec(text) ?? [];
+  const sign: "+" | "-" | "!" | "~" = found === "+" || found === "-" || found === "!" ? found : "~";
+  return { sign, text };
 }

@@ -248,7 +248,7 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
 
 /** Of one resource. Its `provider` is the alias, that is the account; the exit codes say that it is `unfulfilled`, too. */
 interface ResourceExtrasJson
-  extends Pick<Change, "provider" | "client" | "unfulfilled" | "unlisted" | "removal" | "quote">,
+  extends Pick<Change, "provider" | "client" | "unfulfilled" | "unlisted" | "unchecked" | "removal" | "quote">,
     Partial<Pick<Change, "reasons" | "deferred">> {
   /** What the change does to the account, where it does anything: Terraform's actions do not show a suspension. */
   readonly effect?: ChangeEffect;
@@ -288,6 +288,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(effect !== "none" && { effect }),
     ...(change.unfulfilled && { unfulfilled: true }),
     ...(change.unlisted !== undefined && { unlisted: change.unlisted }),
+    ...(change.unchecked && { unchecked: true }),
     ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
     ...(change.secretTo !== undefined && { secret_to: change.secretTo }),
     ...(change.removal !== undefined && { removal: change.removal }),

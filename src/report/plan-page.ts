@@ -4,10 +4,9 @@ import { escapeHtml } from "./escape.ts";
 import { outputLines } from "./outputs.ts";
 import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
-import { signOf } from "./plan-document.ts";
+import { signOf, signs } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { isUnplanned, offlineFirst, requestLine, summaryAlone } from "./plan-text.ts";
-import { paint as painter } from "./text-style.ts";
 
 /** One page without any script, that loads nothing. Every text is escaped. */
 export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
@@ -73,20 +72,19 @@ function lineHtml({ title: kind, lines }: PlanReport["others"][number]): string 
 
 /** Today's diff, folded by client or kind. */
 function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: PlanReportOptions): string {
-  const paint = painter(false);
   const clients = new Set(changes.map(clientOf));
   const groups = Map.groupBy(offlineFirst(changes), (change) =>
     clients.size > 1 ? (clientOf(change) ?? "No client") : change.type,
   );
-  const row = (change: (typeof changes)[number]) => `${effectOf(change)} ${change.address} ${title(change, paint)}`;
+  const row = (change: (typeof changes)[number]) => `${effectOf(change)} ${change.address} ${title(change, signs)}`;
   const folded = [...groups].map(([name, all]) => {
     const text =
       changes.length > MOST_ROWS
         ? all.map(row).map(escapeHtml).join("\n")
-        : all.map((change) => diffHtml(changeLines(change, paint, moneyScale))).join("\n\n");
+        : all.map((change) => diffHtml(changeLines(change, signs, moneyScale))).join("\n\n");
     return `<details><summary>${escapeHtml(`${name}: ${all.length}`)}</summary>\n<pre tabindex="0">${text}</pre></details>`;
   });
-  const more = [moveLines(plan, paint), outputLines(plan, paint), driftLines(plan, paint)];
+  const more = [moveLines(plan, signs), outputLines(plan, signs), driftLines(plan, signs)];
   const lines = [
     `<p>${escapeHtml(summaryAlone(plan))} ${escapeHtml(requestLine(plan))}</p>`,
     ...folded,
@@ -102,10 +100,10 @@ const CLASSES = { "+": "added", "-": "removed", "~": "changed", "!": "removed" }
 function diffHtml(lines: readonly string[]): string {
   const parts: { sign: keyof typeof CLASSES | undefined; lines: string[] }[] = [];
   for (const line of lines.flatMap((one) => one.split("\n"))) {
-    const { sign } = signOf(line);
+    const { sign, text } = signOf(line);
     const last = parts.at(-1);
-    if (last !== undefined && last.sign === sign) last.lines.push(line);
-    else parts.push({ sign, lines: [line] });
+    if (last !== undefined && last.sign === sign) last.lines.push(text);
+    else parts.push({ sign, lines: [text] });
   }
   const texts = parts.map(({ sign, lines: same }) => {
     const text = escapeHtml(same.join("\n"));

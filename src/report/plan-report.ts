@@ -13,6 +13,7 @@ import {
   type Plan,
   type RemedyText,
   shellWord,
+  shownName,
 } from "../core/model/index.ts";
 import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
@@ -283,7 +284,7 @@ function note(
   values: JsonObject | null,
   more: Pick<AttentionRow, "text" | "fix">,
 ): AttentionRow {
-  const where = typeof values?.domain === "string" ? [values.domain, address] : [address];
+  const where = typeof values?.domain === "string" ? [shownName(values.domain), address] : [address];
   return { from: "account", severity: "note", title, where, ...more };
 }
 

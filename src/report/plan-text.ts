@@ -89,9 +89,10 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   return [paint.bold("Deferred:"), ...firstOf(lines, MAX_LINES), ""];
 }
 
-/** What no list shows, because it was created just now or its service is not live yet: planned without having been seen. */
+/** Resources that no list shows, because of their age, their service or the host: planned without having been seen. */
 export function unlistedLines({ changes }: Plan): string[] {
-  const unseen = changes.flatMap(({ address, before, unlisted, waitsFor }) => {
+  const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
+    if (unchecked) return `${address} could not be checked: it is planned as recorded.`;
     if (unlisted !== undefined)
       return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
     // Of a create, its reason says so.
@@ -154,7 +155,7 @@ export function summaryLine(plan: Plan): string {
   if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
   if (plan.mode === "destroy") return "No changes. Nothing that hostform manages is left to destroy.";
   if (isHeldUp(plan)) return "No changes can be made now; see above.";
-  return plan.changes.some(({ unlisted, waitsFor }) => (unlisted ?? waitsFor) !== undefined)
+  return plan.changes.some(({ unlisted, waitsFor, unchecked }) => (unlisted ?? waitsFor ?? unchecked) !== undefined)
     ? "No changes. Your account matches the declaration as far as its lists show it; see above."
     : "No changes. Your account matches the declaration.";
 }

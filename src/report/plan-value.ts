@@ -1,5 +1,5 @@
 import { diffArrays } from "diff";
-import { equal, isObject, UNKNOWN, type Value, type ValueObject } from "../core/model/index.ts";
+import { equal, isObject, shownName, UNKNOWN, type Value, type ValueObject } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { type Paint, pad, widthOf } from "./text-style.ts";
@@ -73,7 +73,15 @@ function rowText(row: Row, label: string, indent: number, paint: Paint): string[
   const hidden = row.instead !== undefined && (mark === "-" ? `${row.instead} -> null` : row.instead);
   const [first = "", ...rest] = hidden === false ? valueLines(row, mark, indent, paint) : [hidden];
   const note = row.note === undefined ? "" : ` ${paint.removed(`# ${escapeLine(row.note)}`)}`;
-  return [markedLine(mark, `${label} = ${first}${note}`, indent, paint), ...rest];
+  return [markedLine(mark, `${label} = ${first}${namesOf(row, paint)}${note}`, indent, paint), ...rest];
+}
+
+/** Both forms of an international domain, after a value that has one of them. */
+function namesOf({ label, before, after, instead }: Row, paint: Paint): string {
+  const value = after ?? before;
+  if (!/^(?:domain|email)$/.test(label) || typeof value !== "string" || instead !== undefined) return "";
+  const names = shownName(value);
+  return names === value ? "" : paint.dim(` # ${escapeLine(names)}`);
 }
 
 function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[] {

@@ -58,8 +58,9 @@ export function wrap(text: string, width: number | undefined): string[] {
   return text.split("\n").flatMap((line) => (/^\s/.test(line) ? [line] : flow(line, width)));
 }
 
-/** Words of a line. What is in quotes is one, unless it is long: it is copied. So is an amount with its currency. */
-const WORD = /(?:"(?:[^"\\]|\\.){0,60}"|\d[\d.,]* (?=[A-Z]{3}\b)|[^ ])+/g;
+/** Words of a line. What is in quotes is one, unless it is long: it is copied. So are a command with a blank in quotes, and an amount with its currency. */
+const WORD =
+  /(?:(?<![^\s(])`[^`']{0,100}'[^`']{0,60} [^`]{1,100}`|"(?:[^"\\]|\\.){0,60}"|\d[\d.,]* (?=[A-Z]{3}\b)|[^ ])+/g;
 /** What a line begins with: white space, and the `#` of a remark. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
 const MARGIN = /^(\s*)((?:\u001b\[[\d;]*m)*# )?/;

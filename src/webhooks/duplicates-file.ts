@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { appendFile, lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { errnoOf, HostformError } from "../core/model/errors.ts";
+import { errnoOf, fileFailure, HostformError } from "../core/model/errors.ts";
 import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./receive.ts";
 
 export interface FileMemoryOptions extends MemoryOptions {
@@ -36,7 +36,7 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
       const flag = constants.O_WRONLY | constants.O_APPEND;
       if (appended <= capacity) return await appendFile(file, line, { flag, flush: true });
     } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw refused(file, errnoOf(error) ?? String(error));
+      if (errnoOf(error) !== "ENOENT") throw refused(file, fileFailure(error));
     }
     await write(file, handled);
     appended = 0;
@@ -78,7 +78,7 @@ async function textOf(file: string): Promise<string> {
     return await readFile(file, "utf8");
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return "";
-    throw error instanceof HostformError ? error : refused(file, errnoOf(error) ?? String(error));
+    throw error instanceof HostformError ? error : refused(file, fileFailure(error));
   }
 }
 
@@ -91,7 +91,7 @@ async function write(file: string, handled: ReadonlyMap<string, number>): Promis
     await writeFile(temporary, HEAD + lines.join(""), { flag: "wx", mode: 0o600, flush: true });
     await rename(temporary, file);
   } catch (error) {
-    throw refused(file, errnoOf(error) ?? String(error));
+    throw refused(file, fileFailure(error));
   }
 }
 

@@ -5,13 +5,13 @@
 import type { Code } from "../core/model/codes.ts";
 import { HostformError } from "../core/model/errors.ts";
 import { EVENTS, type EventName } from "../core/model/specification.ts";
-import { isObject } from "../core/model/value.ts";
+import { exactJson, isObject } from "../core/model/value.ts";
 
 export { EVENTS, type EventName } from "../core/model/specification.ts";
 
 /**
  * What an event says of its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown"),
- * so nothing is promised of them: take ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object again.
+ * so nothing is promised of them, but that an integer beyond 2^53 is a text of its digits: take ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object again.
  */
 export interface EventData {
   readonly [field: string]: unknown;
@@ -63,7 +63,7 @@ function parsed(rawBody: string | Uint8Array): unknown {
       typeof rawBody === "string"
         ? rawBody.replace(/^\uFEFF/, "")
         : new TextDecoder("utf-8", { fatal: true }).decode(rawBody);
-    return JSON.parse(text);
+    return exactJson(text);
   } catch {
     // The parser's own message quotes the body.
     throw new WebhookError("webhooks.not_json", "The body is not JSON in UTF-8.");
@@ -157,7 +157,7 @@ function named(place: EventData, name: Subject): string[] {
   ].flatMap(textOf);
 }
 
-/** An id as text; nothing for what is none. Numbers beyond 2^53 have lost their last digits on the way. */
+/** An id as text; nothing for what is none. */
 function textOf(value: unknown): string[] {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? [String(value)] : [];
   return typeof value === "string" && /^\w[\w.:-]{0,199}$/.test(value) ? [value] : [];

@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/index.ts";
-import { noBrowser, openBrowser, openPage } from "../support/browser.ts";
+import { openBrowser, openPage } from "../support/browser.ts";
+import { describeWith } from "../support/needing.ts";
+import { CHROMIUM } from "../support/programs.ts";
 import { excuseViolations } from "../support/sandbox.ts";
 import { ask, furnish, paths, site } from "./site.ts";
-
-const title =
-  noBrowser === undefined ? "the dashboard in Chromium" : `the dashboard in Chromium (SKIPPED: ${noBrowser})`;
 
 /** Clicks with the mouse on what has this name. Without any help of the page, where scripts may be off. */
 async function mouse(page: Page, name: string): Promise<void> {
@@ -103,7 +102,7 @@ async function ordered(): Promise<{ sandbox: Sandbox; id: number; state: () => s
   return { sandbox, id, state };
 }
 
-describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
+describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
   let browser: Browser;
 
   beforeAll(async () => {

@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Plan } from "../../src/core/model/index.ts";
 import { renderPlanHtml, renderRecordedHtml } from "../../src/report/index.ts";
-import { noBrowser, openBrowser, openPage } from "../support/browser.ts";
+import { openBrowser, openPage } from "../support/browser.ts";
+import { describeWith } from "../support/needing.ts";
+import { CHROMIUM } from "../support/programs.ts";
 import { fixOf } from "../support/remedies.ts";
 import { order, plan } from "../unit/report/builders.ts";
 import { proofCases } from "../unit/report/proof-cases.ts";
@@ -27,7 +29,6 @@ const recordedOf = (state: typeof account) =>
 /** What a project has, beside the same with names that mean something to a browser. */
 const recorded = recordedOf({ ...account, resources: [...account.resources, ...hostileAccount.resources] });
 const PAGES = { agency: render(agency), hostile: render(hostile), orders: render(plan(orders)), recorded };
-const title = noBrowser === undefined ? "the page of a plan" : `the page of a plan (SKIPPED: ${noBrowser})`;
 
 /** What axe finds, contrast included. */
 const FINDINGS = `axe.run().then(({ violations }) =>
@@ -54,7 +55,7 @@ test("5,000 orders take at most 1.5 MB, and above 500 changes a row each", () =>
   expect(PAGES.orders).not.toContain("resource &quot;hosting_service");
 });
 
-describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
+describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
   let browser: Browser;
   let folder = "";
   let axe = "";

@@ -7,12 +7,12 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { runCli } from "../../src/cli/cli.ts";
 import type { Io } from "../../src/cli/terminal.ts";
 import { errnoOf } from "../../src/core/model/index.ts";
 import { captureCommand } from "../../src/core/record/index.ts";
 import { ended, runShell } from "../../src/project/programs.ts";
 import { fakeIo } from "../support/io.ts";
+import { runCli } from "../support/program.ts";
 
 export const canServeCommands = process.platform === "linux";
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { noTerraform } from "../support/backends.ts";
+import { itWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { type Block, type Page, pages, readPage, root } from "./markdown.ts";
 import { agrees, hasGaps, steadyLines } from "./output.ts";
 import { isRun, type Run, runPage, usesTerraform } from "./shell.ts";
@@ -47,13 +48,11 @@ function updated(page: Page, runs: readonly Run[]): string {
 }
 
 describe("the commands of the pages do what the pages say", { timeout: 160_000 }, () => {
-  const without = (page: Page) => (usesTerraform(page) ? noTerraform : undefined);
   const run = pages().filter(({ blocks }) => blocks.some(isRun));
-  for (const page of run.filter((each) => without(each) !== undefined)) {
-    it.skip(`${page.file} (SKIPPED: ${without(page)})`);
-  }
+  const lacking = TERRAFORM.path === undefined ? run.filter(usesTerraform) : [];
+  for (const { file } of lacking) itWith(TERRAFORM)(file, () => undefined);
 
-  it.concurrent.for(run.filter((page) => without(page) === undefined))("$file", async (page, { expect }) => {
+  it.concurrent.for(run.filter((page) => !lacking.includes(page)))("$file", async (page, { expect }) => {
     const runs = await runPage(page);
     const text = UPDATE ? updated(page, runs) : page.text;
     if (text !== page.text) writeFileSync(path.join(root, page.file), text);

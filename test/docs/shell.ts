@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { builtPackage } from "../support/built-package.ts";
 import { installConstructs } from "../support/constructs.ts";
 import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
@@ -118,19 +119,12 @@ async function writeWrapper(bin: string, served: string | undefined): Promise<vo
   await chmod(file, 0o755);
 }
 
-/** Makes `import … from "hostform/client"` work in the folder, on the sources. */
+/** Makes `import … from "hostform/client"` work in the folder, on the built files. The schemas are left out: readers install hostform globally. */
 async function linkPackage(project: string): Promise<void> {
   const folder = path.join(project, "node_modules/hostform");
   await mkdir(folder, { recursive: true });
-  const exported = {
-    ".": "./src/project/library.ts",
-    "./client": "./src/core/api/index.ts",
-    "./sandbox": "./src/sandbox/index.ts",
-    "./webhooks": "./src/webhooks/index.ts",
-    "./webhooks/fetch": "./src/webhooks/fetch.ts",
-  };
-  await writeFile(path.join(folder, "package.json"), JSON.stringify({ type: "module", exports: exported }));
-  await symlink(path.join(root, "src"), path.join(folder, "src"));
+  for (const name of ["package.json", "dist"])
+    await symlink(path.join(await builtPackage(), name), path.join(folder, name));
 }
 
 /** One shell for the whole page, so that `cd`, `export` and background processes last. Stops at the first failure. */

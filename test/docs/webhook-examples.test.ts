@@ -6,18 +6,24 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtPackage } from "../support/built-package.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { root } from "./markdown.ts";
 
 let folder = "";
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "hostform-webhook-examples-"));
   cpSync(path.join(root, "examples/webhooks"), folder, { recursive: true });
   const own = path.join(folder, "node_modules/hostform");
   mkdirSync(own, { recursive: true });
-  const exports = { "./webhooks": "./src/webhooks/index.ts", "./webhooks/fetch": "./src/webhooks/fetch.ts" };
+  // The types are those of the sources: only the whole build writes their declarations.
+  const exports = {
+    "./webhooks": { types: "./src/webhooks/index.ts", default: "./dist/webhooks/index.js" },
+    "./webhooks/fetch": { types: "./src/webhooks/fetch.ts", default: "./dist/webhooks/fetch.js" },
+  };
   writeFileSync(path.join(own, "package.json"), JSON.stringify({ type: "module", exports }));
   symlinkSync(path.join(root, "src"), path.join(own, "src"));
+  symlinkSync(path.join(await builtPackage(), "dist"), path.join(own, "dist"));
   const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
   for (const name of Object.keys({ ...dependencies, ...devDependencies }).filter((one) => one !== "hostform")) {
     mkdirSync(path.dirname(path.join(folder, "node_modules", name)), { recursive: true });

@@ -1,8 +1,8 @@
 /** What every command promises to a reader of its output, whatever its input. */
 import { expect } from "vitest";
-import { runCli } from "../../src/cli/cli.ts";
 import { testClock } from "../support/clock.ts";
 import { fakeIo } from "../support/io.ts";
+import { runCli } from "../support/program.ts";
 import { dangerous, liveCommands } from "../unit/report/hostile.ts";
 
 /**

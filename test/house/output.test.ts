@@ -26,6 +26,7 @@ describe("output", () => {
     expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
       "cli/executable.ts",
       "cli/main.ts",
+      "cli/streams.ts",
       "cli/system-io.ts",
       "fronts/terraform/wire/log.ts",
     ]);

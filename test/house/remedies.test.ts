@@ -11,7 +11,8 @@ import { buildProgram } from "../../src/cli/program.ts";
 import type { GuardedIo } from "../../src/cli/terminal.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
-import { noTerraform } from "../support/terraform.ts";
+import { itWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");
 
@@ -96,7 +97,7 @@ describe("commands for Terraform's users", () => {
     expect(own.filter(({ text }) => /^(?:hostform (?!sandbox)|--)/.test(text))).toEqual([]);
   });
 
-  it.skipIf(noTerraform !== undefined)("are commands and options that Terraform has", () => {
+  itWith(TERRAFORM)("are commands and options that Terraform has", () => {
     const helps = new Map<string, string>();
     const helpOf = (words: readonly string[]): string => {
       const key = words.join(" ");
@@ -171,7 +172,7 @@ describe("HCL in remedies", () => {
       expect(line).not.toMatch(/^\s*[a-z_]+(?: "[^"]*")* \{[^{}]*=[^{}]*[,=][^{}]*=/);
   });
 
-  it.skipIf(noTerraform !== undefined)("is HCL to Terraform itself", () => {
+  itWith(TERRAFORM)("is HCL to Terraform itself", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "hostform-remedies-"));
     try {
       for (const [index, { text }] of hcl.entries()) writeFileSync(path.join(folder, `s${index}.tf`), `${text}\n`);

@@ -13,7 +13,8 @@ import { stackRemedies } from "../../src/fronts/stacks/remedies.ts";
 import { terraformRemedies } from "../../src/fronts/terraform/remedies.ts";
 import { yamlRemedies } from "../../src/fronts/yaml/remedies.ts";
 import fc from "../support/fc.ts";
-import { noTerraform } from "../support/terraform.ts";
+import { itWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");
 
@@ -87,10 +88,12 @@ const rendered = (remedies: RemedyText, one: RemedyAction) => remedies({ remedie
 
 const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
 
-/** The words of a command, as a POSIX shell reads them. */
+/** The words of a command, as bash, ksh and zsh read them. */
 const wordsOf = (line: string): string[] =>
-  (line.match(/(?:'[^']*'|\\'|[^\s'])+/g) ?? []).map((word) =>
-    word.replace(/'([^']*)'|\\(')/g, (_, quoted, escaped) => quoted ?? escaped),
+  (line.match(/(?:\$?'[^']*'|\\'|[^\s'])+/g) ?? []).map((word) =>
+    word.replace(/\$'([^']*)'|'([^']*)'|\\(')/g, (_, bytes, quoted, escaped) =>
+      bytes === undefined ? (quoted ?? escaped) : decodeURIComponent(bytes.replace(/%/g, "%25").replaceAll("\\x", "%")),
+    ),
   );
 
 /** What there is not of a command line of hostform: a command, or options. */
@@ -162,7 +165,7 @@ describe("a value", () => {
     );
   });
 
-  it.skipIf(noTerraform !== undefined)("is HCL to Terraform itself, as is every block", () => {
+  itWith(TERRAFORM)("is HCL to Terraform itself, as is every block", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "hostform-rendered-"));
     try {
       const samples = [...kinds.values()].flatMap((kind, seed) =>

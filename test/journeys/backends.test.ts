@@ -4,7 +4,9 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decodeState } from "../../src/core/record/index.ts";
 import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
-import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts";
+import { describeWith } from "../support/needing.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { POSTGRES, type Program } from "../support/programs.ts";
 
 /** Two sites, and two servers that only their key distinguishes. */
 const SERVICES = {
@@ -21,7 +23,7 @@ let postgres: Postgres | undefined;
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  if (noPostgres === undefined) postgres = await startPostgres();
+  if (POSTGRES.path !== undefined) postgres = await startPostgres();
 }, 60_000);
 afterAll(() => postgres?.stop());
 afterEach(async () => {
@@ -44,14 +46,13 @@ function expectNothingTwice(project: RemoteProject): void {
   expect(new Set(orders.map(({ idempotency_key: key, body }) => JSON.stringify([key, body]))).size).toBe(4);
 }
 
-const backends: [string, () => Promise<BackendUnderTest>, missing: string | undefined][] = [
-  ["http", () => httpBackend("gitlab"), undefined],
-  ["pg", () => pgBackend(postgres as Postgres), noPostgres],
+const backends: [string, () => Promise<BackendUnderTest>, ...programs: Program[]][] = [
+  ["http", () => httpBackend("gitlab")],
+  ["pg", () => pgBackend(postgres as Postgres), POSTGRES],
 ];
 
-for (const [name, make, missing] of backends) {
-  const title = `a state at the backend ${name}${missing ? ` (SKIPPED: ${missing})` : ""}`;
-  describe.skipIf(missing !== undefined)(title, { timeout: 60_000 }, () => {
+for (const [name, make, ...programs] of backends) {
+  describeWith(...programs)(`a state at the backend ${name}`, { timeout: 60_000 }, () => {
     it("two runs at once: one is refused, or waits; nothing is ordered twice", async () => {
       const { arrived, open, sleep } = gate();
       const project = await start(await make(), sleep);

@@ -1,9 +1,11 @@
 /** From YAML to the real Terraform by `hostform export`: the same account, the same state, nothing to do. */
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { idempotencyKey } from "../../src/core/lifecycle/creating.ts";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 
 const PASSWORD = "correct horse battery";
@@ -59,7 +61,7 @@ const ODD = {
   },
 };
 
-describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { timeout: 90_000 }, () => {
+describeWith(TERRAFORM)("export to Terraform", { timeout: 90_000 }, () => {
   it("passes an account with all kinds over: the state plans without a change", async () => {
     const project = await startProject(ODD);
     await hostform(project, "apply", "--auto-approve");

@@ -3,17 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  adopt,
-  apply,
-  errorText,
-  HostformError,
-  type LoadOptions,
-  loadProject,
-  type Message,
-  plan,
-} from "../../src/project/library.ts";
+import type { LoadOptions, Message } from "../../src/project/library.ts";
 import { startSandbox } from "../support/sandbox.ts";
+import { shipped } from "../support/shipped.ts";
+
+const { adopt, apply, errorText, HostformError, loadProject, plan } = await shipped("library.js");
 
 const SITES = `project: acme
 services:
@@ -121,7 +115,7 @@ describe("a program of one's own", () => {
       .then(plan)
       .catch((reason: unknown) => reason);
     expect(refused).toBeInstanceOf(HostformError);
-    expect(JSON.stringify((refused as HostformError).diagnostics)).not.toContain("wrongwrong");
+    expect(JSON.stringify((refused as InstanceType<typeof HostformError>).diagnostics)).not.toContain("wrongwrong");
     expect(written()).toBe(0);
   });
 

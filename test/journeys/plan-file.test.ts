@@ -109,8 +109,16 @@ describe("plan --out never takes the place of", () => {
 
 describe("plan --out reports before it reads the account", () => {
   it.each([
-    ["a folder that is not there", "nowhere/acme.plan", "cannot be written to nowhere/acme.plan: ENOENT"],
-    ["a folder that is a file", "hosting.yaml/acme.plan", "cannot be written to hosting.yaml/acme.plan: ENOTDIR"],
+    [
+      "a folder that is not there",
+      "nowhere/acme.plan",
+      "cannot be written to nowhere/acme.plan: there is no such file or folder",
+    ],
+    [
+      "a folder that is a file",
+      "hosting.yaml/acme.plan",
+      "cannot be written to hosting.yaml/acme.plan: a part of the path is not a folder",
+    ],
     ["a folder in place of a file", ".", "It is a folder"],
     ["no name", "", "It is empty. Is a variable unset?"],
   ])("%s", async (_, file, words) => {

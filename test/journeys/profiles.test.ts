@@ -10,12 +10,15 @@ import { LONG } from "../reliability/support/long.ts";
 import { pairwise } from "../support/pairwise.ts";
 import { liveWithFaults } from "../support/profile-faults.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
+import { withKnownForm } from "../support/sandbox.ts";
 
 /** Where requests fail by chance, a life takes another course: it has its own test below. So it does where lists lag. */
 const { weather: _, list_lag: __, ...SWITCHES } = PROFILE_SWITCHES;
 
 const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
-  values.slice(1).map((value) => ({ name, value: value as string, profile: { [name]: value } as Partial<Profile> })),
+  values
+    .slice(1)
+    .map((value) => ({ name, value: value as string, profile: withKnownForm({ [name]: value } as Partial<Profile>) })),
 );
 /** As few combinations as show every value once: of each switch the next value in turn, beginning with another one for each switch. */
 function eachOnce(switches: typeof SWITCHES): Partial<Profile>[] {
@@ -26,7 +29,7 @@ function eachOnce(switches: typeof SWITCHES): Partial<Profile>[] {
   });
 }
 
-const combinations = (LONG ? pairwise(SWITCHES) : eachOnce(SWITCHES)).map((profile) => ({
+const combinations = (LONG ? pairwise(SWITCHES) : eachOnce(SWITCHES)).map(withKnownForm).map((profile) => ({
   profile,
   text: profileText(completeProfile({ ...profile, weather: "calm", list_lag: "none" })),
 }));

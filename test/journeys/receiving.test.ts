@@ -2,15 +2,12 @@
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EVENTS, PROFILE_SWITCHES, type Sandbox, type SandboxOptions } from "../../src/sandbox/index.ts";
-import {
-  invoiceIdOf,
-  nodeHandler,
-  type ReceiverOptions,
-  serviceIdOf,
-  type WebhookEvent,
-} from "../../src/webhooks/index.ts";
+import type { ReceiverOptions, WebhookEvent } from "../../src/webhooks/index.ts";
 import { listening } from "../support/listening.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
+import { shipped } from "../support/shipped.ts";
+
+const { invoiceIdOf, nodeHandler, serviceIdOf } = await shipped("webhooks/index.js");
 
 const START = "2026-11-21T10:00:00Z";
 async function listen(options: ReceiverOptions): Promise<string> {

@@ -103,6 +103,79 @@ describe("a service that is given up", () => {
   });
 });
 
+describe("a service that `state mv` or `state rm` is given", () => {
+  const SHOP = { ...SITE, domain: "shop.acme.example" };
+  const OWNER = { grants: { "owner@acme.example": "view", "dev@acme.example": "view" } };
+  const both = (www: object, shop: object) => ({ project: "p", services: { www, shop } });
+
+  async function two(): Promise<Project> {
+    const project = await startProject({ declare: both({ ...SITE, ...GRANTS }, { ...SHOP, ...OWNER }) });
+    await project.apply();
+    project.changesSent();
+    return project;
+  }
+
+  it("swaps its name with another one's in three moves, with the grants of both, and then no change is planned", async () => {
+    const project = await two();
+    const steps = [
+      ["www", "swapped"],
+      ["shop", "www"],
+      ["swapped", "shop"],
+    ] as const;
+    for (const [from, to] of steps) {
+      const { code, out } = await project.run("state", "mv", `hosting_service.${from}`, `hosting_service.${to}`);
+      expect(code).toBe(0);
+      expect(out).toContain(
+        `Moved hosting_grant.${from}["dev@acme.example"] to hosting_grant.${to}["dev@acme.example"]`,
+      );
+    }
+    await project.declare(both({ ...SHOP, ...OWNER }, { ...SITE, ...GRANTS }));
+    await project.expectNoChanges();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+  });
+
+  it("stays where it is, with its grants, when one of them has no place at the new address", async () => {
+    const project = await two();
+    await project.run(
+      "state",
+      "mv",
+      'hosting_grant.shop["dev@acme.example"]',
+      'hosting_grant.site["dev@acme.example"]',
+    );
+    const before = await project.stateText();
+    const { code, text } = await project.run("state", "mv", OLD ?? "", NEW ?? "");
+    expect(code).toBe(1);
+    expect(text).toContain(`${NEW_GRANT} exists in the state already`);
+    expect(await project.stateText()).toBe(before);
+  });
+
+  it("is forgotten with its grants, so that nobody loses access when its block goes as well", async () => {
+    const project = await two();
+    const { code, out } = await project.run("state", "rm", OLD ?? "");
+    expect([code, out]).toEqual([0, `Forgot ${OLD}\nForgot ${OLD_GRANT}\n`]);
+    await project.declare({ project: "p", services: { shop: { ...SHOP, ...OWNER } } });
+    await project.expectNoChanges();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("has, where Terraform counted it, its grants by its id: they get the addresses that YAML has for them", async () => {
+    const project = await two();
+    for (const [from, to] of [
+      [OLD, "hosting_service.site[0]"],
+      [OLD_GRANT, "hosting_grant.team[0]"],
+    ] as const)
+      await project.run("state", "mv", from ?? "", to);
+    expect(await project.recorded("hosting_grant.team[0]")).toBeDefined();
+    const { code } = await project.run("state", "mv", "hosting_service.site[0]", "hosting_service.site");
+    expect(code).toBe(0);
+    await project.declare({ project: "p", services: { site: { ...SITE, ...GRANTS }, shop: { ...SHOP, ...OWNER } } });
+    await project.expectNoChanges();
+  });
+});
+
 it("a service that is there is adopted by a block beside it, and not ordered", async () => {
   const project = await applied();
   await project.run("state", "rm", OLD ?? "", OLD_GRANT ?? "");

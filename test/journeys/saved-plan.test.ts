@@ -249,7 +249,7 @@ describe("a saved plan is refused", () => {
 
   it("when it does not exist", async () => {
     const project = await startProject({ declare: declaration({ www }) });
-    expect(await refused(project)).toContain("The plan acme.plan cannot be read: ENOENT");
+    expect(await refused(project)).toContain("The plan acme.plan cannot be read: there is no such file or folder");
   });
 
   it("when the file was formatted it is not: what it says is the same", async () => {

@@ -6,7 +6,7 @@ const WWW = "hosting_service.www";
 const MINUTE_MS = 60_000;
 
 /** Words of a host that hostform knows for a live service, and not for a suspended one. */
-const OWNERS: Readonly<Record<string, unknown>> = { active: "ACTIVE", suspended: "HALTED_BY_OWNER" };
+const OWNERS: Readonly<Record<string, unknown>> = { active: "ACTIVE", suspended: "PARKED_BY_OWNER" };
 const NUMBERS: Readonly<Record<string, unknown>> = { active: "ACTIVE", suspended: 7 };
 
 const www = (more: object = {}, statusWords: object = {}) => ({
@@ -31,7 +31,7 @@ const slept = async (project: Project, ...args: string[]) => {
 };
 
 describe.each([
-  ["a word", OWNERS, "HALTED_BY_OWNER"],
+  ["a word", OWNERS, "PARKED_BY_OWNER"],
   ["a number", NUMBERS, "7"],
 ])("a suspension after which the status is %s that is unknown", (_, words, word) => {
   const mapped = (phase: string) => `providers: { default: { status_words: { ${JSON.stringify(word)}: ${phase} } } }`;

@@ -1,10 +1,10 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { runCli } from "../../src/cli/cli.ts";
 import { testClock } from "../support/clock.ts";
 import { quickFolder } from "../support/folder.ts";
 import { fakeIo } from "../support/io.ts";
+import { runCli } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { expectFit } from "../unit/report/fits.ts";
 

@@ -8,6 +8,7 @@ import path from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { signatureOf } from "../../src/webhooks/index.ts";
 import { quickFolder } from "../support/folder.ts";
+import { builtProgram } from "../support/program.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -90,7 +91,7 @@ it("forwards every event exactly once, through a rotation of the secret, and not
   const [, appPort] = await application.line(/^receiving (\d+)$/);
   await keep("whsec_not_registered_yet");
   const args = ["webhooks", "listen", "--json", "--secret-file", "hook.secret", "--forward-secret-env", "APP_SECRET"];
-  const main = path.join(root, "src/cli/main.ts");
+  const main = await builtProgram();
   const listen = new Program([main, ...args, "--forward-to", `http://127.0.0.1:${appPort}/`], { APP_SECRET }, dir);
   const [, url = ""] = await listen.line(/"url":"(http:[^"]+)"/);
 

@@ -1,12 +1,14 @@
 /** The command line, against a server behind a proxy that holds both against the document. */
 import { afterEach, describe, expect, it } from "vitest";
 import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
-import { HostingClient } from "../../src/core/api/index.ts";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { startValidatingProxy, type ValidatingProxy } from "../support/openapi/proxy.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
+import { shipped } from "../support/shipped.ts";
+
+const { HostingClient } = await shipped("client.js");
 
 const proxies: ValidatingProxy[] = [];
 

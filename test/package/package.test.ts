@@ -68,20 +68,6 @@ describe("the package", { timeout: 60_000 }, () => {
     );
   });
 
-  it("loads of undici what sends requests, and of zod one language", () => {
-    const dist = path.join(installed(), "dist");
-    const chunks = globSync("chunks/*.js", { cwd: dist }).map((file) => readFileSync(path.join(dist, file), "utf8"));
-    const [agent = "", ...more] = chunks.filter((text) =>
-      text.includes("// node_modules/undici/lib/dispatcher/agent.js"),
-    );
-    expect(more).toEqual([]);
-    expect(agent).not.toContain("// node_modules/undici/lib/web/websocket/");
-    expect(chunks.join("").match(/\/\/ node_modules\/zod\/v4\/locales\/\w+\.js/g)).toEqual([
-      "// node_modules/zod/v4/locales/index.js",
-      "// node_modules/zod/v4/locales/en.js",
-    ]);
-  });
-
   it("is clean to publint: each entry point is there, in the format that package.json says", async () => {
     const bytes = readFileSync(tarball);
     const content = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);

@@ -12,7 +12,7 @@ import { AFTER, BEFORE, DOMAIN, expectSettled } from "./support/agency.ts";
 import { POINT_KINDS, type Tally } from "./support/kill-points.ts";
 import { announce, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
-import { bundleProgram, type KillPoint, type Program } from "./support/program.ts";
+import { type KillPoint, type Program, reliabilityProgram } from "./support/program.ts";
 
 /** How many points `npm test` takes. */
 const SAMPLE = 8;
@@ -20,7 +20,7 @@ const APPLY = ["apply", "--auto-approve", "--parallelism"];
 
 let program: Program;
 beforeAll(async () => {
-  program = await bundleProgram();
+  program = await reliabilityProgram();
 });
 
 /** The project before its twenty changes. */

@@ -13,7 +13,7 @@ import { createStateFileLock } from "../../src/core/record/index.ts";
 import { testClock } from "../support/clock.ts";
 import { announce, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
-import { bundleProgram, type Program } from "./support/program.ts";
+import { type Program, reliabilityProgram } from "./support/program.ts";
 
 const ROUNDS = LONG ? 200 : 12;
 
@@ -21,7 +21,7 @@ let folder: string;
 let program: Program;
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "hostform-contention-"));
-  program = await bundleProgram();
+  program = await reliabilityProgram();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

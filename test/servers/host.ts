@@ -5,7 +5,6 @@
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { runCli } from "../../src/cli/cli.ts";
 import type { Io } from "../../src/cli/terminal.ts";
 import type { State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
@@ -16,6 +15,7 @@ import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { type RecordKind, recordId } from "../../src/sandbox/shape/items.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { quickFolder } from "../support/folder.ts";
+import { runCli } from "../support/program.ts";
 
 /** What a command did. */
 export interface Ran {

@@ -5,6 +5,7 @@ import { type Declaration, type DeclaredService, serviceAddress } from "./declar
 import { Machine, type RunOptions } from "./machine.ts";
 import { CALM } from "./network.ts";
 import { PLANS, type Service } from "./records.ts";
+import type { Sabotage } from "./sabotage.ts";
 import { Server } from "./server.ts";
 import { World } from "./world.ts";
 
@@ -52,7 +53,7 @@ export class CountedAccount {
   readonly #machine: Machine;
   readonly #counts = new Map<string, number>();
 
-  constructor(services: number, habits: Partial<Habits> = {}) {
+  constructor(services: number, habits: Partial<Habits> = {}, sabotage: Sabotage = {}) {
     this.server = new Server(
       this.world.chance,
       () => this.world.now,
@@ -62,7 +63,7 @@ export class CountedAccount {
     this.services = Array.from({ length: services }, (_, at) =>
       this.server.add({ plan: SHARED, domain: `site${at}.example`, term: 1, foreign: false, key: null }, 0),
     );
-    this.#machine = new Machine(this.world, this.server, () => undefined, {}, new Map());
+    this.#machine = new Machine(this.world, this.server, () => undefined, sabotage, new Map());
     const handle = this.server.handle.bind(this.server);
     this.server.handle = (arrival) => {
       const what = `${arrival.method} ${arrival.path.replaceAll(/\d+/g, ":")}`;

@@ -109,5 +109,7 @@ function mishaps(chance: Chance): Mishaps {
     "denied-before": each / 2,
     "denied-after": each,
     page: each / 2,
+    hollow: 2 * each,
+    shifted: 6 * each,
   };
 }

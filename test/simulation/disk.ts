@@ -141,6 +141,14 @@ export class SimulatedDisk {
         };
         return operation(`rename ${from} ${to}`, move, nothing);
       },
+      link: (from, to) => {
+        const second = () => {
+          const inode = this.#names.get(from);
+          if (inode === undefined) throw failure("ENOENT", from);
+          this.#rename({ to, inode });
+        };
+        return operation(`link ${from} ${to}`, second, nothing);
+      },
       remove: (path) =>
         operation(
           `remove ${path}`,

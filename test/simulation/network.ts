@@ -20,7 +20,9 @@ export type Mishap =
   | "error-after"
   | "denied-before" // a refusal that is not the API's own, of a request that it never got
   | "denied-after" // the same in place of the answer: the server has acted
-  | "page"; // a page of a proxy in place of the API, with status 200: the server knows nothing
+  | "page" // a page of a proxy in place of the API, with status 200: the server knows nothing
+  | "hollow" // a GET is answered with a success that shows nothing: 202, 206, `null`, `{}`
+  | "shifted"; // the first row of a list ends after the first page was read: each other row moves up
 
 /** How likely each is, out of 1; what is left goes well. */
 export type Mishaps = Readonly<Partial<Record<Mishap, number>>>;
@@ -101,7 +103,8 @@ export class SimulatedNetwork extends Dispatcher {
       this.#flights.delete(flight);
       const refusal = this.#server.throttle.refuse(this.#world.now);
       if (refusal === undefined) this.#onSend(arrival);
-      const answer = this.#server.dated(refusal ?? this.#server.handle(arrival));
+      const handled = () => (mishap === "shifted" ? this.#server.shift(arrival) : this.#server.handle(arrival));
+      const answer = this.#server.dated(refusal ?? handled());
       this.#world.note(`server ${name} of ${arrival.from} -> ${answer.status}`);
       const back = (answer.after ?? 0) + 5 + chance.real() * 150;
       this.#world.after(back, () => this.#return(exchange, name, mishap, answer));
@@ -154,6 +157,10 @@ export class SimulatedNetwork extends Dispatcher {
       case "cut":
       case "short":
         return answer && (() => exchange.cut(answer, chance.real(), mishap === "cut"));
+      case "hollow": {
+        const isRead = exchange.request.method === "GET" && answer?.status === 200;
+        return answer && (() => exchange.answer(isRead ? chance.oneOf(HOLLOW) : answer));
+      }
       default:
         return answer && (() => exchange.answer(answer));
     }
@@ -195,6 +202,16 @@ const TROUBLE: readonly [Answer, ...Answer[]] = [
   { status: 502, headers: HTML, body: "<html><body><h1>502 Bad Gateway</h1></body></html>" },
   { status: 503, headers: { "retry-after": "3" }, body: { message: "Service Unavailable" } },
   { status: 503, body: "" },
+];
+
+/** Successes that prove nothing. */
+const HOLLOW: readonly [Answer, ...Answer[]] = [
+  { status: 200, body: null },
+  { status: 200, body: {} },
+  { status: 202, body: {} },
+  { status: 204, body: undefined },
+  { status: 206, headers: { "content-range": "items 0-0/31" }, body: [] },
+  { status: 207, body: [] },
 ];
 
 /** What proxies and gateways answer in place of the API: no refusal of its own (§7), whatever the status says. */

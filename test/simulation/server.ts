@@ -138,6 +138,39 @@ export class Server {
     }
   }
 
+  /** Carries a request out. If it reads the first page of a list, the first row is somebody else's, and ends after that. */
+  shift(arrival: Arrival): Answer {
+    const { method, path, query } = arrival;
+    const [plan] = PLANS;
+    if (method !== "GET" || query.get("page") !== "1" || plan === undefined) return this.handle(arrival);
+    const ending = { id: this.nextId(), createdAt: 0, foreign: true };
+    const domain = `ended${ending.id}.example`;
+    switch (path) {
+      case "/services": {
+        const order = { ...ending, plan, domain, term: 1, key: null, currency: "USD", password: null, jobs: [] };
+        const times = { visibleAt: 0, paidAt: 0, provisionedAt: 0, suspended: false, terminated: false };
+        return this.#withFirst(this.services, { ...order, ...times }, arrival);
+      }
+      case "/webhooks": {
+        const webhook = { ...ending, url: `https://${domain}/`, events: ["invoice.paid"], secret: "theirs" };
+        return this.#withFirst(this.webhooks, webhook, arrival);
+      }
+      case "/accounts":
+        return this.#withFirst(this.accounts, { ...ending, name: domain, currency: "USD" }, arrival);
+      case "/migration-requests":
+        return this.#withFirst(this.migrations, { ...ending, domain, order: null }, arrival);
+      default:
+        return this.handle(arrival);
+    }
+  }
+
+  #withFirst<T>(rows: T[], row: T, arrival: Arrival): Answer {
+    rows.splice(this.habits.newestFirst ? rows.length : 0, 0, row);
+    const answer = this.handle(arrival);
+    rows.splice(rows.indexOf(row), 1);
+    return answer;
+  }
+
   #list<T extends object>(items: readonly T[], json: (item: T) => object, { query }: Arrival): Answer {
     return pageOf(this.habits.newestFirst ? items.toReversed() : items, json, query, this.habits.pageSize);
   }

@@ -2,11 +2,13 @@
  * The whole program on a simulated clock, disk, lock and network, against a server written from the specification alone:
  * each seed is a history of edits, crashes, lost answers and contending runs. Whatever happens, nothing is made twice,
  * lost, or done that nobody asked for. `npm run simulate -- SEED` replays one; `npm run test:long` plays 100,000.
+ * It imports the sources: disk, lock and network are parameters of the core, and a command of the built program has its own.
  */
 
 import { describe, expect, it } from "vitest";
+import { CountedAccount, declared } from "./account.ts";
 import { simulate } from "./history.ts";
-import { NOTICED_AT, SABOTAGE } from "./sabotage.ts";
+import { NOTICED_AT, SABOTAGE, TAKES_FOR_WHOLE } from "./sabotage.ts";
 
 const HISTORIES = 50;
 const BLOCK = 25;
@@ -85,6 +87,25 @@ describe("the simulation", () => {
   );
 });
 
+describe("a service that a shift of rows hides from every reading of its list", () => {
+  const ordered = async (newestFirst: boolean, sabotage = {}) => {
+    const account = new CountedAccount(5, { pageSize: 2, newestFirst }, sabotage);
+    for (const { domain } of account.services) {
+      const wanted = declared("again", String(domain));
+      await account.apply([wanted], { mishaps: { shifted: 1 } }).catch(() => undefined);
+    }
+    return account.server.services.length - account.services.length;
+  };
+
+  it.each([true, false])("is not ordered again (newest first: %s)", async (newestFirst) => {
+    expect(await ordered(newestFirst)).toBe(0);
+  });
+
+  it.each([true, false])("is ordered again if its list is taken for whole (newest first: %s)", async (newestFirst) => {
+    expect(await ordered(newestFirst, TAKES_FOR_WHOLE)).toBeGreaterThan(0);
+  });
+});
+
 const HAPPENINGS = [
   /is killed/,
   /is stopped/,
@@ -107,6 +128,8 @@ const HAPPENINGS = [
   /\(denied-before\)/,
   /\(denied-after\)/,
   /\(page\)/,
+  /\(hollow\)/,
+  /\(shifted\)/,
   /POST \/services of [PQ]\d+ -> 409/,
   /-> 429/,
   /disk rename \S+ \/project\/secrets\//,

@@ -63,7 +63,7 @@ export class User {
     const due = moves.filter(([from, to]) => known.has(from) && !known.has(to));
     for (const [from, to] of due) {
       this.#world.note(`user: state mv ${from} ${to}`);
-      await this.#machine.withState((store) => store.move(from, to));
+      await this.#machine.withState((store) => store.move([{ from, to }]));
     }
     return due.length > 0;
   }

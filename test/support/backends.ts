@@ -1,5 +1,5 @@
 /** Projects whose state is at a backend, worked on by real processes: hostform, and Terraform where it is on PATH. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,16 +8,6 @@ import { HttpBackend } from "./http-backend.ts";
 import type { Postgres } from "./postgres.ts";
 import { builtProgram, runHere } from "./program.ts";
 import { profileOfRun, startSandbox } from "./sandbox.ts";
-
-/** Why Terraform cannot be run here; undefined when it can. */
-export const noTerraform: string | undefined = (() => {
-  try {
-    execFileSync("terraform", ["version"], { stdio: "ignore", env: { ...process.env, TF_CLI_CONFIG_FILE: "" } });
-    return undefined;
-  } catch {
-    return "no terraform on PATH";
-  }
-})();
 
 /** What a process did. */
 export interface Ended {

@@ -1,36 +1,13 @@
 /** A headless Chromium for the tests of pages, and what it complained of. */
-import { accessSync, constants } from "node:fs";
-import path from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { onTestFinished } from "vitest";
-
-/** The program: `CHROMIUM`, or the first of the usual names on the PATH. */
-function findChromium(): string | undefined {
-  const named = process.env.CHROMIUM;
-  const folders = (process.env.PATH ?? "").split(path.delimiter);
-  const usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-  const places = usual.flatMap((name) => folders.map((folder) => path.join(folder, name)));
-  return (named === undefined ? places : [named]).find((place) => {
-    try {
-      accessSync(place, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
-const executable = findChromium();
-
-/** Why no page can be tested here; undefined where it can. */
-export const noBrowser =
-  executable === undefined ? "there is no Chromium: put one on the PATH, or its path into CHROMIUM" : undefined;
+import { CHROMIUM } from "./programs.ts";
 
 /** A browser for a file of tests. */
 export async function openBrowser(): Promise<Browser> {
-  if (executable === undefined) throw new Error(noBrowser);
+  if (CHROMIUM.path === undefined) throw new Error(`Chromium is missing. ${CHROMIUM.get}`);
   return puppeteer.launch({
-    executablePath: executable,
+    executablePath: CHROMIUM.path,
     args: [
       // Containers offer no name spaces for Chromium's own sandbox; nothing but our pages is opened.
       "--no-sandbox",

@@ -12,16 +12,15 @@ export const START = Date.parse("2026-11-21T10:00:00Z");
 const WATCHDOG_MS = 30_000;
 
 /**
- * Sleeps that end only by their signals: watchdogs of the client, and of a run that is stopped twice. A back-off may
- * by chance be as short as the latter, so these are known by where they come from, too.
+ * Functions that start watchdogs: of the client's transport, of a remote backend, of a run that is stopped twice. Bundles keep the
+ * names of functions, and the names of files are lost.
  */
-const isWatchdog = (ms: number) =>
-  (ms === WATCHDOG_MS && !isFrom(/[\\/]limiter\.ts/)) ||
-  ([RECORDING_MS, SUMMARY_MS].includes(ms) && isFrom(/[\\/]interrupt\.ts/));
+const WATCHDOG_STARTERS = ["within", "attemptOnce", "later"];
 
-/** Whether this module of the sources called the clock. A whole stack, mapped to the sources, would cost more than a request. */
-const isFrom = (place: RegExp) =>
-  place.test(getCallSites(12).find(({ scriptName }) => /[\\/]src[\\/]/.test(scriptName))?.scriptName ?? "");
+/** Returns true for a sleep that only its signal ends. A wait of the limiter or a back-off may by chance be as long. */
+const isWatchdog = (ms: number) =>
+  [WATCHDOG_MS, RECORDING_MS, SUMMARY_MS].includes(ms) &&
+  getCallSites(8).some(({ functionName }) => WATCHDOG_STARTERS.includes(functionName));
 
 /** A clock whose sleeps are over at the next turn of the event loop, and have moved the time on by then. */
 export interface TestClock extends Clock {

@@ -1,6 +1,6 @@
 /**
  * A provider process that notes what it creates: `FOLDER PROJECT PREFIX COUNT` notes COUNT services, says `noted` and stays
- * as it is, without closing anything, until it is killed.
+ * as it is, without closing anything, until it is killed. It imports the sources: the built provider notes nothing without a request.
  */
 import { systemClock } from "../../src/core/model/index.ts";
 import { openJournal } from "../../src/fronts/terraform/journal.ts";

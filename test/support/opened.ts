@@ -1,11 +1,16 @@
 import path from "node:path";
-import { guardIo } from "../../src/cli/guarded-io.ts";
-import { type Io, opened, type PrintOptions } from "../../src/cli/terminal.ts";
-import { Project } from "../../src/project/project.ts";
+import type { Io, PrintOptions } from "../../src/cli/terminal.ts";
 import type { ProjectSource } from "../../src/project/source.ts";
 
+type Parts = Pick<typeof import("../../src/cli/parts.ts"), "guardIo" | "opened" | "Project">;
+
 /** The terminal and the project of a command without options, over the outside that a test gives. */
-export function openedOn(io: Io, print: Partial<PrintOptions> = {}, source: Partial<ProjectSource> = {}) {
+export function openedOn(
+  { guardIo, opened, Project }: Parts,
+  io: Io,
+  print: Partial<PrintOptions> = {},
+  source: Partial<ProjectSource> = {},
+) {
   const { env, cwd } = io;
   const place = { env, cwd, dir: cwd, files: [], state: path.join(cwd, "hosting.tfstate") };
   const { terminal, parts } = opened(

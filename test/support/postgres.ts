@@ -1,20 +1,16 @@
 /** A PostgreSQL server of a test's own: in a temporary folder, on loopback, ended by its process id. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { accessSync, chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
+import { POSTGRES } from "./programs.ts";
 
 const USER = "hostform";
 /** With characters that an address must encode. */
 const PASSWORD = "canary/p@ss-of-postgres";
-
-const binaries = (() => {
-  const folders = [...(process.env.PATH ?? "").split(path.delimiter), ...globSync("/usr/lib/postgresql/*/bin")];
-  return folders.find((folder) => ["initdb", "postgres"].every((name) => exists(path.join(folder, name))));
-})();
 
 /** The server refuses to run as root: then it runs as one of these. */
 const unprivileged = (() => {
@@ -28,16 +24,6 @@ const unprivileged = (() => {
   return user === undefined ? undefined : { uid: Number(user[2]), gid: Number(user[3]) };
 })();
 
-/** Why there can be no server here; undefined when there can. */
-export const noPostgres: string | undefined =
-  process.platform === "win32"
-    ? "not on Windows"
-    : binaries === undefined
-      ? "no initdb and postgres on PATH or in /usr/lib/postgresql"
-      : unprivileged === undefined
-        ? "run by root, and there is no other user to run the server"
-        : undefined;
-
 export interface Postgres {
   readonly password: string;
   readonly port: number;
@@ -49,7 +35,9 @@ export interface Postgres {
 }
 
 export async function startPostgres(): Promise<Postgres> {
-  if (binaries === undefined || unprivileged === undefined) throw new Error(noPostgres);
+  if (POSTGRES.path === undefined) throw new Error("PostgreSQL is missing");
+  if (unprivileged === undefined) throw new Error("PostgreSQL refuses root, and /etc/passwd has no user to run it as");
+  const binaries = path.dirname(POSTGRES.path);
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-postgres-"));
   const passwordFile = path.join(folder, "password");
   writeFileSync(passwordFile, PASSWORD);
@@ -145,13 +133,4 @@ function freePort(): Promise<number> {
       probe.close(() => resolve(port));
     });
   });
-}
-
-function exists(file: string): boolean {
-  try {
-    accessSync(file);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,14 +1,11 @@
-/** The command line for tests that start it as a process: the bundle, which starts in half the time of the sources. */
-import { copyFile, cp, mkdir } from "node:fs/promises";
+/** The command line: the built program for tests that start processes, and the command line in this process. */
 import path from "node:path";
-import { buildProgram } from "../../scripts/build-program.ts";
-import { runCli } from "../../src/cli/cli.ts";
-import { builtOnce, ROOT } from "./built-once.ts";
+import { builtPackage } from "./built-package.ts";
 import { fakeIo } from "./io.ts";
-import { builtProvider } from "./terraform-provider.ts";
+import { shipped } from "./shipped.ts";
 
-/** Below the checkout's own packages, so that `pg` is found from there. */
-const SHELF = path.join(ROOT, "node_modules/.cache/hostform-program");
+/** The command line of the built package. */
+export const { runCli, loadParts } = await shipped("cli.js");
 
 /** What came of a command line that ran in this process, by the real time: for tests that are not about processes. */
 export async function runHere(
@@ -20,25 +17,5 @@ export async function runHere(
   return { code, out: io.stdout(), err: io.stderr(), text: io.stdout() + io.stderr() };
 }
 
-let built: Promise<string> | undefined;
-
-/** What `node` is given to run hostform: its file in a package laid out as it is published, with the provider. */
-export async function builtProgram(): Promise<string> {
-  built ??= builtOnce(
-    SHELF,
-    ["src/**/*.ts", "schemas/*", "scripts/build-program.ts", "scripts/build-provider.ts", "package.json"],
-    fill,
-  );
-  return path.join(await built, "dist/hostform.js");
-}
-
-async function fill(folder: string): Promise<void> {
-  const provider = path.join(folder, "dist/terraform");
-  await mkdir(provider, { recursive: true });
-  const { folder: from } = await builtProvider();
-  for (const name of ["provider.mjs", "provider.NOTICES.txt"])
-    await copyFile(path.join(from, name), path.join(provider, name));
-  for (const name of ["package.json", "LICENSE"]) await copyFile(path.join(ROOT, name), path.join(folder, name));
-  await cp(path.join(ROOT, "schemas"), path.join(folder, "schemas"), { recursive: true });
-  await buildProgram(path.join(folder, "dist"));
-}
+/** What `node` is given to run hostform: its file in the built package. */
+export const builtProgram = async (): Promise<string> => path.join(await builtPackage(), "dist/hostform.js");

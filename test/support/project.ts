@@ -7,18 +7,17 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { runCli } from "../../src/cli/cli.ts";
 import type { Io } from "../../src/cli/terminal.ts";
 import type { ApplyResult, Change, Plan, ResourceState, State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
-import { carryOut } from "../../src/project/apply.ts";
-import { type RunOptions, withPlan } from "../../src/project/plan.ts";
+import type { RunOptions } from "../../src/project/plan.ts";
 import type { Profile, RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { type RecordKind, readId, recordId } from "../../src/sandbox/shape/items.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 import { openedOn } from "./opened.ts";
+import { loadParts, runCli } from "./program.ts";
 import { type Pinned, profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** What a command did. */
@@ -158,9 +157,10 @@ export class Project {
   /** Makes a plan, and sees to it that nothing but GETs was sent and the state stayed as it was. */
   async plan(options: Partial<RunOptions> = {}): Promise<Plan> {
     const [stored, before] = [await this.stateText(), this.control.requests().length];
-    const { project } = openedOn(this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
+    const parts = await loadParts();
+    const { project } = openedOn(parts, this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
     const wanted: RunOptions = { command: "plan", mode: "apply", targets: [], reorder: [], ...options };
-    const plan = await withPlan(project, wanted, async (run) => run.plan);
+    const plan = await parts.withPlan(project, wanted, async (run) => run.plan);
     const sent = this.control.requests().slice(before);
     expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
     expect(await this.stateText()).toBe(stored);
@@ -169,11 +169,12 @@ export class Project {
 
   /** Plans and applies what it plans. @param asked somebody approves it in between. */
   async planned(asked = false): Promise<{ readonly plan: Plan; readonly result: ApplyResult }> {
-    const { project } = openedOn(this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
+    const parts = await loadParts();
+    const { project } = openedOn(parts, this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
     const wanted: RunOptions = { command: "apply", mode: "apply", targets: [], reorder: [], asks: asked };
-    return withPlan(project, wanted, async (run) => {
+    return parts.withPlan(project, wanted, async (run) => {
       if (asked) run.providers.refresh();
-      return { plan: run.plan, result: await carryOut(run, {}, () => undefined) };
+      return { plan: run.plan, result: await parts.carryOut(run, {}, () => undefined) };
     });
   }
 

@@ -30,6 +30,12 @@ export type Pinned = { readonly [K in ProfileSwitch]?: readonly Profile[K][] };
  */
 export const ENDING_LISTS = ["laravel", "data_meta", "items_pagination", "named_has_more", "flat"] as const;
 
+/** A host that has nothing in place of an empty list can only be used where lists with rows have no more around them. */
+export const withKnownForm = (profile: Partial<Profile>): Partial<Profile> =>
+  profile.empty_list === "nothing" || (profile.empty_list === "map" && profile.envelope === "array")
+    ? { ...profile, envelope: "data_only" }
+    : profile;
+
 /**
  * The profile that suites run under which any must pass: `npm run test:long profiles` sets it, a test's own goes before it.
  * With `drawn` each test has another one, by its name and the seed, and says which if it fails.
@@ -38,7 +44,8 @@ export const ENDING_LISTS = ["laravel", "data_meta", "items_pagination", "named_
 export function profileOfRun(pinned: Pinned = {}): { readonly profile: Profile } {
   const { HOSTFORM_PROFILE: given, HOSTFORM_SEED: seed = "1" } = process.env;
   const test = expect.getState().currentTestName;
-  const profile: Record<string, string> = given === "drawn" ? drawnProfile(seed, test ?? "") : completeProfile(given);
+  const chosen = given === "drawn" ? drawnProfile(seed, test ?? "") : completeProfile(given);
+  const profile: Record<string, string> = { ...withKnownForm(chosen) };
   for (const [name, values] of Object.entries(pinned) as [ProfileSwitch, readonly string[]][]) {
     const [first] = values;
     if (first !== undefined && !values.includes(profile[name] ?? "")) profile[name] = first;

@@ -126,11 +126,11 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
   const kind: Kind = {
     ...of,
     ...(of.list && {
-      async *list({ onWhole }, parent) {
+      async *list({ onRead }, parent) {
         asked.push(parent === undefined ? "list" : `list ${parent}`);
         if (fake.broken) throw failure("answered");
         yield* [...live.values()];
-        if (fake.isWhole) onWhole?.();
+        onRead?.({ isWhole: fake.isWhole, pages: 1 });
       },
     }),
     ...(of.get && {

@@ -1,7 +1,7 @@
 /**
  * Provider processes of a modelled Terraform: each has its own session, and all of them the machine's journal. A
  * command can be ended between any two of its effects (what it sends, notes, writes out, records), as `kill -9` does it:
- * what was in memory is gone, and nothing more happens.
+ * what was in memory is gone, and nothing more happens. The modules are the sources: the built provider has no door between two effects.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

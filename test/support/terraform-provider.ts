@@ -1,12 +1,12 @@
 /**
- * The provider as Terraform finds it: bundled once for all tests that run the same sources, laid out as a filesystem
- * mirror. Its leaf folder serves `dev_overrides` too.
+ * The provider as Terraform finds it: the built package's, laid out as a filesystem mirror. Its leaf folder serves `dev_overrides`
+ * too.
  */
-import { mkdirSync, readFileSync } from "node:fs";
-import { chmod, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { buildProvider } from "../../scripts/build-provider.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
+import { builtPackage, SOURCES } from "./built-package.ts";
 
 /** The provider's address, and its version. */
 export const SOURCE = "registry.terraform.io/hostform/hosting";
@@ -32,22 +32,19 @@ export function builtProvider(): Promise<BuiltProvider> {
   return built;
 }
 
-async function build(): Promise<BuiltProvider> {
-  const mirror = await builtOnce(
-    path.join(ROOT, "node_modules/.cache/hostform-provider"),
-    ["src/**/*.ts", "schemas/*", "scripts/build-provider.ts"],
-    (folder) => fill(path.join(folder, LEAF)),
-  );
-  const folder = path.join(mirror, LEAF);
-  return { mirror, folder, executable: path.join(folder, executableName) };
-}
-
 const executableName = `terraform-provider-hosting_v${VERSION}`;
 
-async function fill(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  await buildProvider(path.join(folder, "provider.mjs"));
-  const launcher = path.join(folder, executableName);
-  await writeFile(launcher, `#!/bin/sh\nexec '${process.execPath}' "\${0%/*}/provider.mjs" "$@"\n`);
-  await chmod(launcher, 0o755);
+async function build(): Promise<BuiltProvider> {
+  const dist = path.join(await builtPackage(), "dist/terraform");
+  const mirror = await builtOnce(path.join(ROOT, "node_modules/.cache/hostform-provider"), SOURCES, async (draft) => {
+    const folder = path.join(draft, LEAF);
+    await mkdir(folder, { recursive: true });
+    for (const name of ["provider.mjs", "provider.NOTICES.txt"])
+      await copyFile(path.join(dist, name), path.join(folder, name));
+    const launcher = path.join(folder, executableName);
+    await writeFile(launcher, `#!/bin/sh\nexec '${process.execPath}' "\${0%/*}/provider.mjs" "$@"\n`);
+    await chmod(launcher, 0o755);
+  });
+  const folder = path.join(mirror, LEAF);
+  return { mirror, folder, executable: path.join(folder, executableName) };
 }

@@ -1,14 +1,12 @@
 /**
- * The provider in this process: Terraform connects to it as to any that already runs (TF_REATTACH_PROVIDERS), and no process has
- * to start. Each connection has a provider of its own, as in `--reattach`.
+ * The built provider in this process: Terraform connects to it as to any that already runs (TF_REATTACH_PROVIDERS), and no process
+ * has to start. Each connection has a provider of its own, as in `--reattach`.
  */
 import { tmpdir } from "node:os";
 import type { Clock } from "../../src/core/model/index.ts";
-import { createProvider } from "../../src/fronts/terraform/calls/index.ts";
 import { PROVIDER_ADDRESS } from "../../src/fronts/terraform/package.ts";
-import { createGrpcServer } from "../../src/fronts/terraform/wire/grpc.ts";
-import { listen, reattachment } from "../../src/fronts/terraform/wire/handshake.ts";
 import type { Log } from "../../src/fronts/terraform/wire/log.ts";
+import { shipped } from "./shipped.ts";
 
 /** Its calls may last as long as a test. */
 const GRACE_MS = 20_000;
@@ -26,10 +24,12 @@ export async function serveProvider(options: {
   readonly folder: string;
   readonly clock?: Clock | undefined;
 }): Promise<ServedProvider> {
+  const provider = await shipped("terraform/provider.mjs");
+  const { createProvider } = await provider.loadCalls();
   const defects: string[] = [];
   const log: Log = (level, message, fields) =>
     void (level === "error" && defects.push(`${message} ${JSON.stringify(fields)}`));
-  const grpc = createGrpcServer({
+  const grpc = provider.createGrpcServer({
     service: "tfplugin6.Provider",
     tls: undefined,
     log,
@@ -38,9 +38,9 @@ export async function serveProvider(options: {
     onShutdown: () => undefined,
     onEmpty: () => undefined,
   });
-  const endpoint = await listen(grpc.server, { platform: process.platform, folder: tmpdir() });
+  const endpoint = await provider.listen(grpc.server, { platform: process.platform, folder: tmpdir() });
   return {
-    reattach: reattachment(PROVIDER_ADDRESS, endpoint, process.pid),
+    reattach: provider.reattachment(PROVIDER_ADDRESS, endpoint, process.pid),
     async close() {
       await grpc.shutdown();
       endpoint.remove();

@@ -1,7 +1,7 @@
 /** A stack as cdktf and cdktn synthesize it, with all that one can have, and both of those that apply it in one folder. */
-import { runCli } from "../../src/cli/cli.ts";
 import { testClock } from "./clock.ts";
 import { fakeIo } from "./io.ts";
+import { runCli } from "./program.ts";
 import { startTerraform, type Terraform, type TerraformOptions } from "./terraform.ts";
 import { ADDRESSES } from "./terraform-all-kinds.ts";
 import type { Ended } from "./terraform-outcome.ts";

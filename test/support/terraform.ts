@@ -1,7 +1,6 @@
 /**
  * The real Terraform with the real provider, in its own folder, against a sandbox over loopback. Every command is
- * checked for signs of a defect of the provider. Where Terraform is not on PATH, tests skip and say so:
- * `describe.skipIf(noTerraform !== undefined)(titled("a webhook"), …)`.
+ * checked for signs of a defect of the provider. Tests that use it are declared by `describeWith(TERRAFORM)`.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +8,6 @@ import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { Clock } from "../../src/core/model/index.ts";
 import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
-import { noTerraform } from "./backends.ts";
 import { testClock } from "./clock.ts";
 import { startSandbox } from "./sandbox.ts";
 import { cleanEnvironment, cliConfiguration } from "./terraform-environment.ts";
@@ -28,12 +26,8 @@ import { type ServedProvider, serveProvider } from "./terraform-served.ts";
 import { type InstanceState, readState } from "./terraform-state.ts";
 import { fastTime } from "./terraform-time.ts";
 
-export { noTerraform } from "./backends.ts";
 export type { Diagnosis, Ended, Outcome } from "./terraform-outcome.ts";
 export type { InstanceState } from "./terraform-state.ts";
-
-/** The title of a suite; says loudly why it does not run. */
-export const titled = (title: string) => (noTerraform === undefined ? title : `${title} (SKIPPED: ${noTerraform})`);
 
 export interface TerraformOptions {
   /** Of the sandbox. Its rate limit is off unless it is set here; orders are paid and provisioned, and jobs done, at once. */

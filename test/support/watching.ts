@@ -6,12 +6,12 @@ import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { runCli } from "../../src/cli/cli.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { START } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 import { type FakeIo, fakeIo } from "./io.ts";
+import { runCli } from "./program.ts";
 import { profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** Waits up to this are a run's own: for a queued job, for a declaration to settle, for events that come together. */

@@ -4,7 +4,9 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { nodeHandler, serviceIdOf } from "../../src/webhooks/index.ts";
+import { shipped } from "./shipped.ts";
+
+const { nodeHandler, serviceIdOf } = await shipped("webhooks/index.js");
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const server = createServer(

@@ -1,10 +1,12 @@
 /** Which account an object is in: tokens, aliases, configurations that are known late. */
 import { chmod } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 
-describe.skipIf(noTerraform !== undefined)(titled("accounts in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("accounts in Terraform", { timeout: 60_000 }, () => {
   it("two accounts by two tokens: each object in the right one", async () => {
     const terraform = await startTerraform({ install: "running", env: { HOSTING_TOKEN: undefined } });
     const { agency, customer } = terraform.sandbox.tokens;

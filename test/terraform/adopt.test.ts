@@ -1,11 +1,13 @@
 /** `hostform adopt --format hcl`: the real Terraform plans nothing for what was adopted. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fillAgency } from "../support/agency.ts";
 import { testClock } from "../support/clock.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { Project } from "../support/project.ts";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 
 /** An empty folder, and the account of an agency. */
 async function started(services: number): Promise<Terraform> {
@@ -23,7 +25,7 @@ async function adopt({ dir, sandbox, env }: Terraform): Promise<string> {
   return ran.out;
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("adopt --format hcl"), { timeout: 120_000 }, () => {
+describeWith(TERRAFORM)("adopt --format hcl", { timeout: 120_000 }, () => {
   // More than a page of services. Of 300 as of these Terraform plans each alone; what adopting 300 takes test/journeys shows.
   it("writes a configuration of 120 services, 180 grants, 12 webhooks and 41 client accounts that plans no change", async () => {
     const terraform = await started(120);

@@ -1,15 +1,16 @@
 /** The same backend for hostform and for the real Terraform: one state, one lock. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import {
   type BackendUnderTest,
   CREDENTIALS,
   gate,
   httpBackend,
-  noTerraform,
   pgBackend,
   RemoteProject,
 } from "../support/backends.ts";
-import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts";
+import { describeWith } from "../support/needing.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { POSTGRES, type Program, TERRAFORM } from "../support/programs.ts";
 
 const SITE = { services: { site: { plan_id: 11, currency: "USD", domain: "site.example" } } };
 const OWN = "terraform_data.own";
@@ -18,7 +19,7 @@ let postgres: Postgres | undefined;
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  if (noTerraform === undefined && noPostgres === undefined) postgres = await startPostgres();
+  if (TERRAFORM.path !== undefined && POSTGRES.path !== undefined) postgres = await startPostgres();
 }, 60_000);
 afterAll(() => postgres?.stop());
 afterEach(async () => {
@@ -34,16 +35,14 @@ async function start(backend: BackendUnderTest, sleep?: () => Promise<void>): Pr
   return project;
 }
 
-const backends: [string, () => Promise<BackendUnderTest>, missing: string | undefined][] = [
-  ["http", () => httpBackend("plain"), undefined],
-  ["http at GitLab", () => httpBackend("gitlab"), undefined],
-  ["pg", () => pgBackend(postgres as Postgres), noPostgres],
+const backends: [string, () => Promise<BackendUnderTest>, ...programs: Program[]][] = [
+  ["http", () => httpBackend("plain")],
+  ["http at GitLab", () => httpBackend("gitlab")],
+  ["pg", () => pgBackend(postgres as Postgres), POSTGRES],
 ];
 
-for (const [name, make, missing] of backends) {
-  const reason = noTerraform ?? missing;
-  const title = `the backend ${name}, shared with Terraform${reason ? ` (SKIPPED: ${reason})` : ""}`;
-  describe.skipIf(reason !== undefined)(title, { timeout: 60_000 }, () => {
+for (const [name, make, ...programs] of backends) {
+  describeWith(TERRAFORM, ...programs)(`the backend ${name}, shared with Terraform`, { timeout: 60_000 }, () => {
     it("is one state: each sees and keeps what the other wrote", async () => {
       const project = await start(await make());
       const first = await project.terraform("apply", "-auto-approve");

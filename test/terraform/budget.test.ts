@@ -5,8 +5,10 @@
  */
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { Workplace } from "../support/terraform-process.ts";
 
 const RATE = 12;
@@ -46,7 +48,7 @@ function traffic({ control }: Terraform): { all: number; refused: number } {
   return { all: entries.length, refused: entries.filter(({ status }) => status === 429).length };
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("the request budget of a token"), { timeout: 120_000 }, () => {
+describeWith(TERRAFORM)("the request budget of a token", { timeout: 120_000 }, () => {
   it("holds for an apply that needs more than a minute, and for the commands after it", async () => {
     const terraform = await strict();
     await terraform.write(clients("one", LIMIT + 2));

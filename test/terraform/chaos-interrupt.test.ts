@@ -4,7 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { expectNobodyLeft, untilQuiet } from "../support/terraform-chaos.ts";
 import type { Ended } from "../support/terraform-outcome.ts";
 
@@ -62,9 +64,9 @@ async function expectThreeInTheEnd(terraform: Terraform): Promise<void> {
 }
 
 // Processes are found by their folder, which only Linux shows.
-const skipped = noTerraform !== undefined || process.platform !== "linux";
+const describeHere = process.platform === "linux" ? describeWith(TERRAFORM) : describe.skip;
 
-describe.skipIf(skipped)(titled("an apply that is interrupted"), { timeout: 60_000 }, () => {
+describeHere("an apply that is interrupted", { timeout: 60_000 }, () => {
   it("once: the order that is under way is recorded, no other is sent", async () => {
     const { terraform, held, release } = await holding();
     const { ended, output } = start(terraform);

@@ -6,9 +6,11 @@
  *
  * `npm test` takes some of the points; `npm run test:long terraform` all of them.
  */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { announce, LONG } from "../reliability/support/long.ts";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { type DoomPoint, killedApply, noted, operationsOf, untilQuiet, type Whom } from "../support/terraform-chaos.ts";
 
 /** The points that `npm test` takes: what comes first, and the operation after it before which it ends. */
@@ -79,7 +81,7 @@ function expectForgotten(terraform: Terraform): void {
   expect(noted(terraform, hook?.secret ?? "none")).toBe(false);
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("an apply that is killed"), { timeout: 3_600_000 }, () => {
+describeWith(TERRAFORM)("an apply that is killed", { timeout: 3_600_000 }, () => {
   /** Those of an apply that nothing happens to: the same in each. */
   let whole: DoomPoint[] | undefined;
 

@@ -1,9 +1,11 @@
 /** The commands of Terraform that people use, with the provider installed as they have it. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { signatureOf } from "../../src/webhooks/index.ts";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 import { SOURCE, VERSION } from "../support/terraform-provider.ts";
 
 const SITE = "hosting_service.site";
@@ -21,7 +23,7 @@ resource "hosting_webhook" "hook" {
 }
 `;
 
-describe.skipIf(noTerraform !== undefined)(titled("commands of Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
   it("init installs from a mirror, and what it knows of the provider is what schemas/provider.json says", async () => {
     const terraform = await startTerraform({ install: "mirror" });
     await terraform.write(BOTH);

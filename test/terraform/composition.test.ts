@@ -1,6 +1,8 @@
 /** What Terraform puts together: values known late, modules, instances, several accounts, blocks that move. */
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 
 /** A client: a site, who may work on it, and the events about it. */
 const CLIENT_MODULE = `
@@ -35,7 +37,7 @@ output "id" {
 }
 `;
 
-describe.skipIf(noTerraform !== undefined)(titled("configurations of Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("configurations of Terraform", { timeout: 60_000 }, () => {
   it("modules with for_each: a client each, moved to another name, forgotten without a request", async () => {
     const terraform = await startTerraform({ install: "running" });
     await terraform.write(CLIENT_MODULE, "modules/client/main.tf");

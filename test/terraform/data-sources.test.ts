@@ -1,6 +1,8 @@
 /** Every data source through the real Terraform: what it shows, what it costs, how it fails. */
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 
 const ALL = `
 provider "hosting" {
@@ -58,7 +60,7 @@ output "all" {
 }
 `;
 
-describe.skipIf(noTerraform !== undefined)(titled("data sources in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("data sources in Terraform", { timeout: 60_000 }, () => {
   it("show what the account holds, and nothing secret", async () => {
     const terraform = await startTerraform({ install: "running" });
     const { control } = terraform;

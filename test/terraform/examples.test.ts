@@ -2,9 +2,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type Page, pages, root } from "../docs/markdown.ts";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 
 const EXAMPLES = path.join(root, "examples");
 const AGENCY = path.join(EXAMPLES, "terraform-agency");
@@ -45,7 +47,7 @@ async function writeModules(
   await terraform.write(texts.map(([name, text]) => module(name, text)).join("\n"));
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("HCL"), { timeout: 90_000 }, () => {
+describeWith(TERRAFORM)("HCL", { timeout: 90_000 }, () => {
   it("of the examples and the pages is formatted", async () => {
     const terraform = await startTerraform();
     for (const [name, text] of blocks) await terraform.write(text, `blocks/${name}.tf`);
@@ -88,7 +90,7 @@ function idHere(terraform: Terraform, address: string, shown: string): string {
   return shown.replace(/^\d+\//, `${String(service_id)}/`);
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("the examples of the provider's pages"), { timeout: 120_000 }, () => {
+describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_000 }, () => {
   it("can be applied, imported in both ways, and looked up", async () => {
     const terraform = await startTerraform({
       install: "running",
@@ -149,7 +151,7 @@ async function looksUp(terraform: Terraform): Promise<void> {
   });
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("the example of an agency"), { timeout: 120_000 }, () => {
+describeWith(TERRAFORM)("the example of an agency", { timeout: 120_000 }, () => {
   const start = async () => {
     const terraform = await startTerraform({ install: "running", tokens: { OWN_HOSTING_TOKEN: "customer" } });
     await cp(AGENCY, terraform.dir, { recursive: true });

@@ -3,8 +3,9 @@
  * it. A part of `npm run test:long`.
  */
 import { describe, expect, it } from "vitest";
-import { noTerraform } from "../support/backends.ts";
 import fc from "../support/fc.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { anyExpression } from "./expressions/grammar.ts";
 import { askTerraform } from "./expressions/oracle.ts";
 import { difference } from "./expressions/verdict.ts";
@@ -14,23 +15,20 @@ const COUNT = Number(process.env.HOSTFORM_EXPRESSIONS ?? (LONG ? 2000 : 0));
 const BATCH = 250;
 const seed = Number(process.env.HOSTFORM_SEED ?? 20_261_121);
 
-describe.skipIf(noTerraform !== undefined || COUNT === 0)(
-  noTerraform === undefined ? "random expressions" : `random expressions (SKIPPED: ${noTerraform})`,
-  { timeout: 3_600_000 },
-  () => {
-    it.each(Array.from({ length: Math.ceil(COUNT / BATCH) }, (_, i) => seed + i))(
-      "are what Terraform computes, seed %i",
-      async (start) => {
-        const texts = fc.sample(anyExpression(), { numRuns: BATCH, seed: start }).map((code) => `\${${code}}`);
-        const unique = [...new Set(texts)];
-        const answers = await askTerraform(unique);
-        const differences = unique.flatMap((text, i) => {
-          const answer = answers[i];
-          const what = answer === undefined ? "no answer" : difference(text, answer);
-          return what === undefined ? [] : [`${text}\n    ${what}`];
-        });
-        expect(differences.join("\n")).toBe("");
-      },
-    );
-  },
-);
+const describeSome = COUNT > 0 ? describeWith(TERRAFORM) : describe.skip;
+describeSome("random expressions", { timeout: 3_600_000 }, () => {
+  it.each(Array.from({ length: Math.ceil(COUNT / BATCH) }, (_, i) => seed + i))(
+    "are what Terraform computes, seed %i",
+    async (start) => {
+      const texts = fc.sample(anyExpression(), { numRuns: BATCH, seed: start }).map((code) => `\${${code}}`);
+      const unique = [...new Set(texts)];
+      const answers = await askTerraform(unique);
+      const differences = unique.flatMap((text, i) => {
+        const answer = answers[i];
+        const what = answer === undefined ? "no answer" : difference(text, answer);
+        return what === undefined ? [] : [`${text}\n    ${what}`];
+      });
+      expect(differences.join("\n")).toBe("");
+    },
+  );
+});

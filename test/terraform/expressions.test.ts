@@ -8,7 +8,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../src/core/expression/functions/index.ts";
 import type { Json } from "../../src/core/model/index.ts";
-import { noTerraform } from "../support/backends.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { EXPRESSIONS, TEMPLATES, UNSUPPORTED, WRONG } from "./expressions/corpus.ts";
 import { type Answer, askTerraform, functionsOfTerraform } from "./expressions/oracle.ts";
 import { ourAnswer, ourVerdict } from "./expressions/verdict.ts";
@@ -59,28 +60,24 @@ describe("expressions", () => {
   });
 });
 
-describe.skipIf(noTerraform !== undefined)(
-  noTerraform === undefined ? "the real Terraform" : `the real Terraform (SKIPPED: ${noTerraform})`,
-  { timeout: 60_000 },
-  () => {
-    it("gives the values that are recorded", async () => {
-      const lines = linesOf(await askTerraform(ALL));
-      if (process.env.UPDATE_GOLDEN === "1")
-        await writeFile(recorded, `[\n${lines.map((line) => JSON.stringify(line)).join(",\n")}\n]\n`);
-      expect(await readRecorded()).toEqual(
-        new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }])),
-      );
-    });
+describeWith(TERRAFORM)("the real Terraform", { timeout: 60_000 }, () => {
+  it("gives the values that are recorded", async () => {
+    const lines = linesOf(await askTerraform(ALL));
+    if (process.env.UPDATE_GOLDEN === "1")
+      await writeFile(recorded, `[\n${lines.map((line) => JSON.stringify(line)).join(",\n")}\n]\n`);
+    expect(await readRecorded()).toEqual(
+      new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }])),
+    );
+  });
 
-    it("has no function that hostform has never heard of", () => {
-      const known = new Set([...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
-      expect(functionsOfTerraform().filter((name) => !known.has(name))).toEqual([]);
-      expect(functionsOfTerraform().length).toBeGreaterThan(100);
-    });
+  it("has no function that hostform has never heard of", () => {
+    const known = new Set([...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
+    expect(functionsOfTerraform().filter((name) => !known.has(name))).toEqual([]);
+    expect(functionsOfTerraform().length).toBeGreaterThan(100);
+  });
 
-    it("refuses what hostform refuses as a mistake", async () => {
-      const answers = await askTerraform(wrapped(WRONG));
-      expect(WRONG.filter((_, i) => !("error" in (answers[i] ?? {})))).toEqual([]);
-    });
-  },
-);
+  it("refuses what hostform refuses as a mistake", async () => {
+    const answers = await askTerraform(wrapped(WRONG));
+    expect(WRONG.filter((_, i) => !("error" in (answers[i] ?? {})))).toEqual([]);
+  });
+});

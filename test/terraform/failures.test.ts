@@ -1,7 +1,9 @@
 /** What can be wrong in the environment: exit code 1, a diagnostic at its place, no crash, nothing tainted. */
 import { createServer } from "node:net";
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 
 const SITE = "hosting_service.site";
 const site = (more = "") => `
@@ -31,7 +33,7 @@ function nobody(): Promise<string> {
   });
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("failures in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("failures in Terraform", { timeout: 60_000 }, () => {
   it("no token, a wrong one, one without the ability", async () => {
     const terraform = await startTerraform({ install: "running" });
     await terraform.write(`provider "hosting" {\n  project = "journey"\n}\n${site()}`);

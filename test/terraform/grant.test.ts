@@ -1,6 +1,8 @@
 /** Grants through the real Terraform: a team in one block, changed by revoking and granting again. */
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 
 const DEV = 'hosting_grant.team["dev@acme.example"]';
 const BOSS = 'hosting_grant.team["boss@acme.example"]';
@@ -31,7 +33,7 @@ async function start(members = BOTH): Promise<Terraform> {
   return terraform;
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("grants in Terraform", { timeout: 60_000 }, () => {
   it("of a service that is not paid wait at a host that wants it so: nothing is tainted, and the next apply goes on", async () => {
     const terraform = await startTerraform({ install: "running", sandbox: { autoPay: false } });
     await terraform.write(team('{ "dev@acme.example" = "view" }'));

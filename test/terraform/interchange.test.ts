@@ -1,8 +1,10 @@
 /** One state for both: what `hostform apply` recorded Terraform takes as its own, and the other way round. */
 import { copyFile, readFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { ADDRESSES, HCL, YAML } from "../support/terraform-all-kinds.ts";
 
 const [OURS, THEIRS] = ["hosting.tfstate", "terraform.tfstate"];
@@ -63,7 +65,7 @@ function contents(terraform: Terraform, file: string) {
   return Object.fromEntries(instances.map(([address, { attributes }]) => [address, normal(attributes)]));
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("one state for hostform and Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_000 }, () => {
   it("of all kinds: applied from YAML, it is no change in HCL, and stays none when it goes back", async () => {
     const terraform = await start({ ...YAML, outputs: OUTPUTS }, `${HCL}${HCL_OUTPUTS}`);
     await hostform(terraform, "apply", "--auto-approve");

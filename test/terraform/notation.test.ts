@@ -1,7 +1,9 @@
 /** The same thing written in other ways, by people and by hosts: never a change, never a complaint of Terraform's. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/index.ts";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 import { ADDRESSES, HCL } from "../support/terraform-all-kinds.ts";
 
 /** Ways in which hosts may fill what the specification leaves open. */
@@ -23,7 +25,7 @@ const HOSTS: Record<string, NonNullable<SandboxOptions["profile"]>> = {
   "that counts in whole units": { money: "major", creation: "beside", envelope: "flat", status: "capitalised" },
 };
 
-describe.skipIf(noTerraform !== undefined)(titled("notation in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("notation in Terraform", { timeout: 60_000 }, () => {
   it.each(Object.entries(HOSTS))(
     "a host %s: all kinds are made, and then there is nothing to do",
     async (_, profile) => {

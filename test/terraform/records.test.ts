@@ -1,6 +1,8 @@
 /** Client accounts, migration requests and domains through the real Terraform: made once, never changed, forgotten. */
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 
 async function start(text: string): Promise<Terraform> {
   const terraform = await startTerraform({ install: "running" });
@@ -40,7 +42,7 @@ async function expectImport(terraform: Terraform, address: string, id: string): 
   expect(terraform.changesSent()).toEqual([]);
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("a client account in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a client account in Terraform", { timeout: 60_000 }, () => {
   const ACME = "hosting_client_account.acme";
   const account = (more = "", company = "Acme LLC") => `
 resource "hosting_client_account" "acme" {
@@ -100,7 +102,7 @@ ${more}
   });
 });
 
-describe.skipIf(noTerraform !== undefined)(titled("a migration request in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a migration request in Terraform", { timeout: 60_000 }, () => {
   const MOVE = "hosting_migration_request.acme";
   const request = (
     more = "",
@@ -167,7 +169,7 @@ ${request("order_id = hosting_service.www.id", "terraform_data.answers.output")}
   });
 });
 
-describe.skipIf(noTerraform !== undefined)(titled("a domain in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a domain in Terraform", { timeout: 60_000 }, () => {
   const ACME = "hosting_domain.acme";
   const domain = (more = "", city = "Tbilisi", name = "acme.example") => `
 resource "hosting_domain" "acme" {

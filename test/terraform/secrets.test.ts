@@ -1,8 +1,10 @@
 /** Passwords and sign-on addresses are in no state, plan or log; a token is shown nowhere. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 
 const PASSWORD = "canary-Of-The-Password";
 
@@ -42,7 +44,7 @@ resource "hosting_service" "other" {
 }
 `;
 
-describe.skipIf(noTerraform !== undefined)(titled("secrets in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("secrets in Terraform", { timeout: 60_000 }, () => {
   it("a write-only password is in no file, whatever is done with it", async () => {
     const terraform = await startTerraform({ install: "running", env: { TF_VAR_password: PASSWORD } });
     await terraform.write(SITE);

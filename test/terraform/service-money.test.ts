@@ -1,9 +1,11 @@
 /** What costs money, through the real Terraform: nothing is ordered, ordered again or released unless it was declared. */
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
-describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
   it("is not removed against its deletion_policy", async () => {
     const terraform = await startSite();
     await terraform.applied();

@@ -1,7 +1,9 @@
 /** A service through the real Terraform: ordered once, changed in place, never replaced or removed automatically. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
-import { noTerraform, type TerraformOptions, titled } from "../support/terraform.ts";
+import type { TerraformOptions } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
 /** A host with status words of its own. A word is believed when it stays for ten seconds: time passes twelve times as fast. */
@@ -10,7 +12,7 @@ const inWords = (words: Parameters<typeof withStatusWords>[1]): TerraformOptions
   rate: 12,
 });
 
-describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
   it("is ordered, changed in place, suspended at its end", async () => {
     const terraform = await startSite("password = var.password\npassword_version = 1");
     const created = await terraform.applied();
@@ -100,13 +102,13 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   it("is suspended with an unknown status word: each time an error that names the word and its mapping, and no taint", async () => {
     const terraform = await startSite(
       'suspended = false\ndeletion_policy = "suspend"',
-      inWords({ active: "ACTIVE", suspended: "HALTED_BY_OWNER" }),
+      inWords({ active: "ACTIVE", suspended: "PARKED_BY_OWNER" }),
     );
     await terraform.applied();
     await terraform.write(site('suspended = true\ndeletion_policy = "suspend"'));
     terraform.sent();
     const first = await terraform.apply();
-    const named = [{ detail: expect.stringContaining('status_words = { "HALTED_BY_OWNER" = "suspended" }') }];
+    const named = [{ detail: expect.stringContaining('status_words = { "PARKED_BY_OWNER" = "suspended" }') }];
     expect({ code: first.code, errors: first.errors }, first.text).toMatchObject({ code: 1, errors: named });
     for (const wanted of [true, false]) {
       await terraform.write(site(`suspended = ${wanted}\ndeletion_policy = "suspend"`));
@@ -121,7 +123,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     expect(destroyed.errors, destroyed.text).toMatchObject(named);
     expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
     await terraform.write(
-      `provider "hosting" {\n  status_words = { HALTED_BY_OWNER = "suspended" }\n}\n`,
+      `provider "hosting" {\n  status_words = { PARKED_BY_OWNER = "suspended" }\n}\n`,
       "provider.tf",
     );
     await terraform.applied();

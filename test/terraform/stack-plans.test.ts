@@ -2,8 +2,9 @@
  * What becomes of a stack that was changed since it was applied: `moved`, `removed`, `import`, `lifecycle`, what is gone. The plan of
  * hostform and the plan of the real Terraform have the same actions, and both refuse the same.
  */
-import { describe, expect, it } from "vitest";
-import { noTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { actionsOf, HEAD, resources, type StackDocument, startBoth } from "../support/terraform-stack.ts";
 
 /** Two of a kind that both can do everything with. */
@@ -128,7 +129,7 @@ const CHANGES: readonly (readonly [
   ],
 ];
 
-describe.skipIf(noTerraform !== undefined)(titled("a stack that was changed"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a stack that was changed", { timeout: 60_000 }, () => {
   it("has the same plan in both", async () => {
     const { terraform, ended, hostform, declare } = await startBoth(HOOKS);
     await ended(0, "apply", "--auto-approve");

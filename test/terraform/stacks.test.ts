@@ -5,9 +5,11 @@
 import { describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
 import { gate } from "../support/backends.ts";
+import { describeWith } from "../support/needing.ts";
 import { builtProgram } from "../support/program.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { type Project, startProject } from "../support/project.ts";
-import { noTerraform, type Terraform, titled } from "../support/terraform.ts";
+import type { Terraform } from "../support/terraform.ts";
 import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 import {
   type Both,
@@ -55,7 +57,7 @@ async function outputsOf({ terraform, ended }: Both) {
   return { ours: values(await ended(0, "output", "--json")), theirs };
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("one stack for hostform and Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("one stack for hostform and Terraform", { timeout: 60_000 }, () => {
   it("applied by hostform, it is no change to Terraform, outputs included", async () => {
     const both = await startBoth(STACK);
     const { terraform, ended } = both;
@@ -143,7 +145,7 @@ async function expectSettled(both: Both): Promise<void> {
   expect(terraform.attributes(BOX).generated_password).toEqual(expect.any(String));
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("what one began"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("what one began", { timeout: 60_000 }, () => {
   const losses = LONG ? [1, 2, 3] : [2];
   const lose = ({ terraform }: Both, nth: number) =>
     // The client sends an order four times, and the server answers none of them.

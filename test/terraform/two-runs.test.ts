@@ -4,9 +4,11 @@
  */
 import { copyFile, mkdir } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { registration } from "../support/registration.ts";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { startTerraform } from "../support/terraform.ts";
 import { Workplace } from "../support/terraform-process.ts";
 
 const { registrant_contact: contact } = registration("acme.example");
@@ -35,7 +37,7 @@ resource "hosting_domain" "acme" {
 
 const APPLY = ["apply", "-input=false", "-no-color", "made.tfplan"];
 
-describe.skipIf(noTerraform !== undefined)(titled("two Terraforms side by side"), { timeout: 120_000 }, () => {
+describeWith(TERRAFORM)("two Terraforms side by side", { timeout: 120_000 }, () => {
   it("make what both have planned once", async () => {
     const one = await startTerraform({ env: { HOSTFORM_LEDGER: undefined } });
     await one.write(CONFIGURATION);

@@ -1,6 +1,8 @@
 /** `terraform validate` and `terraform plan` find mistakes before anything is sent, at the place where they are made. */
-import { describe, expect, it } from "vitest";
-import { type Diagnosis, noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { type Diagnosis, startTerraform } from "../support/terraform.ts";
 
 const CONTACT = '{ email = "ana@acme.example" }';
 
@@ -102,7 +104,7 @@ const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says
 /** One resource per mistake, so that all of them are found by one command. */
 const renamed = (text: string, at: number) => text.replace(/^(resource|data) ("\w+") "a"/, `$1 $2 "m${at}"`);
 
-describe.skipIf(noTerraform !== undefined)(titled("mistakes in a configuration"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("mistakes in a configuration", { timeout: 60_000 }, () => {
   it("are located by `terraform validate`, all of them at once, without a request", async () => {
     const terraform = await startTerraform({ install: "running" });
     const mistakes = Object.entries(MISTAKES);

@@ -1,8 +1,10 @@
 /** Webhooks through the real Terraform: replaced without a gap, their secret shown once. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
 
 const HOOK = "hosting_webhook.billing";
 
@@ -23,7 +25,7 @@ async function start(text: string): Promise<Terraform> {
   return terraform;
 }
 
-describe.skipIf(noTerraform !== undefined)(titled("a webhook in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a webhook in Terraform", { timeout: 60_000 }, () => {
   it("is made, compared as a set, replaced without a gap when that is said, and deleted", async () => {
     const lifecycle = "lifecycle {\n  create_before_destroy = true\n}";
     const terraform = await start(`${hook(TWO, lifecycle)}

@@ -79,7 +79,7 @@ const counted = (
 const MOST_OF_A_THOUSAND = Math.floor(1.05 * (1_000 + 10 + 10));
 
 export const requestRows: readonly Row[] = [
-  counted("order-1", "`apply` of one order in an account of 1,000", 12, 1_000, async (account) => {
+  counted("order-1", "`apply` of one order in an account of 1,000", 13, 1_000, async (account) => {
     await declare(account.folder, { services: [...sameServices(account), ...newServices(1)] });
     await account.hostform(APPLY);
   }),

@@ -5,7 +5,8 @@
 import { request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { VERSION } from "../../core/api/index.ts";
-import { connectionPool, networkFailure } from "../../core/api/transport.ts";
+import { networkFailure } from "../../core/api/network-failure.ts";
+import { connectionPool } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/environment-secrets.ts";
 import type { ProjectParts, ProjectSource } from "../../project/source.ts";

@@ -1,7 +1,7 @@
 /** `webhooks trigger`, `deliveries`, `replay`: asks the control port of a sandbox. */
 import { type Dispatcher, request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
-import { networkFailure } from "../../core/api/transport.ts";
+import { networkFailure } from "../../core/api/network-failure.ts";
 import { fail, isObject, parsedJson } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
 import type { ProjectParts } from "../../project/source.ts";

@@ -9,6 +9,7 @@ import { WEBHOOK_SECRET } from "../../core/api/answers.ts";
 import {
   type Clock,
   fail,
+  fileFailure,
   HostformError,
   isObject,
   type Json,
@@ -21,7 +22,7 @@ import type { Redaction } from "../../project/redaction.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
-import { fileFailure, readUpTo } from "../files.ts";
+import { readUpTo } from "../files.ts";
 import { refuseSecretAsName } from "../options.ts";
 
 /** Each may be given several times; all secrets that are found are accepted. */

@@ -74,8 +74,10 @@ export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string
  */
 export type Check = (property: string, value: unknown) => string[];
 
-const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
-const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
+const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\u00b7\u0375\u05f3\u05f4\u30fb-]{0,61}[\p{L}\p{M}\p{N}])`;
+const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}`;
+const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
+const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 /** A number of the size of tokens, which no amount and no count has. */
 const HUGE = /-?\d+(?:\.\d+)?e\+(?:2[89]|30)\d/;
 /** What CDKTF takes for such a number in a text, with the adjacent characters. */
@@ -142,12 +144,19 @@ export const checkUrl = given((property, value) => {
     : `${property}: ${shown(value)} is not an http or https address`;
 });
 
-/** An instant in ISO 8601. */
-export const checkInstant = given((property, value) =>
-  typeof value === "string" && !Number.isNaN(Date.parse(/T[\d:.]+$/.test(value) ? `${value}Z` : value))
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d))?$/;
+/** Beyond them a host's "no date" begins. */
+const [FIRST, LAST] = ["1971-01-01", "9999-12-30"].map(Date.parse) as [number, number];
+
+/** A time in ISO 8601 with an offset, or a day of the calendar. */
+export const checkInstant = given((property, value) => {
+  const text = typeof value === "string" && MOMENT.test(value) ? value : "";
+  const [at, start] = [Date.parse(text), Date.parse(text.slice(0, 10))];
+  const isReal = at >= FIRST && at < LAST && new Date(start).toISOString().startsWith(text.slice(0, 10));
+  return isReal
     ? undefined
-    : `${property}: ${shown(value)} is not a time such as 2027-01-31T00:00:00Z`,
-);
+    : `${property}: ${shown(value)} is not a time such as 2027-01-31T00:00:00Z, with an offset, or a day such as 2027-01-31`;
+});
 
 export const checkPositive = given((property, value) =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0

@@ -2,16 +2,16 @@
  * The chain that a request passes from the client to the wire, and the options of a client. Each handler is a function; the small
  * ones are here, the others in files of their name.
  */
-import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
+import { ApiError, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
-import type { EndpointName } from "./endpoints.ts";
+import { describeEndpoint, type EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
 import type { Ledger } from "./ledger.ts";
 import { httpDate, Limiter, limit, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
+import { proxyFor } from "./proxy.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
-import { connectionPool, send } from "./transport.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -22,8 +22,9 @@ import { VERSION } from "./version.ts";
  * 3. limit          every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
  * 4. observe        reports each HTTP request: timed without the wait for the turn, never shown the token.
  * 5. readHostTime   learns the host's time from the answer.
- * 6. authorize      adds the token last.
- * 7. send           the wire: time and size limits.
+ * 6. readNotice     warns once of an announced end of the API.
+ * 7. authorize      adds the token last.
+ * 8. send           the wire: time and size limits.
  *
  * Reading records out of the JSON comes after the chain: it depends on the endpoint, and a repetition does not change a shape
  * that is not understood.
@@ -32,11 +33,24 @@ export function buildChain(
   options: ChainOptions,
   {
     parse = parseResponse,
-    wire = send(options),
+    wire = lazySend(options),
   }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
 ): ChainHandler<ApiAnswer> {
-  const sent = readHostTime(options, authorize(options, wire));
+  const sent = readHostTime(options, readNotice(options, authorize(options, wire)));
   return retry(options, parse(options, limit(options, observe(options, sent))));
+}
+
+/** The last handler. The first request loads undici, which takes longer to load than the rest of the client. */
+export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<ApiReply> {
+  const load = async () => {
+    const { send } = await import("./transport.ts");
+    return send({ ...options, dispatcher: await options.dispatcher() });
+  };
+  let loaded: ReturnType<typeof load> | undefined;
+  return async (request) => {
+    loaded ??= load();
+    return (await loaded)(request);
+  };
 }
 
 /** What the handlers are made from. Without a token, no request is authorized. */
@@ -85,6 +99,8 @@ export interface ClientOptions {
   readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
   /** Called after each HTTP request. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Called with `api.deprecated` at most once: an answer announces the end of this version of the API (§9.3). */
+  readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
 
 /** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
@@ -103,19 +119,24 @@ export function resolveOptions(options: ClientOptions) {
   const { budgetShare = 1 } = options;
   if (!(budgetShare > 0 && budgetShare <= 1)) fail("api.argument", "budgetShare must be above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
-  const own =
-    options.dispatcher === undefined
-      ? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs))
-      : undefined;
+  // Refuses a proxy that is not usable before the first request.
+  if (options.dispatcher === undefined) proxyFor(baseUrl, env);
+  const openPool = async () => {
+    const { connectionPool } = await import("./transport.ts");
+    return connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2));
+  };
+  let own: ReturnType<typeof openPool> | undefined;
   return {
     baseUrl,
     token,
     clock,
     random,
-    dispatcher: (options.dispatcher ?? own) as HttpDispatcher,
-    close: async (): Promise<void> => {
-      await own?.close();
+    dispatcher: async (): Promise<HttpDispatcher> => {
+      if (options.dispatcher !== undefined) return options.dispatcher;
+      own ??= openPool();
+      return (await own) as HttpDispatcher;
     },
+    close: async (): Promise<void> => (await own)?.close(),
     limiter: new Limiter({ clock, random, ledger, requestsPerMinute, budgetShare, onWait }),
     hostClock: new HostClock(clock),
     redact: createRedact(token),
@@ -128,6 +149,7 @@ export function resolveOptions(options: ClientOptions) {
     stop: options.stop,
     signal: options.signal,
     onRequest: options.onRequest,
+    onWarning: options.onWarning,
   };
 }
 
@@ -192,6 +214,7 @@ function authorize(
 ): ChainHandler<ApiReply> {
   const common = {
     accept: "application/json",
+    "accept-encoding": "identity",
     "user-agent": userAgent,
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
@@ -243,4 +266,59 @@ function readHostTime(
     hostClock.learn(reply, sentAt);
     return reply;
   };
+}
+
+/** §9.3: reports the first announcement of an end (RFC 9745, RFC 8594) that an answer carries. */
+function readNotice(
+  { onWarning }: Pick<ChainOptions, "onWarning">,
+  next: ChainHandler<ApiReply>,
+): ChainHandler<ApiReply> {
+  let isReported = false;
+  return async (request) => {
+    const reply = await next(request);
+    const notice = isReported ? undefined : noticeIn(reply.headers, request.endpoint);
+    if (notice === undefined) return reply;
+    isReported = true;
+    try {
+      onWarning?.(notice);
+    } catch {
+      // A failing listener must not lose the answer to an order.
+    }
+    return reply;
+  };
+}
+
+/** `Deprecation` is `@` with epoch seconds; in drafts of RFC 9745 it was `true` or an HTTP date. `Sunset` is an HTTP date. */
+function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnostic | undefined {
+  const { deprecation = "", sunset = "", link = "" } = headers;
+  const seconds = /^@(\d{1,12})$/.exec(deprecation.trim())?.[1];
+  const since = seconds === undefined ? httpDate(deprecation) : Number(seconds) * 1000;
+  const isDeprecated = since !== undefined || /^(true|\?1)$/i.test(deprecation.trim());
+  const until = httpDate(sunset);
+  if (!isDeprecated && until === undefined) return undefined;
+  const parts = [
+    ...(isDeprecated ? [since === undefined ? "is deprecated" : `is deprecated from ${dayOf(since)} on`] : []),
+    ...(until === undefined ? [] : [`ends on ${dayOf(until)}`]),
+  ];
+  const summary = `The API announces that ${describeEndpoint(endpoint)} ${parts.join(" and ")}`;
+  const page = announcementIn(link);
+  return warningOf("api.deprecated", summary, {
+    ...(page !== undefined && { detail: `The host explains it at ${page}.` }),
+    remedies: [
+      "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
+    ],
+  });
+}
+
+/** The day of a moment; moments beyond the calendar of JavaScript have none. */
+const dayOf = (at: number) => (Math.abs(at) < 8.64e15 ? new Date(at).toISOString().slice(0, 10) : "an unknown day");
+
+/** The page that `Link` names as `deprecation` or `sunset`. */
+function announcementIn(link: string): string | undefined {
+  const found = link
+    .slice(0, 4_000)
+    .split(/,(?=\s*<)/)
+    .find((one) => /;\s*rel="?[^";]*\b(?:deprecation|sunset)\b/i.test(one));
+  const url = URL.parse(/<([^>]{1,300})>/.exec(found ?? "")?.[1] ?? "");
+  return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : undefined;
 }

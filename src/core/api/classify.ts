@@ -3,7 +3,7 @@ import { type Clock, type Code, isObject, type Reached } from "../model/index.ts
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
-import { retryAfter } from "./limiter.ts";
+import { LONGEST_WAIT_MS, retryAfter, waitWords } from "./limiter.ts";
 import type { Redact } from "./token.ts";
 
 /** Turns an answer other than 2xx into the error that callers get. */
@@ -25,6 +25,8 @@ export function refusal(
     if (news.length === 0) return [];
     return field === "" ? news : [`${field}: ${news.join(" ")}`];
   });
+  const waitMs = retryAfter(reply.headers, clock.now());
+  const asks = (waitMs ?? 0) > LONGEST_WAIT_MS ? [`The API asks for a pause of ${waitWords(waitMs ?? 0)}.`] : [];
   return new FailedAttempt(endpoint, {
     code,
     summary,
@@ -32,10 +34,10 @@ export function refusal(
     status: reply.status,
     serverMessage,
     fieldErrors,
-    detail: [`${request.method} /api/v1${request.path}.`, ...[said, ...fields].map(sentence)].join(" "),
+    detail: [`${request.method} /api/v1${request.path}.`, ...[said, ...fields].map(sentence), ...asks].join(" "),
     remedies: [remedy],
     transient,
-    waitMs: retryAfter(reply.headers, clock.now()),
+    waitMs,
   });
 }
 
@@ -53,7 +55,7 @@ interface RefusalBody {
   readonly form: string;
 }
 
-function readBody({ text, headers, cut }: ApiReply): RefusalBody {
+function readBody({ text, headers, cut, encoding }: ApiReply): RefusalBody {
   const trimmed = text.trim();
   const page = htmlPage(trimmed, headers["content-type"]);
   const parsed = page === undefined ? parseJson(trimmed) : undefined;
@@ -63,6 +65,8 @@ function readBody({ text, headers, cut }: ApiReply): RefusalBody {
   const form = "The answer holds no message";
   if (parsed !== undefined) return { ...common, message: messageIn(json), form };
   if (trimmed !== "") return { ...common, message: trimmed.slice(0, 400), form };
+  if (encoding !== undefined)
+    return { ...common, form: `The answer is in an unknown encoding, ${JSON.stringify(encoding)}` };
   return { ...common, mayBeOwn: true, form: cut === undefined ? "The answer is empty" : "The answer was cut off" };
 }
 

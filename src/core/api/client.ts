@@ -1,13 +1,13 @@
 /** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
-import type { JsonObject, RequestBudget } from "../model/index.ts";
+import type { ApiError, JsonObject, RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
 import { findText } from "./decoder.ts";
 import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
-import { describeShape, malformed } from "./errors.ts";
+import { describeShape, malformed, unprovenList } from "./errors.ts";
 import {
   type ApiAnswer,
   anyOf,
@@ -16,7 +16,12 @@ import {
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
-import { createListing, type Listing, PageNumbering } from "./listing.ts";
+import { HostLists } from "./host-lists.ts";
+import type { ReadOptions } from "./list-reading.ts";
+import { createListing, type Listing } from "./listing.ts";
+
+/** Options of one listing. */
+export type ListOptions = CallOptions & ReadOptions;
 
 /** From sending to the answer, before there was one, in milliseconds. */
 const USUAL_MS = 200;
@@ -33,7 +38,9 @@ const USUAL_MS = 200;
 export class HostingClient {
   readonly #options: ReturnType<typeof resolveOptions>;
   readonly #chain: ChainHandler<ApiAnswer>;
-  readonly #numbering = new PageNumbering();
+  readonly #lists = new HostLists();
+  /** Lists that a warning has named. */
+  readonly #warned = new Set<RecordEndpoint>();
   #requests = 0;
   /** From sending to the answer, all requests together, in milliseconds. */
   #underWayMs = 0;
@@ -85,13 +92,11 @@ export class HostingClient {
   }
 
   readonly plans = {
-    list: (options?: CallOptions) => this.#list("listPlans", options),
+    list: (options?: ListOptions) => this.#list("listPlans", options),
   };
 
   readonly services = {
-    /** @param options.onWhole called at the end if no row can have moved past the reading, which fetches pages side by side. */
-    list: (options?: CallOptions & { readonly onWhole?: (() => void) | undefined }) =>
-      this.#list("listServices", options),
+    list: (options?: ListOptions) => this.#list("listServices", options),
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
     /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
@@ -118,7 +123,7 @@ export class HostingClient {
   };
 
   readonly grants = {
-    list: (serviceId: string, options?: CallOptions) => this.#list("listGrants", options, { id: serviceId }),
+    list: (serviceId: string, options?: ListOptions) => this.#list("listGrants", options, { id: serviceId }),
     create: (serviceId: string, body: JsonObject, options?: CallOptions) =>
       this.perform({ endpoint: "createGrant", params: { id: serviceId }, body }, options),
     revoke: (serviceId: string, grantId: string, options?: CallOptions) =>
@@ -126,12 +131,12 @@ export class HostingClient {
   };
 
   readonly invoices = {
-    list: (options?: CallOptions) => this.#list("listInvoices", options),
+    list: (options?: ListOptions) => this.#list("listInvoices", options),
     get: (id: string, options?: CallOptions) => this.#get("getInvoice", id, options),
   };
 
   readonly webhooks = {
-    list: (options?: CallOptions) => this.#list("listWebhooks", options),
+    list: (options?: ListOptions) => this.#list("listWebhooks", options),
     /** The answer holds the signing secret, which no other answer shows. */
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createWebhook", body }, options),
     delete: (id: string, options?: CallOptions) => this.perform({ endpoint: "deleteWebhook", params: { id } }, options),
@@ -147,21 +152,25 @@ export class HostingClient {
   };
 
   readonly accounts = {
-    list: (options?: CallOptions) => this.#list("listAccounts", options),
+    list: (options?: ListOptions) => this.#list("listAccounts", options),
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createAccount", body }, options),
   };
 
   readonly migrationRequests = {
-    list: (options?: CallOptions) => this.#list("listMigrationRequests", options),
+    list: (options?: ListOptions) => this.#list("listMigrationRequests", options),
     get: (id: string, options?: CallOptions) => this.#get("getMigrationRequest", id, options),
     create: (body: JsonObject, options?: CallOptions) =>
       this.perform({ endpoint: "createMigrationRequest", body }, options),
   };
 
   async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
+    return (await this.#answer(endpoint, parts)).json;
+  }
+
+  #answer(endpoint: EndpointName, parts: RequestParts): Promise<ApiAnswer> {
     const signal = anyOf(this.#options.signal, parts.signal);
     const stop = anyOf(this.#options.stop, parts.stop);
-    return (await this.#chain(buildRequest(endpoint, { ...parts, signal, stop }))).json;
+    return this.#chain(buildRequest(endpoint, { ...parts, signal, stop }));
   }
 
   async #get<E extends RecordEndpoint>(endpoint: E, id: string, { signal }: CallOptions = {}): Promise<RecordOf<E>> {
@@ -170,23 +179,34 @@ export class HostingClient {
 
   #list<E extends RecordEndpoint>(
     endpoint: E,
-    { signal, onWhole }: NonNullable<Parameters<HostingClient["services"]["list"]>[0]> = {},
+    { signal, whole, onRead, onNoList }: ListOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
     const { pageSize, maxPages } = this.#options;
+    const readAnother = async () => {
+      for await (const _ of this.plans.list({ signal })) break;
+    };
+    const warned = (failure: ApiError) => {
+      if (!this.#warned.has(endpoint)) this.#options.onWarning?.(unprovenList(failure));
+      this.#warned.add(endpoint);
+      onNoList?.(failure);
+    };
     return createListing({
       endpoint,
       maxPages,
       pageSize,
-      numbering: this.#numbering,
-      onWhole,
-      fetchPage: (page) =>
-        this.#call(endpoint, {
+      host: this.#lists,
+      whole,
+      onRead,
+      onNoList: onNoList && warned,
+      ...(endpoint !== "listPlans" && { readAnother }),
+      fetchPage: (page, size) =>
+        this.#answer(endpoint, {
           params,
           signal,
           query: [
             ["page", String(page)],
-            ["per_page", String(pageSize)],
+            ["per_page", String(size)],
           ],
         }),
     });

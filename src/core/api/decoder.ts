@@ -2,7 +2,7 @@
  * Reads a record out of an answer, whatever the server's variant: where it is, which names its fields have, and what their
  * values may look like. Loosely, so that nothing the specification leaves open stops the client; only the id is required.
  */
-import { isObject, type JsonObject } from "../model/index.ts";
+import { isObject, type JsonObject, readMoment } from "../model/index.ts";
 
 /** What every record has. Ids are text; `raw` is the record as it came, for what is not named. */
 export interface ApiRecord {
@@ -228,26 +228,27 @@ export function domain(value: unknown): string | null {
   return url?.hostname ?? said;
 }
 
-/** 1973 in seconds; below it a number is a day, a year or a duration. In milliseconds, 1973 and 9999. */
-const LEAST_SECONDS = 100_000_000;
-const LEAST_MS = LEAST_SECONDS * 1000;
-const MOST_MS = 253_402_300_799_999;
-
-/** An instant. Seconds or milliseconds since the epoch become ISO 8601, as §2 has it; 0 is none. Anything else is as it came. */
+/**
+ * A time. Seconds or milliseconds since the epoch become ISO 8601, as §2 has it, and a host's "no date" null. A text stays
+ * as it came, be it readable or not.
+ */
 export function instant(said: unknown): string | null {
-  const value = momentOf(said);
-  const number = amount(value);
-  if (number === null) return utc(scalar(value));
-  const ms = number < LEAST_MS ? number * 1000 : number;
-  return number < LEAST_SECONDS || ms > MOST_MS ? (number === 0 ? null : scalar(value)) : new Date(ms).toISOString();
+  const value = momentOf(Array.isArray(said) && said.length === 1 ? said[0] : said);
+  const moment = readMoment(value);
+  if (moment.form === "none") return null;
+  const isNumber = "at" in moment && amount(value) !== null;
+  return isNumber ? new Date(moment.at).toISOString() : scalar(value);
 }
 
-/** PHP writes an object with the moment and its zone. */
-const momentOf = (said: unknown) => (isObject(said) ? (said.timestamp ?? said.date ?? said.iso ?? said) : said);
-
-/** SQL writes an instant without a zone; it is read as UTC, wherever hostform runs. */
-const utc = (text: string | null) =>
-  text !== null && /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
+/** PHP writes an object with the moment and its zone, of which only an offset means the same everywhere. */
+function momentOf(said: unknown): unknown {
+  if (!isObject(said)) return said;
+  const { timestamp, date, iso, timezone } = said;
+  const zone = /^(?:UTC|Z|[+-]\d\d:\d\d)$/.exec(String(timezone))?.[0] ?? "";
+  return (
+    timestamp ?? (typeof date === "string" && readMoment(date).form === "local" ? date + zone : date) ?? iso ?? said
+  );
+}
 
 /** An amount in the API's own unit; digits in a text count. */
 export function amount(value: unknown): number | null {

@@ -1,4 +1,4 @@
-import { ApiError, isObject, type JsonObject } from "../model/index.ts";
+import { ApiError, domainProblem, foldedDomain, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
 import { refuseArgument } from "./errors.ts";
 import type { RequestParts } from "./exchange.ts";
@@ -57,14 +57,19 @@ export async function checkDomainsByPost(
 }
 
 function validNames(endpoint: EndpointName, names: readonly string[]): string[] {
-  const bad = names.find((name) => !/^[^\s/?#@:]+\.[^\s/?#@:]+$/.test(name.trim()));
-  if (bad !== undefined) {
-    refuseArgument(endpoint, `${JSON.stringify(bad)} is not a domain name`, "Give names such as acme.example.");
+  for (const name of names) {
+    const problem = domainProblem(name.trim());
+    if (problem === undefined) continue;
+    refuseArgument(
+      endpoint,
+      `${JSON.stringify(name)} is not a domain name: ${problem}`,
+      "Give names such as acme.example.",
+    );
   }
   return [...new Set(names.map(folded))];
 }
 
-const folded = (name: string) => name.trim().toLowerCase().replace(/\.$/, "");
+const folded = (name: string) => foldedDomain(name) ?? name;
 
 /** Accepts a list of results, a map from name to result, or one result; wrapped in `data`, `domains` or `results`. */
 function readAvailability(json: unknown, asked: readonly string[]): DomainAvailability[] {

@@ -24,7 +24,14 @@ export interface ListPage {
   readonly total?: number;
   /** The row that this page begins with, counted from 1. */
   readonly from?: number;
+  /** The form of the answer without its items: equal for two answers that differ in their items alone. */
+  readonly form: string;
+  /** An answer without a list that does not state a total of 0 items. */
+  readonly instead?: string;
 }
+
+/** Page metadata of an answer, apart from the items. */
+type Statements = Omit<ListPage, "items" | "form" | "instead">;
 
 /** Names of the items of a list, of whatever kind, besides `data`. */
 export const ITEM_NAMES = ["items", "results", "records", "rows", "list", "entries", "elements", "content"];
@@ -55,21 +62,39 @@ const DEPTH = 3;
 
 /**
  * Reads the list envelope (§4 Pagination: "one common envelope", its shape not shown). The items are the array itself,
- * `data`, the resource's name, or the only array of records that there is, wherever it stands. A list without items may
- * be null or `{}` in their place or altogether, or leave them out beside the page metadata.
+ * `data`, the resource's name, or the only array of records that there is, wherever it stands. A page without items may
+ * be null or `{}` in their place or altogether, or leave them out beside the page metadata: it has `instead`.
+ * @param total the number of all items, as the headers state it. What the body states counts more.
  * @throws FailedAttempt api.malformed for any other answer without items: it is not an empty list.
  */
-export function readPage(endpoint: RecordEndpoint, json: unknown): ListPage {
+export function readPage(endpoint: RecordEndpoint, json: unknown, total?: number): ListPage {
   const decoder: Decoder<ApiRecord> = decoderOf(endpoint);
-  if (Array.isArray(json)) return { items: json, next: [] };
-  if (json === null || isEmpty(json)) return { items: [], next: [] };
+  const form = formOf(json);
+  const stated = total === undefined ? {} : { total };
+  if (Array.isArray(json)) return { items: json, next: [], form, ...stated };
+  if (json === null || isEmpty(json))
+    return { items: [], next: [], form, ...stated, ...(total !== 0 && { instead: describeShape(json) }) };
   const holders = isObject(json) ? holdersIn(json) : [];
-  const said = statementsOf(holders.flatMap(withMeta));
+  const said: Statements = { ...stated, ...statementsOf(holders.flatMap(withMeta)) };
   const items = itemsOf(holders, decoder, isPaged(said) || isOnlyLinks(json));
   if (items === undefined) {
     throw malformed(endpoint, { expected: `a list (each item ${decoder.noun})`, came: describeShape(json) });
   }
-  return { items, ...said };
+  const isList = items.length > 0 || said.total === 0 || holders.some((holder) => Object.entries(holder).some(isArray));
+  return { items, ...said, form, ...(!isList && { instead: describeShape(json) }) };
+}
+
+const isArray = ([name, value]: readonly [string, unknown]) => Array.isArray(value) && !NOT_ITEMS.has(name);
+
+/** The names that stay when the items go; an array and `null` have none. */
+function formOf(json: unknown): string {
+  if (!isObject(json)) return "[]";
+  const names = Object.entries(snakeNames(json)).flatMap(([name, value]) => {
+    const isMeta = META_NAMES.includes(name) || NOT_ITEMS.has(name);
+    const mayHoldItems = isMeta ? Array.isArray(value) || isEmpty(value) : isObject(value) || Array.isArray(value);
+    return value === null || mayHoldItems ? [] : name;
+  });
+  return JSON.stringify(["{}", ...names.sort()]);
 }
 
 /** Reads one item of a page. @throws FailedAttempt api.malformed */
@@ -90,7 +115,7 @@ function isOnlyLinks(json: unknown): boolean {
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** Whether an answer says anything about pages: an error does not. Sizes and limits alone may be those of something else. */
-const isPaged = ({ next, previous, number, last, pages, total }: Omit<ListPage, "items">) =>
+const isPaged = ({ next, previous, number, last, pages, total }: Statements) =>
   next.length > 0 || [previous, number, last, pages, total].some((said) => said !== undefined);
 
 /** The answer and the objects in it that may hold the items or page metadata, outermost first. */
@@ -170,7 +195,7 @@ function withMeta(object: Fields): Fields[] {
   return [object, ...inner, ...deeper.map(snakeNames)];
 }
 
-function statementsOf(sources: readonly Fields[]): Omit<ListPage, "items"> {
+function statementsOf(sources: readonly Fields[]): Statements {
   const linked = sources.flatMap((source) => [source, source.links].filter(isObject));
   const counts = Object.entries(COUNTS).map(([name, names]) => [name, firstCount(sources, names)] as const);
   const said = Object.fromEntries(

@@ -1,5 +1,5 @@
 /** The errors of the client. Each says whether the request reached the API, and whether it may be sent again. */
-import { ApiError, type ApiFailure, isObject, type Reached } from "../model/index.ts";
+import { ApiError, type ApiFailure, type Diagnostic, isObject, type Reached, warningOf } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints, type Repeat } from "./endpoints.ts";
 
 /** What an unknown result means, by the class of the request; nothing for one that only reads. */
@@ -124,6 +124,43 @@ export function malformed(
   });
 }
 
+/** An answer that would be an empty list if it were one: it proves nothing of the collection. */
+export function noList(endpoint: EndpointName, came: string): FailedAttempt {
+  const expected = "a list, `[]` if it is empty. No list of this host with objects has the form that came";
+  return inconclusive(endpoint, came, 200, expected);
+}
+
+/** The warning in place of the failure of {@link noList}, where nothing is concluded from the list. */
+export function unprovenList({ endpoint, message }: ApiError): Diagnostic {
+  return warningOf("api.no_list", `${endpoint} holds no list, so hostform could not check it`, {
+    detail: `${message}. hostform shows the list as empty, and plans recorded objects that it lacks as they were recorded.`,
+    remedies: [
+      "If the list should have objects, check that no proxy answers. Otherwise ask the host for a list, `[]` if it is empty: until then hostform creates nothing there.",
+    ],
+  });
+}
+
+/** A success that shows neither what there is nor that there is nothing. */
+export function inconclusive(
+  endpoint: EndpointName,
+  came: string,
+  status: number,
+  expected = isList(endpoint) ? "a list" : "the object",
+): FailedAttempt {
+  return new FailedAttempt(endpoint, {
+    code: "api.inconclusive",
+    summary: `${describeEndpoint(endpoint)} was answered with status ${status} and ${came}`,
+    reached: "answered",
+    status,
+    detail: `Expected status 200 and ${expected}. hostform concludes from such an answer neither that something exists nor that it does not.`,
+    remedies: [
+      "Try again in a minute. If the answer stays the same, check that no proxy answers, then report it to the host.",
+    ],
+  });
+}
+
+const isList = (endpoint: EndpointName) => endpoint.startsWith("list");
+
 /** A 2xx answer to a create that names nothing of what was created: that of a job, for example. */
 export function accepted(endpoint: EndpointName, noun: string, came: string): FailedAttempt {
   return new FailedAttempt(endpoint, {
@@ -144,4 +181,24 @@ export function describeShape(value: unknown): string {
   if (keys.length === 0) return "an empty object";
   const shown = keys.slice(0, 8).map((key) => JSON.stringify(key.slice(0, 40)));
   return `an object with ${shown.join(", ")}${keys.length > shown.length ? ", …" : ""}`;
+}
+
+export const endless = (endpoint: EndpointName, detail: string) =>
+  broken(endpoint, "does not end or repeats itself", detail);
+
+/** A page is missing before the end: what it holds might be ordered again. */
+export function half(endpoint: EndpointName, what: string, received: number): FailedAttempt {
+  const count = received === 1 ? "1 object" : `${received} objects`;
+  const detail = `${what}, but the server reports more than the ${count} that came.`;
+  return broken(endpoint, "is incomplete", detail);
+}
+
+export function broken(endpoint: EndpointName, what: string, detail: string): FailedAttempt {
+  return new FailedAttempt(endpoint, {
+    code: "api.pagination",
+    summary: `The listing ${describeEndpoint(endpoint)} ${what}`,
+    reached: "answered",
+    detail,
+    remedies: ["Report it to the host. Nothing is changed on the basis of an incomplete listing."],
+  });
 }

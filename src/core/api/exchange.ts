@@ -1,5 +1,5 @@
 /** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
-import type { Json } from "../model/index.ts";
+import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./errors.ts";
 
@@ -52,12 +52,16 @@ export interface ApiReply {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
   readonly cut?: Cut;
+  /** The Content-Encoding, if hostform cannot decode it: the text is then empty. */
+  readonly encoding?: string;
 }
 
 /** A reply that was understood: 2xx. `json` is undefined for an empty body. */
 export interface ApiAnswer {
   readonly status: number;
   readonly json: unknown;
+  /** The number of all rows of a list, as the headers state it. */
+  readonly total?: number;
 }
 
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
@@ -151,7 +155,7 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   try {
     const source = text.replace(/^\uFEFF/, "");
     if (isDeep(source)) return undefined;
-    return { value: /\d{16}/.test(source) ? JSON.parse(source, keepDigits) : JSON.parse(source) };
+    return { value: exactJson(source) };
   } catch {
     return undefined;
   }
@@ -187,14 +191,6 @@ function endOfString(text: string, start: number): number {
     if ((end - before) % 2 === 1) return end;
   }
   return text.length;
-}
-
-/** A reviver; its third parameter, the source text, is newer than TypeScript's declaration of JSON.parse. */
-function keepDigits(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const source = context?.source;
-  return typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
-    ? source
-    : value;
 }
 
 /** What is used of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */

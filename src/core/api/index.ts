@@ -8,7 +8,7 @@
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
-export { HostingClient, type Reader, type Writer } from "./client.ts";
+export { HostingClient, type ListOptions, type Reader, type Writer } from "./client.ts";
 export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export type { ApiRecord } from "./decoder.ts";
 export type { DomainAvailability } from "./domain-check.ts";
@@ -25,6 +25,7 @@ export {
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
 export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
 export { MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
 export { WINDOW_MS } from "./rolling-window.ts";

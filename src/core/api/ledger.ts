@@ -44,6 +44,8 @@ export interface WaitReason {
   readonly own: number;
   readonly others: number;
   readonly elsewhere: number;
+  /** Rest of the pause that the host asked for, in ms, even if it is longer than any pause kept. */
+  readonly askedMs?: number;
 }
 
 /** The answer to one request, as the ledger needs it. */

@@ -154,7 +154,7 @@ export class Limiter {
           this.#lastSent = now;
           return { waitedMs: now - started, left };
         }
-        if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs);
+        if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(Math.max(waitMs, why?.askedMs ?? 0));
         this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
         await this.#clock.sleep(waitMs, signal);
       }
@@ -250,7 +250,7 @@ export function limit(
       if (!(error instanceof PauseTooLong)) throw error;
       throw new FailedAttempt(request.endpoint, {
         code: "api.rate_limited",
-        summary: `The API asks for a pause of ${Math.ceil(error.waitMs / 1000)} seconds`,
+        summary: `The API asks for a pause of ${waitWords(error.waitMs)}`,
         reached: "no",
         status: 429,
         detail: `${describeEndpoint(request.endpoint)} was not sent.`,
@@ -330,6 +330,13 @@ export function retryAfter(headers: ApiReply["headers"], now: number): number | 
   const date = httpDate(value);
   const wait = date === undefined ? -1 : date - serverNow(headers, now);
   return wait >= 0 ? wait : undefined;
+}
+
+/** `181 seconds`, `10 minutes`, `24 hours`: rounded up, by a fifth at most. */
+export function waitWords(ms: number): string {
+  const [name, unitMs]: [string, number] =
+    ms > 5 * 3_600_000 ? ["hours", 3_600_000] : ms > 5 * 60_000 ? ["minutes", 60_000] : ["seconds", 1_000];
+  return `${Math.ceil(ms / unitMs)} ${name}`;
 }
 
 /** The server's idea of now, so that a clock that differs from ours does not distort its dates. */

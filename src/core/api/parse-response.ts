@@ -4,7 +4,7 @@ import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
-import { describeShape, FailedAttempt, malformed } from "./errors.ts";
+import { describeShape, FailedAttempt, inconclusive, malformed } from "./errors.ts";
 import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, parseJson } from "./exchange.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
@@ -19,8 +19,27 @@ export function parseResponse(
   return async (request) => {
     const reply = await next(request);
     if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
-    return { status: reply.status, json: read(request, reply, options.redact) };
+    const { repeat, record }: Endpoint = endpoints[request.endpoint];
+    // 202 is no answer yet, 206 a part of one, 203 that of somebody in between: none of them shows what there is.
+    if (repeat === "safe" && record !== undefined && reply.status !== 200) throw notRead(request, reply);
+    const total = totalIn(reply.headers);
+    return { status: reply.status, json: read(request, reply, options.redact), ...(total !== undefined && { total }) };
   };
+}
+
+/** The number of all rows of a list, where a header states it. */
+function totalIn(headers: ApiReply["headers"]): number | undefined {
+  const range = /^\s*\w+\s+(?:\d+-\d+|\*)\/(\d+)\s*$/.exec(headers["content-range"] ?? "")?.[1];
+  const said = [range, headers["x-total-count"], headers["x-total"]].find((text) => /^\s*\d{1,9}\s*$/.test(text ?? ""));
+  return said === undefined ? undefined : Number(said);
+}
+
+/** A success other than 200 in place of a list or an object. */
+function notRead({ endpoint }: ApiRequest, { status, text, headers }: ApiReply): FailedAttempt {
+  const trimmed = text.trim();
+  const body = htmlPage(trimmed, headers["content-type"]) ?? (trimmed === "" ? "no content" : undefined);
+  const json = parseJson(trimmed);
+  return inconclusive(endpoint, body ?? (json === undefined ? "a text" : describeShape(json.value)), status);
 }
 
 function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
@@ -54,13 +73,12 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
     });
   }
   if (reply.cut !== undefined) throw came("an answer that was cut off", true);
+  if (reply.encoding !== undefined)
+    throw came(`an answer in the encoding ${redact(JSON.stringify(reply.encoding), request.secrets)}`, false);
   if (text === "") {
     if (answer === "optional") return undefined;
     throw came("an empty answer", true);
   }
-  const encoding = reply.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity")
-    throw came("a compressed answer, which was not asked for", false);
   // The password was reset, and a text may be the new one. A part of a structure is nothing.
   if (json === undefined && endpoint === "resetPassword") return /^[[{"<]/.test(text) ? undefined : text;
   // The text itself is not shown: it may be the rest of an answer with a secret in it.

@@ -1,5 +1,5 @@
 import type { ApiError } from "../model/index.ts";
-import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
+import { buildChain, type ClientOptions, lazySend, type RequestEvent, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt, refuseArgument } from "./errors.ts";
 import {
@@ -12,7 +12,6 @@ import {
 } from "./exchange.ts";
 import { parseResponse } from "./parse-response.ts";
 import { tokenForms } from "./token.ts";
-import { send } from "./transport.ts";
 
 /**
  * The endpoints that a probe can name. What reads is here, but for the one-time sign-on, which makes a credential. Of
@@ -93,7 +92,7 @@ export class Prober {
     const onLimited = (reply: ApiReply) => {
       this.#limited = this.#probed(reply, undefined);
     };
-    const wire = send(resolved);
+    const wire = lazySend(resolved);
     const chain = (as: string | undefined, sent: ChainHandler<ApiReply>) =>
       buildChain({ ...resolved, token: as, onRequest }, { parse: keepingReply(onLimited), wire: sent });
     this.#chains = {

@@ -75,6 +75,8 @@ export class RollingWindow {
     refusedAt: 0,
     /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
     refusedUntil: 0,
+    /** The end of the pause that the host asked for, however long; 0: it asked for none. */
+    askedUntil: 0,
     /** When the first of the refusals that matter came. */
     spreadFrom: 0,
     /** What the next request waits longer, after a short pause. */
@@ -153,6 +155,7 @@ export class RollingWindow {
       : 0;
     if (isAgain) this.#facts.taken = 0;
     const until = now + Math.ceil(this.#pauseMs(now, askedMs) + marginMs);
+    this.#facts.askedUntil = Math.max(this.#facts.askedUntil, askedMs === undefined ? 0 : now + askedMs);
     if (isAgain) this.#facts.refusedUntil = until;
     this.#facts.pausedUntil = Math.max(this.#facts.pausedUntil, until);
   }
@@ -313,7 +316,9 @@ export class RollingWindow {
     const count = (is: (booked: string) => boolean) => this.#bookings.filter((booking) => is(booking.who)).length;
     const [own, elsewhere] = [count((booked) => booked === who), count((booked) => booked === FOREIGN)];
     const others = this.#bookings.length - own - elsewhere;
-    return { waitMs: until - now, left: 0, why: { cause, limit, own, others, elsewhere } };
+    const askedMs = cause === "pause" ? Math.max(0, this.#facts.askedUntil - now) : 0;
+    const why = { cause, limit, own, others, elsewhere, ...(askedMs > 0 && { askedMs }) };
+    return { waitMs: until - now, left: 0, why };
   }
 
   /** How many requests are others' turn: of those who wait, as many as each is short of an equal part. */

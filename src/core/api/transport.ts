@@ -1,9 +1,10 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/index.ts";
-import { isLoopback } from "./address.ts";
+import type { ZlibOptions } from "node:zlib";
+import { Agent, type Dispatcher } from "undici";
+import { type Clock, errnoOf } from "../model/index.ts";
+import { connectorTo } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { cancelled, FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
+import { cancelled, FailedAttempt } from "./errors.ts";
 import {
   type ApiReply,
   type ApiRequest,
@@ -12,6 +13,8 @@ import {
   type Cut,
   type HttpDispatcher,
 } from "./exchange.ts";
+import { networkFailure, stepFailure } from "./network-failure.ts";
+import { proxyFor, type Variables } from "./proxy.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -81,8 +84,11 @@ export function send(options: SendOptions): ChainHandler<ApiReply> {
       if (error instanceof FailedAttempt) throw error;
       if (held?.aborted && !exchange.hasLeft) throw cancelled(endpoint, "no");
       if (signal?.aborted) throw cancelled(endpoint, "maybe");
-      if (timedOut) throw timeout(request, baseUrl, timeoutMs);
-      throw unreachable(request, baseUrl, error);
+      if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, timeoutMs);
+      throw unreachable(request, baseUrl, {
+        error: timedOut ? stepFailure("no connection", `none within ${timeoutMs / 1000} s`) : error,
+        hasLeft: exchange.hasLeft,
+      });
     } finally {
       ended.abort(OVER);
       held?.removeEventListener("abort", onHeld);
@@ -162,16 +168,60 @@ class Exchange implements DispatchHandler {
 
   #end(cut?: Cut): void {
     if (this.#head === undefined) return;
-    const text = Buffer.concat(this.#chunks).toString("utf8");
-    this.#reply.resolve({ ...this.#head, text, ...(cut && { cut }) });
+    const body = decoded(Buffer.concat(this.#chunks), this.#head.headers["content-encoding"], this.#most);
+    this.#reply.resolve({ ...this.#head, ...body, ...(cut && { cut }) });
   }
 }
 
-/** Repeated headers: the first one counts. */
+/** Repeated headers: the first one counts, and of `Link` all. */
 function single(headers: Headers): ApiReply["headers"] {
+  const one = (name: string, values: string[]) => (name === "link" ? values.join(", ") : values[0]);
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value[0] : value]),
+    Object.entries(headers).map(([given, value]) => {
+      const name = given.toLowerCase();
+      return [name, Array.isArray(value) ? one(name, value) : value];
+    }),
   );
+}
+
+/** Maximum number of encodings of one body. */
+const MOST_ENCODINGS = 2;
+
+/** The text of a body. Requests ask for no compression (`Accept-Encoding: identity`), and gateways compress nevertheless. */
+function decoded(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  most: number,
+): Pick<ApiReply, "text" | "cut" | "encoding"> {
+  const names = (contentEncoding ?? "").toLowerCase().split(/[\s,]+/);
+  const encodings = names.filter((name) => name !== "" && name !== "identity");
+  if (body.length === 0 || encodings.length === 0) return { text: body.toString("utf8") };
+  if (encodings.length > MOST_ENCODINGS) return { text: "", encoding: encodings.slice(0, 3).join(", ") };
+  let bytes = body;
+  for (const name of encodings.reverse()) {
+    const decode = decoderOf(name);
+    if (decode === undefined) return { text: "", encoding: name };
+    try {
+      bytes = decode(bytes, { maxOutputLength: most });
+    } catch (error) {
+      // The stream ends early, or holds something else from some byte on.
+      return { text: "", cut: errnoOf(error) === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "closed" };
+    }
+  }
+  return { text: bytes.toString("utf8") };
+}
+
+function decoderOf(encoding: string): ((bytes: Buffer, options: ZlibOptions) => Buffer) | undefined {
+  // Loaded here: few servers compress what was not to be compressed.
+  const zlib = process.getBuiltinModule("node:zlib");
+  if (encoding === "gzip" || encoding === "x-gzip") return zlib.gunzipSync;
+  if (encoding === "br") return zlib.brotliDecompressSync;
+  // Some servers leave out the two bytes by which zlib's form begins.
+  const inflate: typeof zlib.inflateSync = (bytes, options) =>
+    ((bytes as Buffer).readUInt8(0) & 0x0f) === 8
+      ? zlib.inflateSync(bytes, options)
+      : zlib.inflateRawSync(bytes, options);
+  return encoding === "deflate" ? inflate : undefined;
 }
 
 function timeout(request: ApiRequest, baseUrl: URL, timeoutMs: number): FailedAttempt {
@@ -185,14 +235,19 @@ function timeout(request: ApiRequest, baseUrl: URL, timeoutMs: number): FailedAt
   });
 }
 
-function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedAttempt {
+/** @param hasLeft false: not a byte of the request was written, whatever the error is. */
+function unreachable(
+  request: ApiRequest,
+  baseUrl: URL,
+  { error, hasLeft }: { readonly error: unknown; readonly hasLeft: boolean },
+): FailedAttempt {
   const failure = networkFailure(error);
   return new FailedAttempt(
     request.endpoint,
     {
       code: "api.unreachable",
       summary: `The API could not be reached: ${failure.what}`,
-      reached: failure.reached,
+      reached: hasLeft ? failure.reached : "no",
       detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.`,
       remedies: failure.remedies ?? ["Try again."],
       transient: failure.transient,
@@ -201,121 +256,32 @@ function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedA
   );
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** As many as requests go side by side: the changes of an apply, and the pages of a list that are read ahead. */
 const CONNECTIONS = 10;
 
-/**
- * The connection pool for a base URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name (lower case
- * first), otherwise direct. Loopback addresses are never proxied: plain http is allowed there because it does not
- * leave the machine. Throws provider.proxy.
- */
+/** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
 export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
-  const pool = { allowH2: false, connections: CONNECTIONS, connect: { timeout: connectTimeoutMs } };
-  const proxy = setting(env, baseUrl.protocol === "https:" ? "https_proxy" : "http_proxy");
-  if (proxy === "" || isLoopback(baseUrl)) return new Agent(pool);
-  // An address without a scheme is customary: `proxy.example:3128`.
-  const uri = proxy.includes("://") ? proxy : `http://${proxy}`;
-  try {
-    // Empty strings, not undefined: undici would look into the process's own environment.
-    return new EnvHttpProxyAgent({
-      ...pool,
-      httpProxy: uri,
-      httpsProxy: uri,
-      noProxy: setting(env, "no_proxy"),
-    });
-  } catch {
-    // The value may hold a password, and so may the message of the error.
-    const remedies = ["Set HTTPS_PROXY or HTTP_PROXY to an address such as http://proxy.example:3128, or unset it."];
-    fail("provider.proxy", "The address of the proxy is not usable", { remedies });
+  const proxy = proxyFor(baseUrl, env);
+  const forwards = proxy !== undefined && baseUrl.protocol === "http:";
+  const connect = connectorTo(proxy, forwards, connectTimeoutMs);
+  const pool = { allowH2: false, connections: CONNECTIONS, connect };
+  return forwards ? new ForwardingPool(pool, proxy.authorization) : new Agent(pool);
+}
+
+/** Asks a proxy for plain http: it gets the whole address (RFC 9112, 3.2.2). */
+class ForwardingPool extends Agent {
+  readonly #authorization: string | undefined;
+
+  constructor(options: Agent.Options, authorization: string | undefined) {
+    super(options);
+    this.#authorization = authorization;
   }
-}
 
-function setting(env: Variables, name: string): string {
-  return env[name] ?? env[name.toUpperCase()] ?? "";
-}
-
-/** What a failure below HTTP means. */
-interface NetworkFailure {
-  readonly reached: Extract<Reached, "no" | "maybe">;
-  /** "connection refused (ECONNREFUSED)" */
-  readonly what: string;
-  readonly transient: boolean;
-  readonly remedies?: readonly Remedy[];
-}
-
-const CHECK_URL = "Check the base URL, the network and the proxy.";
-
-/** Codes that only occur before a request is sent: looking up the name, connecting. */
-const BEFORE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ENOTFOUND: "host not found",
-  EAI_AGAIN: "name lookup failed for now",
-  EAI_FAIL: "name lookup failed",
-  EAI_NODATA: "host has no address",
-  EAI_NONAME: "host not found",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  UND_ERR_PRX_CONN: "the proxy closed the connection",
-};
-
-/** Codes that mean "before" only when the system call was `connect`. */
-const WHILE_CONNECTING: Readonly<Record<string, string>> = {
-  ENETUNREACH: "network unreachable",
-  EHOSTUNREACH: "host unreachable",
-  ENETDOWN: "network down",
-  EADDRNOTAVAIL: "address not available",
-  EACCES: "connecting is not permitted",
-  EPERM: "connecting is not permitted",
-  ETIMEDOUT: "no connection in time",
-  ECONNRESET: "connection reset while connecting",
-};
-
-/** OpenSSL's verification results and the errors of a handshake that never came to HTTP. */
-const CERTIFICATE =
-  /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;
-const HANDSHAKE =
-  /^(ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS)|UND_ERR_PRX_TLS)/;
-
-/**
- * Says whether a request that failed below HTTP can have reached the server. `maybe` unless it certainly failed before it was
- * sent: a reset on a kept-alive connection may come after the server has acted.
- */
-export function networkFailure(error: unknown): NetworkFailure {
-  const code = errnoOf(error) ?? "unknown error";
-  const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
-  const message = error instanceof Error ? error.message : "";
-
-  if (message.includes("(407)"))
-    return unsent("the proxy asks for a user name and password (407)", PROXY_AUTHENTICATION);
-  const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
-  if (tunnel !== undefined)
-    return unsent(`the proxy refused the connection (${tunnel})`, CHECK_URL, { transient: tunnel >= "500" });
-  if (CERTIFICATE.test(code)) {
-    const remedy = "Check the base URL. For a private certificate authority set NODE_EXTRA_CA_CERTS.";
-    return unsent(`the server's certificate is not trusted (${code})`, remedy);
+  override dispatch(options: Agent.DispatchOptions, handler: DispatchHandler): boolean {
+    const headers = {
+      ...(options.headers as Record<string, string> | undefined),
+      ...(this.#authorization !== undefined && { "proxy-authorization": this.#authorization }),
+    };
+    return super.dispatch({ ...options, path: `${options.origin}${options.path}`, headers }, handler);
   }
-  if (HANDSHAKE.test(code))
-    return unsent(`no TLS connection (${code})`, "Check that the base URL is https and names the right port.");
-  if (message.includes("before secure TLS connection was established"))
-    return unsent(`connection closed in the TLS handshake (${code})`, CHECK_URL, { transient: true });
-  const before = causes.every((cause) => {
-    const own = errnoOf(cause) ?? "";
-    return Object.hasOwn(BEFORE, own) || (Object.hasOwn(WHILE_CONNECTING, own) && syscallOf(cause) === "connect");
-  });
-  if (before) {
-    const what = BEFORE[code] ?? WHILE_CONNECTING[code] ?? "no connection";
-    return unsent(`${what} (${code})`, CHECK_URL, { transient: true });
-  }
-  if (code.startsWith("HPE_"))
-    return { reached: "maybe", what: `the answer is not HTTP (${code})`, transient: true, remedies: [CHECK_URL] };
-  return { reached: "maybe", what: `the connection was lost (${code})`, transient: true };
-}
-
-function unsent(what: string, remedy: string, { transient = false } = {}): NetworkFailure {
-  return { reached: "no", what, transient, remedies: [remedy] };
-}
-
-function syscallOf(error: unknown): unknown {
-  return error instanceof Error && "syscall" in error ? error.syscall : undefined;
 }

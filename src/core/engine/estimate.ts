@@ -45,6 +45,7 @@ const UNKNOWN: AccountCosts = {
     latencyMs: 200,
   },
   lists: new Map(),
+  whole: new Set(),
   fresh: new Set(),
   plans: 1,
   arePlansFresh: false,
@@ -93,7 +94,7 @@ function playThrough(changes: readonly Change[], costs: AccountCosts, options: E
 /** Requests for what is read once more before anything is ordered or created. */
 function rereads(
   changes: readonly Change[],
-  { lists, fresh, plans, arePlansFresh }: AccountCosts,
+  { lists, whole, fresh, plans, arePlansFresh }: AccountCosts,
   { kinds, asks = false }: EstimateOptions,
 ): number {
   const again = new Set<string>();
@@ -105,7 +106,8 @@ function rereads(
     // Nothing is there of what is yet to be made.
     if (kind.parent !== undefined && parent === undefined) continue;
     const name = listName(kind, parent);
-    if (asks || (kind.creation === "keyed" && !fresh.has(name))) again.add(name);
+    const isEnough = kind.creation === "keyed" ? fresh.has(name) : whole.has(name) || !lists.has(name);
+    if (asks || !isEnough) again.add(name);
     isPriced ||= kind.creation === "keyed" && kind.quote !== undefined;
   }
   const catalogue = isPriced && (asks || !arePlansFresh) ? plans : 0;

@@ -207,7 +207,8 @@ export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<strin
   if (scale === undefined)
     return { text: (amount, currency) => `${amount} ${currency}`, unit: "Amounts are in the API's own unit." };
   return {
-    text: (amount, currency) => `${amount} ${currency} (${(amount / 10 ** scale).toFixed(scale)})`,
+    text: (amount, currency) =>
+      `${amount} ${currency} (${(amount / 10 ** scale).toFixed(Number.isInteger(amount) ? scale : Math.max(scale, 2))})`,
     unit: "Amounts are in the API's own unit, in brackets by money_scale.",
   };
 }

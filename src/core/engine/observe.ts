@@ -120,6 +120,10 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const { recalled, fresh, observations, read: seen } = divided(queries, options);
   const unread: Unread[] = [...(options.earlier?.unread ?? [])];
   const progress = new OpenReads(fresh, options.onOpen);
+  for (const query of fresh) {
+    const { address, provider, kind } = query;
+    if (reorder.has(address) || mayCreate(query)) accounts(provider).proveAbsence(kind, parentIn(query));
+  }
   const reads = fresh.map(async (query) => {
     const { address, provider, kind } = query;
     const alone = share.get(shareOf(query)) === 1;
@@ -134,7 +138,9 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     }
   });
   const priced = new Set(
-    queries.filter((query) => reorder.has(query.address) || mayOrder(query)).map(({ provider }) => provider),
+    queries
+      .filter((query) => reorder.has(query.address) || (query.kind.creation === "keyed" && mayCreate(query)))
+      .map(({ provider }) => provider),
   );
   const catalogues = [...priced].map(async (provider) => {
     plans.set(provider, await accounts(provider).plans());
@@ -225,10 +231,8 @@ async function listingsOf(queries: readonly Query[], accounts: Accounts): Promis
   return (await Promise.all(found)).flat();
 }
 
-const mayOrder = ({ kind, prior, importId, config }: Query) =>
-  kind.creation === "keyed" &&
-  config !== undefined &&
-  (prior === undefined ? importId === undefined : prior.attributes.id === null);
+const mayCreate = ({ prior, importId, config }: Query) =>
+  config !== undefined && (prior === undefined ? importId === undefined : prior.attributes.id === null);
 
 const adoptsByPlan = ({ kind, prior, importId }: Query) =>
   kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;

@@ -14,6 +14,7 @@ import {
   type ProviderConfig,
   type Quote,
   type Remedy,
+  scaleProblem,
   some,
 } from "../model/index.ts";
 import {
@@ -79,7 +80,7 @@ export class OrderGate {
     if (order === undefined) return carryOut(through);
     const { account } = through;
     await this.#confirmPrice(kind, change, account);
-    const watched = new WatchedWriter(through.writer, this.#spending.admit(order));
+    const watched = new WatchedWriter(through.writer, this.#spending.admit(order), account.settings.moneyScale);
     try {
       return await carryOut({ account, writer: watched });
     } finally {
@@ -114,11 +115,14 @@ export class OrderGate {
 class WatchedWriter implements Writer {
   readonly #writer: Writer;
   readonly #admission: Admission;
+  /** Scale of the provider's amounts. */
+  readonly #scale: number | undefined;
   #fate: "unsent" | "open" | "answered" = "unsent";
 
-  constructor(writer: Writer, admission: Admission) {
+  constructor(writer: Writer, admission: Admission, scale: number | undefined) {
     this.#writer = writer;
     this.#admission = admission;
+    this.#scale = scale;
   }
 
   perform: Writer["perform"] = async (mutation, options) => {
@@ -128,7 +132,7 @@ class WatchedWriter implements Writer {
     try {
       const answer = await this.#writer.perform(mutation, options);
       this.#fate = "answered";
-      const { total, currency } = invoiceIn(answer);
+      const { total, currency } = invoiceIn(answer, this.#scale);
       this.#admission.invoiced(total, currency);
       return answer;
     } catch (error) {
@@ -144,11 +148,13 @@ class WatchedWriter implements Writer {
 }
 
 /** What the invoice beside an order says (§4 POST /services, POST /domains); nulls where there is none. */
-function invoiceIn(answer: unknown): { total: number | null; currency: string | null } {
+function invoiceIn(answer: unknown, scale: number | undefined): { total: number | null; currency: string | null } {
   const invoice = isObject(answer) ? answer.invoice : undefined;
-  const { total, currency } = isObject(invoice) ? invoice : {};
+  const { total, currency, raw = null } = isObject(invoice) ? invoice : {};
+  // An amount in another unit than the limit's counts as unknown.
+  const isContrary = scaleProblem(scale, "invoice", { id: null, raw }) !== undefined;
   return {
-    total: typeof total === "number" ? total : null,
+    total: typeof total === "number" && !isContrary ? total : null,
     currency: typeof currency === "string" ? currency : null,
   };
 }

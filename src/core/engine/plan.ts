@@ -144,11 +144,16 @@ function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
 }
 
 /** Why an object is planned without having been seen. */
-function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted" | "waitsFor"> {
+function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted" | "waitsFor" | "unchecked"> {
   if (observation === undefined || observation.status === "gone") return {};
-  const unlisted = observation.status === "present" ? observation.unlisted : undefined;
+  const { unlisted, unproven } =
+    observation.status === "present" ? observation : { unlisted: undefined, unproven: undefined };
   const { waitsFor } = observation;
-  return { ...(unlisted !== undefined && { unlisted }), ...(waitsFor !== undefined && { waitsFor }) };
+  return {
+    ...(unlisted !== undefined && { unlisted }),
+    ...(waitsFor !== undefined && { waitsFor }),
+    ...(unproven !== undefined && { unchecked: true }),
+  };
 }
 
 /** Nothing is left to be shown of what is destroyed. A run that is narrowed leaves alone what lies outside. */

@@ -1,6 +1,14 @@
-import { domainToASCII } from "node:url";
-import { z } from "zod";
-import { type Attribute, type Attributes, isObject, type Json, type Nested, type SchemaType } from "../model/index.ts";
+import * as z from "zod";
+import {
+  type Attribute,
+  type Attributes,
+  domainProblem,
+  isObject,
+  type Json,
+  type Nested,
+  type SchemaType,
+  sameMoment,
+} from "../model/index.ts";
 
 /** What an attribute means, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
 export interface AttributeMeta {
@@ -33,6 +41,10 @@ export interface AttributeMeta {
   readonly set?: boolean;
   /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
   readonly same?: (declared: Json, live: Json) => boolean;
+  /** A live value in a form that can be declared, where its own form is refused. */
+  readonly declarable?: (live: Json) => Json | undefined;
+  /** Returns true for a live value that cannot be read: nothing is planned on it. */
+  readonly unclear?: (live: Json) => boolean;
   /** An example for the reference pages. */
   readonly example?: Json;
 }
@@ -77,6 +89,15 @@ const textEntry = ([key, value]: [string, unknown]): [string, unknown][] => {
   return [[key, typeof value === "object" ? JSON.stringify(value) : String(value)]];
 };
 
+/** Returns true for a {@link freeMap}. */
+export function isFreeMap(type: z.ZodType): boolean {
+  if (type instanceof z.ZodOptional) return isFreeMap(type.unwrap() as z.ZodType);
+  return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;
+}
+
+/** Returns true for a text that a free map sends as a list or an object. */
+export const isJsonText = (text: string): boolean => typeof structured(text) !== "string";
+
 /** The body form of a {@link freeMap}: JSON text of a list or an object is sent as such, everything else as a string. */
 export function freeMapBody(map: Readonly<Record<string, string>>): Record<string, Json> {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, structured(value)]));
@@ -89,60 +110,6 @@ function structured(text: string): Json {
   } catch {
     return text;
   }
-}
-
-/**
- * Equality of two instants, whatever their notation. A bare date is midnight UTC; for a server that returns the date alone,
- * any time of that day (UTC) is equal; otherwise the plan would show a change indefinitely.
- */
-export function sameInstant(a: Json, b: Json): boolean {
-  if (a === b) return true;
-  if (typeof a !== "string" || typeof b !== "string") return false;
-  const [left, right] = [instant(a), instant(b)];
-  if (Number.isNaN(left) || Number.isNaN(right)) return false;
-  const dateAlone = BARE_DATE.test(a) || BARE_DATE.test(b);
-  if (!dateAlone) return left === right;
-  return a.slice(0, 10) === b.slice(0, 10) || Math.floor(left / DAY_MS) === Math.floor(right / DAY_MS);
-}
-
-/** A time without an offset is in UTC, wherever hostform runs. */
-export function instant(text: string): number {
-  return Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
-}
-
-const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
-const DAY_MS = 86_400_000;
-
-/** Domains that have no other form. */
-const PLAIN_DOMAIN = /^(?:(?!xn--)[a-z\d-]+\.)+[a-z]{2,}$/;
-
-/** The form in which domains are compared: lower case, without the root's dot, international names in their ASCII form. */
-export function foldedDomain(value: unknown): string | undefined {
-  const text = folded(value)?.replace(/\.$/, "");
-  // Most are so already, and thousands are compared.
-  return text === undefined || PLAIN_DOMAIN.test(text) ? text : domainToASCII(text) || text;
-}
-
-export const sameDomain = sameBy(foldedDomain);
-
-/** The form in which addresses are compared: as every URL parser writes it (`https://a.example` has the path `/`). */
-export function normalUrl(value: unknown): string | undefined {
-  return typeof value === "string" ? (URL.parse(value)?.href ?? value) : undefined;
-}
-
-export const sameUrl = sameBy(normalUrl);
-
-/** The form in which e-mail addresses are compared; undefined for anything but a string. */
-export function folded(value: unknown): string | undefined {
-  return typeof value === "string" ? value.trim().toLowerCase() : undefined;
-}
-
-/** Equality without regard to case and surrounding blanks (e-mail addresses, words of a fixed set). */
-export const sameFolded = sameBy(folded);
-
-/** Equality of two values that have the same form, if they have one. */
-function sameBy(formOf: (value: unknown) => string | undefined): (a: Json, b: Json) => boolean {
-  return (a, b) => formOf(a) !== undefined && formOf(a) === formOf(b);
 }
 
 /** Equality of two lists as sets. */
@@ -219,7 +186,11 @@ export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });
 
 export const createdAtAttribute = () =>
-  attribute(z.string(), { description: "When it was created (ISO 8601), as the API shows it.", computed: true });
+  attribute(z.string(), {
+    description: "When it was created (ISO 8601), as the API shows it.",
+    computed: true,
+    same: sameMoment,
+  });
 
 /** What happens to an object without a DELETE endpoint when its block is removed. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {
@@ -235,7 +206,25 @@ export const deletionPolicy = (...more: readonly "suspend"[]) => {
   });
 };
 
-const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\u00b7\u0375\u05f3\u05f4\u30fb-]{0,61}[\p{L}\p{M}\p{N}])`;
+const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}`;
+const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
+const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 
-/** A domain name: at least two labels, letters of any script. */
-export const domainName = () => z.string().regex(DOMAIN, "expected a domain name such as www.acme.example");
+/** The message holds no part of the value: that may be a secret. */
+const notDomain = ({ input }: { readonly input?: unknown }) =>
+  `expected a domain name such as www.acme.example, and ${domainProblem(String(input)) ?? "it has a form that no host name has"}`;
+
+/** A domain name: at least two labels, letters of any script. A request carries its A-labels. */
+export const domainName = () =>
+  z
+    .string()
+    .regex(DOMAIN, { error: notDomain, abort: true })
+    .refine((text) => domainProblem(text) === undefined, { error: notDomain });
+
+/** An e-mail address, whose domain may be in any script. */
+export const emailAddress = () =>
+  z
+    .string()
+    .regex(EMAIL, { error: "expected an e-mail address", abort: true })
+    .refine((text) => domainProblem(text.slice(text.lastIndexOf("@") + 1)) === undefined, "expected an e-mail address");

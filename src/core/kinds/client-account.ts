@@ -1,11 +1,17 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AccountRecord } from "../api/index.ts";
-import { CURRENCIES } from "../model/index.ts";
-import { attribute, createdAtAttribute, deletionPolicy, folded, idAttribute, sameFolded } from "./attribute.ts";
+import { CURRENCIES, folded, sameFolded, similarName } from "../model/index.ts";
+import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 
 const text = (description: string, example: string) =>
-  attribute(z.string().min(1).optional(), { description, change: "immutable", computed: true, example });
+  attribute(z.string().min(1).optional(), {
+    description,
+    change: "immutable",
+    computed: true,
+    same: sameFolded,
+    example,
+  });
 
 const attributes = z.strictObject({
   id: idAttribute("client account"),
@@ -61,13 +67,14 @@ an \`import\` block.`,
   schemaVersion: 0,
   creation: "listable",
   removal: "policy",
-  async *list({ client, signal }) {
-    for await (const record of client.accounts.list({ signal })) yield remote(record);
+  async *list({ client, ...options }) {
+    for await (const record of client.accounts.list(options)) yield remote(record);
   },
   identity: ["name"],
   naturalKey: ({ name }) => folded(name),
   sameIdentity: ({ company_number: mine }, { company_number: other }) =>
     mine == null || other == null || mine === other,
+  mayMatch: ({ name }, { name: shown }) => similarName(name, shown),
   create: (planned) => ({
     endpoint: "createAccount",
     body: presentIn(planned, ["name", "company_name", "company_number", "vat_number", "currency"]),

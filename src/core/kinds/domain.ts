@@ -1,17 +1,8 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { DomainOrder } from "../api/index.ts";
-import { CURRENCIES } from "../model/index.ts";
-import {
-  attribute,
-  deletionPolicy,
-  domainName,
-  foldedDomain,
-  freeMap,
-  freeMapBody,
-  idAttribute,
-  sameDomain,
-} from "./attribute.ts";
-import { invoiceAttributes, recordedInvoice, reportedInvoice } from "./invoice.ts";
+import { CURRENCIES, type Diagnostic, foldedDomain, sameDomain } from "../model/index.ts";
+import { attribute, deletionPolicy, domainName, freeMap, freeMapBody, idAttribute } from "./attribute.ts";
+import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import type { Kind } from "./kind.ts";
 
 const attributes = z.strictObject({
@@ -20,6 +11,7 @@ const attributes = z.strictObject({
     description: "The domain to register.",
     change: "immutable",
     same: sameDomain,
+    declarable: foldedDomain,
     unreadable: true,
     example: "acme.example",
   }),
@@ -56,6 +48,8 @@ const attributes = z.strictObject({
   }),
   ...invoiceAttributes,
 });
+
+const withProblem = (warning: Diagnostic | undefined) => (warning === undefined ? {} : { warning });
 
 const isSilent = ({ id, status, invoice, raw }: DomainOrder) =>
   id === null && status === null && invoice === null && typeof raw.domain !== "string";
@@ -104,19 +98,20 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
   create: ({ domain: name, years, currency, nameserver_mode, registrant_contact }) => ({
     endpoint: "registerDomain",
     body: {
-      domain: name ?? null,
+      domain: foldedDomain(name) ?? null,
       years: years ?? null,
       currency: currency ?? null,
       nameserver_mode: nameserver_mode ?? null,
       registrant_contact: freeMapBody((registrant_contact ?? {}) as Record<string, string>),
     },
   }),
-  created: (answer, planned) => ({
+  created: (answer, planned, settings) => ({
     id: answer?.id ?? String(planned.domain),
     attributes: { status: answer?.status ?? null, ...recordedInvoice(answer?.invoice ?? null) },
     invoice: reportedInvoice(answer?.invoice ?? null),
     // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
     ...(answer !== null && isSilent(answer) && { unclear: true }),
+    ...withProblem(invoiceProblem(answer?.invoice ?? null, settings)),
   }),
   quote: (planned) => ({
     quote: {

@@ -1,15 +1,17 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { GrantRecord } from "../api/index.ts";
 import {
-  attribute,
-  createdAtAttribute,
-  folded,
-  idAttribute,
-  identifier,
-  instant,
+  declarableMoment,
+  declaredMoment,
+  foldedEmail,
+  momentProblem,
+  readMoment,
+  sameEmail,
   sameFolded,
-  sameInstant,
-} from "./attribute.ts";
+  sameMoment,
+  sentEmail,
+} from "../model/index.ts";
+import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } from "./attribute.ts";
 import { createdFrom, type Kind, type Remote } from "./kind.ts";
 
 const attributes = z.strictObject({
@@ -20,10 +22,11 @@ const attributes = z.strictObject({
     change: "replace",
     example: "${hosting_service.acme-www.id}",
   }),
-  email: attribute(z.email("expected an e-mail address"), {
+  email: attribute(emailAddress(), {
     description: "Who the service is shared with.",
     change: "replace",
-    same: sameFolded,
+    same: sameEmail,
+    declarable: foldedEmail,
     example: "dev@acme.example",
   }),
   permission: attribute(z.enum(["view", "manage"]), {
@@ -35,12 +38,15 @@ const attributes = z.strictObject({
   expires_at: attribute(
     z
       .string()
-      .refine((text) => !Number.isNaN(instant(text)), "expected a time such as 2027-01-31T00:00:00Z")
+      .refine((text) => momentProblem(text) === undefined, { error: ({ input }) => momentProblem(String(input)) })
       .optional(),
     {
-      description: "When the grant ends (ISO 8601). Default: never. An expired grant is not created again.",
+      description:
+        "When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again.",
       change: "replace",
-      same: sameInstant,
+      same: sameMoment,
+      declarable: declarableMoment,
+      unclear: (live) => readMoment(live).form === "unknown",
       example: "2027-01-31T00:00:00Z",
     },
   ),
@@ -101,20 +107,24 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   removal: "delete",
   parent: "service_id",
   listAbility: "technical",
-  async *list({ client, signal }, service = "") {
-    for await (const record of client.grants.list(service, { signal })) yield remote(record, service);
+  async *list({ client, ...options }, service = "") {
+    for await (const record of client.grants.list(service, options)) yield remote(record, service);
   },
   identity: ["email"],
-  naturalKey: ({ email }) => folded(email),
+  naturalKey: ({ email }) => foldedEmail(email),
   sameIdentity: (config, live) => config.service_id === live.service_id,
   expired: (config, now) =>
-    typeof config.expires_at === "string" && instant(config.expires_at) <= now
+    typeof config.expires_at === "string" && (declaredMoment(config.expires_at) ?? Number.POSITIVE_INFINITY) <= now
       ? `it expired at ${config.expires_at}`
       : undefined,
   create: ({ service_id, email, permission, expires_at }) => ({
     endpoint: "createGrant",
     params: { id: String(service_id) },
-    body: { email: email ?? null, permission: permission ?? null, ...(expires_at != null && { expires_at }) },
+    body: {
+      email: typeof email === "string" ? sentEmail(email) : null,
+      permission: permission ?? null,
+      ...(expires_at != null && { expires_at }),
+    },
   }),
   created: (answer, { service_id }) => createdFrom(answer, (record) => remote(record, String(service_id)), "email"),
   remove: ({ service_id, id }) => ({

@@ -1,7 +1,8 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { InvoiceRecord } from "../api/index.ts";
-import type { Invoice, JsonObject } from "../model/index.ts";
+import { type Diagnostic, type Invoice, isPaid, type JsonObject, scaleProblem } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
+import type { ReadSettings } from "./kind.ts";
 
 /** The attributes that kinds which are paid for record of the invoice that the order raised (§1). */
 export const invoiceAttributes = {
@@ -33,10 +34,11 @@ export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
 export function reportedInvoice(invoice: InvoiceRecord | null): Invoice | null {
   if (invoice === null) return null;
   const { id, invoice_number: number, currency, total, status, due_date } = invoice;
-  return { id, number, currency, total, status, due_date, paid: isPaid(invoice) };
+  return { id, number, currency, total, status, due_date, paid: isPaid(invoice) === true };
 }
 
-/** The words of invoice states are not specified (§2): paid is what has a time of payment, or says so. */
-function isPaid({ paid_at, status }: InvoiceRecord): boolean {
-  return paid_at !== null || /^(?:paid|settled)$/i.test(status ?? "");
-}
+/** The error of an order whose invoice contradicts the provider's scale. The order stands and is recorded. */
+export const invoiceProblem = (
+  invoice: InvoiceRecord | null,
+  { moneyScale }: Pick<ReadSettings, "moneyScale">,
+): Diagnostic | undefined => (invoice === null ? undefined : scaleProblem(moneyScale, "invoice", invoice));

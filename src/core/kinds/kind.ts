@@ -1,12 +1,14 @@
-import type { z } from "zod";
-import type { Answers, ApiRecord, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
+import type * as z from "zod";
+import type { Answers, ApiRecord, ListOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
 import {
   type Diagnostic,
+  HostformError,
   type Invoice,
   type Json,
   type JsonObject,
   type Phase,
   type Quote,
+  saysNotFound,
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
@@ -18,16 +20,16 @@ export interface ReadSettings {
   readonly statusWords: Readonly<Record<string, Phase>>;
   /** How long the host remembers an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
+  /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
+  readonly moneyScale?: number | undefined;
   /** How long a list may be without a new object, in milliseconds. */
   readonly listLagMs?: number;
 }
 
 /** What a kind is given to read the account with. */
-export interface ReadContext extends CallOptions {
+export interface ReadContext extends ListOptions {
   readonly client: Reader;
   readonly settings: ReadSettings;
-  /** Of a paid kind, for its `list`: called at the end if no row can have moved past the reading. */
-  readonly onWhole?: (() => void) | undefined;
 }
 
 /** An object of the account as a kind reads it. */
@@ -159,8 +161,8 @@ export interface Kind<E extends MutationName = MutationName> {
   /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
   readonly identity?: readonly string[];
   /**
-   * For paid kinds: whether a live object may be the declared one where no natural key decides (a server without a domain).
-   * True when that is not known.
+   * Whether a live object may be the declared one although no natural key says so: a server without a domain, a name that the
+   * host has cut. True when that is not known.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
   /** Goes with `mayMatch`: the same for two orders without a natural key when the object of one may be that of the other. */
@@ -258,4 +260,35 @@ export function namedByDomain(kind: Kind): Kind {
 export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return parent === undefined || parent === null ? id : `${String(parent)}/${id}`;
+}
+
+/**
+ * A collection (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed, or the parent is gone.
+ * @param isLast returns true if nothing more is wanted after this one.
+ */
+export async function collect(
+  kind: Kind,
+  context: ReadContext,
+  parent: string | undefined,
+  isLast: (remote: Remote) => boolean = () => false,
+): Promise<ReadonlyMap<string, Remote>> {
+  const found = new Map<string, Remote>();
+  if (kind.list === undefined) return found;
+  try {
+    for await (const remote of kind.list(context, parent)) {
+      found.set(remote.id, remote);
+      if (isLast(remote)) break;
+    }
+  } catch (error) {
+    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
+    if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
+    throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
+  }
+  return found;
+}
+
+/** Returns true if the account has no such service, the only kind of parent (§4: grants of a service). */
+async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
+  for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
+  return true;
 }

@@ -1,16 +1,15 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
+import { foldedDomain, sameDomain, similarDomain } from "../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
   deletionPolicy,
   domainName,
-  foldedDomain,
   freeMap,
   freeMapBody,
   idAttribute,
   identifier,
-  sameDomain,
 } from "./attribute.ts";
 import { createdFrom, type Kind, type Remote } from "./kind.ts";
 
@@ -20,6 +19,7 @@ const attributes = z.strictObject({
     description: "Domain of the website to move.",
     change: "immutable",
     same: sameDomain,
+    declarable: foldedDomain,
     example: "www.acme.example",
   }),
   order_id: attribute(identifier().optional(), {
@@ -72,18 +72,19 @@ follows \`deletion_policy\`.`,
   schemaVersion: 0,
   creation: "listable",
   removal: "policy",
-  async *list({ client, signal }) {
-    for await (const record of client.migrationRequests.list({ signal })) yield remote(record);
+  async *list({ client, ...options }) {
+    for await (const record of client.migrationRequests.list(options)) yield remote(record);
   },
   get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
   identity: ["domain"],
   naturalKey: ({ domain }) => foldedDomain(domain),
   sameIdentity: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
+  mayMatch: ({ domain }, { domain: shown }) => similarDomain(domain, shown),
   create: ({ domain, order_id, questions }) => ({
     endpoint: "createMigrationRequest",
     body: {
       ...freeMapBody((questions ?? {}) as Record<string, string>),
-      domain: domain ?? null,
+      domain: foldedDomain(domain) ?? null,
       ...(order_id != null && { order_id: orderId(order_id) }),
     },
   }),

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { MOST_REQUESTS_PER_MINUTE } from "../api/limiter.ts";
 import { fail, milliseconds, type ProviderConfig } from "../model/index.ts";
 import type { ReadSettings } from "./kind.ts";
@@ -101,11 +101,13 @@ export function readingSettings({
   statusWords = {},
   keyLifetimeMs,
   listLagMs,
-}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs">): ReadSettings {
+  moneyScale,
+}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs" | "moneyScale">): ReadSettings {
   const words = Object.entries(statusWords).map(([word, phase]) => [word.trim().toLowerCase(), phase] as const);
   return {
     statusWords: Object.fromEntries(words),
     keyLifetimeMs,
     listLagMs,
+    moneyScale,
   };
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { didYouMean, equal, isObject, type Json } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 

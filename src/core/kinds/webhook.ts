@@ -1,7 +1,7 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { WebhookRecord } from "../api/index.ts";
-import { EVENTS, errorOf, hasUnknown } from "../model/index.ts";
-import { attribute, createdAtAttribute, idAttribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
+import { EVENTS, errorOf, hasUnknown, normalUrl, sameUrl, sentUrl } from "../model/index.ts";
+import { attribute, createdAtAttribute, idAttribute, sameSet } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
 
@@ -78,8 +78,8 @@ between.`,
   replacement: "create-first",
   removal: "delete",
   listAbility: "technical",
-  async *list({ client, signal }) {
-    for await (const record of client.webhooks.list({ signal })) yield remote(record);
+  async *list({ client, ...options }) {
+    for await (const record of client.webhooks.list(options)) yield remote(record);
   },
   identity: ["url", "events"],
   // A URL may have several subscriptions: only the same URL with the same events is the same one.
@@ -87,7 +87,10 @@ between.`,
     typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
       ? [normalUrl(url), ...[...events].sort()].join(" ")
       : undefined,
-  create: ({ url, events }) => ({ endpoint: "createWebhook", body: { url: url ?? null, events: events ?? null } }),
+  create: ({ url, events }) => ({
+    endpoint: "createWebhook",
+    body: { url: typeof url === "string" ? sentUrl(url) : null, events: events ?? null },
+  }),
   created(answer) {
     const lost =
       answer !== null && answer.secret !== null

@@ -1,6 +1,14 @@
-import type { CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
-import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
-import { ApiError, fail, HostformError } from "../model/index.ts";
+import type {
+  ApiRecord,
+  CreateTurn,
+  CreateTurns,
+  InvoiceRecord,
+  ListReading,
+  PlanRecord,
+  Reader,
+} from "../api/index.ts";
+import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
+import { type ApiError, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
@@ -10,6 +18,12 @@ const MOMENT_MS = 15_000;
 
 /** A collection, by id. */
 type Listing = Promise<ReadonlyMap<string, Remote>>;
+
+/** Options of a list that is only shown. */
+interface Shown {
+  /** An answer that is no list is shown as an empty list, and the client warns of it. */
+  readonly isShown?: boolean;
+}
 
 interface Recheck {
   readonly earlier: Listing | undefined;
@@ -21,7 +35,9 @@ interface Recheck {
 export interface ListCosts {
   /** Of each collection that was listed, by {@link listName}. */
   readonly lists: ReadonlyMap<string, number>;
-  /** Of these, the ones that are as good as read again before an order. */
+  /** The whole ones: a create needs no second reading of them. */
+  readonly whole: ReadonlySet<string>;
+  /** The whole ones that were read a moment ago: an order needs no second reading of them. */
   readonly fresh: ReadonlySet<string>;
   readonly plans: number;
   readonly arePlansFresh: boolean;
@@ -40,14 +56,18 @@ const pagesOf = (rows: number) => Math.max(1, Math.ceil(rows / PAGE_ROWS));
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
-  /** By type: what a second listing showed, merged with the list before it. */
+  /** By name: what a second listing showed, merged with the list before it. */
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
-  /** How many pages each collection had when it was last read. */
+  /** Number of pages of each collection when it was last read. */
   readonly #pages = new Map<string, number>();
-  /** When a reading ended, at the host, of those that no row can have moved past. */
+  /** Collections whose readings must be whole: something may be concluded from what they lack. */
+  readonly #proved = new Set<string>();
+  /** End of the reading of a whole list, in the host's time. */
   #whole = new WeakMap<Listing, number>();
+  /** Listings that are empty because the host answered with no list: they prove nothing. */
+  readonly #unproven = new WeakMap<Listing, ApiError>();
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -80,7 +100,24 @@ export class Account {
 
   /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
-    return this.#shared(this.#collections, kind, parent);
+    const listing = this.#shared(this.#collections, kind, parent);
+    return this.#proved.has(listName(kind, parent)) ? this.#proof(listing) : listing;
+  }
+
+  /** @throws ApiError `api.inconclusive` if the host answered with no list. */
+  async #proof(listing: Listing): Listing {
+    const found = await listing;
+    const failure = this.#unproven.get(listing);
+    if (failure !== undefined) throw failure;
+    return found;
+  }
+
+  /**
+   * From now on every reading of the collection must be whole, because something is created that it does not show. Without
+   * this, an answer that is no list counts as an empty collection, from which nothing is concluded.
+   */
+  proveAbsence(kind: Kind, parent?: string): void {
+    this.#proved.add(listName(kind, parent));
   }
 
   /** The collection as it was listed already; undefined when it was never asked for. Sends no request. */
@@ -91,13 +128,16 @@ export class Account {
   /**
    * One object by id: from the listing, and when it is missing there confirmed otherwise before it is called absent —
    * by GET where the API has one, else by a second listing (a page may have shifted while the first was read).
-   * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404.
+   * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404; `api.inconclusive` if the host
+   *   answers with no list, and the API has no GET of one object.
    */
   async find(kind: Kind, id: string, parent?: string): Promise<Remote | undefined> {
-    const found = (await this.list(kind, parent)).get(id);
+    const listing = this.#shared(this.#collections, kind, parent);
+    const found = (await listing).get(id);
     if (found !== undefined) return found;
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
-    return (await this.#again(kind, parent)).get(id);
+    await this.#proof(listing);
+    return (await this.#proof(this.#again(kind, parent))).get(id);
   }
 
   /**
@@ -120,13 +160,15 @@ export class Account {
 
   /**
    * Whether a failure says that the object does not exist. Routers and proxies say "not found" too, in JSON as well, while
-   * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object.
+   * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object. Where the host answers with no list, the API's
+   * own words are believed: nothing is created because of them, as a create needs a list.
    * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
    */
   async isMissing(error: unknown, kind: Kind, id: string, parent?: string): Promise<boolean> {
     if (!saysNotFound(error)) return false;
     if (kind.list === undefined) return isNotFound(error);
-    if (!(await this.#again(kind, parent)).has(id)) return true;
+    const again = this.#again(kind, parent);
+    if (!(await again).has(id)) return !this.#unproven.has(again) || isNotFound(error);
     return fail("api.malformed", `The API answers that ${kind.noun} ${id} does not exist, but lists it`, {
       detail: error.message,
       remedies: [
@@ -145,14 +187,20 @@ export class Account {
     const key = listName(kind, parent);
     const known = listings.get(key);
     if (known !== undefined) return known;
-    const onWhole = () => void this.#whole.set(listing, this.hostNow());
-    const listing = collect(kind, { ...this.#context, onWhole }, parent);
+    const listing = this.#read(kind, parent, this.#proved.has(key) || listings === this.#confirmed);
     listings.set(key, listing);
-    listing.then(
-      ({ size }) => this.#pages.set(key, pagesOf(size)),
-      () => undefined,
-    );
     listing.catch(() => listings.get(key) === listing && listings.delete(key));
+    return listing;
+  }
+
+  #read(kind: Kind, parent: string | undefined, whole: boolean): Listing {
+    const key = listName(kind, parent);
+    const onRead = ({ isWhole, pages }: ListReading) => {
+      if (isWhole) this.#whole.set(listing, this.hostNow());
+      this.#pages.set(key, pages);
+    };
+    const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
+    const listing = collect(kind, { ...this.#context, whole, onRead, onNoList }, parent);
     return listing;
   }
 
@@ -173,9 +221,11 @@ export class Account {
 
   /** What the lists cost that were read, for estimates. */
   listCosts(): ListCosts {
-    const fresh = [...this.#collections].filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
+    const whole = [...this.#collections].filter(([, listing]) => this.#whole.has(listing));
+    const fresh = whole.filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
     return {
       lists: new Map(this.#pages),
+      whole: new Set(whole.map(([key]) => key)),
       fresh: new Set(fresh.map(([key]) => key)),
       plans: this.#planPages,
       arePlansFresh: this.#isRecent(this.#plansAt),
@@ -198,10 +248,14 @@ export class Account {
     return collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
   }
 
-  /** The plans that can be ordered (§4 GET /plans). */
-  plans(): Promise<PlanRecord[]> {
+  /** The plans that can be ordered (§4 GET /plans). {@link Shown} */
+  plans({ isShown = false }: Shown = {}): Promise<PlanRecord[]> {
     if (this.#plans !== undefined) return this.#plans;
-    const plans = this.#context.client.plans.list(this.#context).all();
+    const onNoList = () => {
+      this.#plans = undefined;
+    };
+    const reading = { ...this.#context, ...(isShown && { onNoList }) };
+    const plans = this.#inScale("plan", this.#context.client.plans.list(reading).all());
     this.#plans = plans;
     plans.then(
       ({ length }) => {
@@ -217,39 +271,43 @@ export class Account {
     return plans;
   }
 
-  /** The same, as far as the token may read them (§5: `view`); empty where it may not. */
+  /** Records with amounts. @throws HostformError `api.money_scale` when one contradicts the provider's scale. */
+  async #inScale<R extends ApiRecord>(of: string, records: Promise<R[]>): Promise<R[]> {
+    return [...inScale(this.settings.moneyScale, of, await records)];
+  }
+
+  /** The same, as far as the host shows them and the token may read them (§5: `view`); empty otherwise. */
   async knownPlans(): Promise<PlanRecord[]> {
     try {
       return await this.plans();
     } catch (error) {
-      if (isForbidden(error)) return [];
+      if (isForbidden(error) || isNoList(error)) return [];
       throw error;
     }
   }
 
   /**
-   * The collection read once more (once for the whole run) beside what was read before: what appeared since, and what
-   * fell between two pages while the first listing was read. To be called before anything is ordered. What was read a moment
-   * ago, with nobody waited for since, and certainly whole, is as good as a second reading.
+   * The whole collection, read once more (once for a run) beside what was read before: what appeared since, and what fell
+   * between two pages while the first list was read. To be called before anything is created. A whole list is not read again,
+   * unless it is that of an order and was read more than a moment ago, or a person was waited for since.
    */
-  recheck(kind: Kind): Listing {
-    const key = listName(kind, undefined);
+  recheck(kind: Kind, parent?: string): Listing {
+    const key = listName(kind, parent);
     const earlier = this.#collections.get(key) ?? this.#earlier.get(key);
-    const known = this.#rechecked.get(kind.type);
+    const known = this.#rechecked.get(key);
     if (known !== undefined && known.earlier === earlier) return known.both;
-    const again = known?.again ?? this.#onceMore(kind, earlier);
+    const again = known?.again ?? this.#onceMore(kind, parent, earlier);
     const both = Promise.all([earlier, again]).then((lists) => new Map(lists.flatMap((list) => [...(list ?? [])])));
-    this.#rechecked.set(kind.type, { earlier, again, both });
-    both.catch(() => this.#rechecked.delete(kind.type));
+    this.#rechecked.set(key, { earlier, again, both });
+    both.catch(() => this.#rechecked.delete(key));
     return both;
   }
 
-  async #onceMore(kind: Kind, earlier: Listing | undefined): Listing {
+  async #onceMore(kind: Kind, parent: string | undefined, earlier: Listing | undefined): Listing {
     const listed = await earlier;
-    const isEnough = earlier !== undefined && this.#isRecent(this.#whole.get(earlier));
-    return isEnough && listed !== undefined
-      ? listed
-      : collect(kind, { ...this.#context, onWhole: () => undefined }, undefined);
+    const wholeAt = earlier && this.#whole.get(earlier);
+    const isEnough = wholeAt !== undefined && (kind.creation !== "keyed" || this.#isRecent(wholeAt));
+    return isEnough && listed !== undefined ? listed : this.#proof(this.#read(kind, parent, true));
   }
 
   #isRecent(at = Number.NEGATIVE_INFINITY): boolean {
@@ -274,9 +332,13 @@ export class Account {
     this.#invoices = undefined;
   }
 
-  /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. */
-  invoices(): Promise<InvoiceRecord[]> {
-    const invoices = this.#invoices ?? this.#context.client.invoices.list(this.#context).all();
+  /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. {@link Shown} */
+  invoices({ isShown = false }: Shown = {}): Promise<InvoiceRecord[]> {
+    const onNoList = () => {
+      this.#invoices = undefined;
+    };
+    const reading = { ...this.#context, ...(isShown && { onNoList }) };
+    const invoices = this.#invoices ?? this.#inScale("invoice", this.#context.client.invoices.list(reading).all());
     this.#invoices = invoices;
     invoices.catch(() => {
       if (this.#invoices === invoices) this.#invoices = undefined;
@@ -308,7 +370,7 @@ export class Account {
   /** Neither what was read of a collection counts any more, nor what was read once more before an order. */
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
-    this.#rechecked.delete(kind.type);
+    this.#rechecked.delete(listName(kind, parent));
   }
 
   /**
@@ -331,45 +393,5 @@ export class Account {
   }
 }
 
-const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
-
-/** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
-}
-
-/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
-function saysNotFound(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 404 || error.status === 410);
-}
-
 /** Names a collection of an account. */
 export const listName = ({ type }: Pick<Kind, "type">, parent: string | undefined) => `${type} ${parent}`;
-
-/** @param isLast whether nothing more is wanted after this one. */
-async function collect(
-  kind: Kind,
-  context: ReadContext,
-  parent: string | undefined,
-  isLast: (remote: Remote) => boolean = () => false,
-): Promise<ReadonlyMap<string, Remote>> {
-  const found = new Map<string, Remote>();
-  if (kind.list === undefined) return found;
-  try {
-    for await (const remote of kind.list(context, parent)) {
-      found.set(remote.id, remote);
-      if (isLast(remote)) break;
-    }
-  } catch (error) {
-    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
-    if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
-    throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
-  }
-  return found;
-}
-
-/** Whether the account has no such service, which is the only parent that there is (§4: grants of a service). */
-async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
-  for await (const { id } of client.services.list({ signal })) if (id === serviceId) return false;
-  return true;
-}

@@ -4,13 +4,13 @@ import {
   type Change,
   type Diagnostic,
   fail,
+  isNotFound,
   isReplacement,
   type JsonObject,
   type PrivateMark,
   type QueuedJob,
   type ValueObject,
 } from "../model/index.ts";
-import { isNotFound } from "./account.ts";
 import {
   createdAttributes,
   ownForms,

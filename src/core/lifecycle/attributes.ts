@@ -2,7 +2,7 @@
  * The attributes of a kind: which there are, when two values mean the same, what is recorded of a live object, and what a
  * change is to reach.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
 import type { AttributeEntry, Created, Kind, Remote } from "../kinds/kind.ts";
 import {
@@ -95,7 +95,8 @@ export function refreshed(
     const old = recorded?.[name] ?? null;
     const shown = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
-    const silent = remembered || isLeftOut(type, meta, shown);
+    const unclear = old !== null && meta.unclear?.(shown) === true;
+    const silent = remembered || unclear || isLeftOut(type, meta, shown);
     return silent || sameValue(meta, old, shown) || equal(forms[name], shown) ? old : shown;
   };
   const entries = attributesOf(kind);
@@ -129,6 +130,15 @@ export function ownForms(kind: Kind, sent: JsonObject, live: JsonObject): JsonOb
     return names.includes(name) && !isEmpty(was) && !isEmpty(is) && !sameValue(meta, was, is) ? [[name, is]] : [];
   });
   return Object.fromEntries(forms);
+}
+
+/** The live values that cannot be read, by attribute; undefined where each can. */
+export function unclearOf(kind: Kind, live: JsonObject): JsonObject | undefined {
+  const found = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
+    const shown = live[name] ?? null;
+    return meta.unclear?.(shown) ? [[name, shown]] : [];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 const isEmpty = (value: Value) => value === null || (Array.isArray(value) && value.length === 0);

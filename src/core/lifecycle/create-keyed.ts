@@ -188,7 +188,7 @@ function refuseTwin(
     ...subject,
     ...(siblings && { siblings: siblings(kind, true) }),
   });
-  if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles)]);
+  if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }
 
 /** Whether an answer may repeat that of an order from long ago, whose object has left the list since. */

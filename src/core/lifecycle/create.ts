@@ -17,7 +17,7 @@ import { createInTurn } from "./create-turn.ts";
 import { type CreateContext, intentOf, mutationOf, stopped, subjectOf, wasRefused } from "./creating.ts";
 import { OpenCreate } from "./open-create.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
-import { collection, likeness } from "./read.ts";
+import { likeness } from "./read.ts";
 import { duplicate, existing, pending, unreadable } from "./refusals.ts";
 import { mayPass, notLiveYet } from "./status.ts";
 
@@ -129,7 +129,8 @@ async function present(
   const { account, replaces } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
-  const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
+  const all = [...(await account.recheck(kind, parent)).values()];
+  const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned, all);
   const own = subjectOf(kind, change, context);
   const free = hidden.filter((remote) => own.ownerOf(remote) === undefined && !replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
@@ -138,7 +139,7 @@ async function present(
   const isReplaced = ({ id }: Remote) => id === change.before?.id;
   if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
     throw new HostformError([existing(own, there)]);
-  return knownBefore(await collection(account, kind, planned), there, own.ownerOf);
+  return knownBefore(all, there, own.ownerOf);
 }
 
 /** The secret was only in the lost answer, so delete the object and create it again. */

@@ -63,8 +63,7 @@ export class OpenCreate {
   }
 
   /**
-   * Decides about the open attempts. Looks at the list at once, again while it may lag, and twice when it proves absence: a page
-   * may have shifted while it was read.
+   * Decides about the open attempts. Looks at the list at once, and again while it may lag.
    * @param answered attributes that an answer contained.
    * @returns undefined: the request is to be sent again.
    * @throws HostformError `plan.pending`, `plan.exists`; nothing is sent.
@@ -75,17 +74,15 @@ export class OpenCreate {
     // An earlier attempt is of a run that has ended, and a later one was answered: none leaves from now on.
     const by = { wall: now };
     this.#attempts = this.#attempts.map((one) => (one.leavesBy.wall <= now ? one : { ...one, leavesBy: by }));
-    for (let isConfirmed = false; ; ) {
+    account.proveAbsence(this.#kind, parentOf(this.#kind, this.#planned));
+    for (;;) {
       account.forget(this.#kind, parentOf(this.#kind, this.#planned));
       const listed = { ...(await listAll(account, this.#kind, this.#planned)), readAt: now };
       this.#last = { listed, now };
       const decided = this.#decide(answered);
-      if (decided.do === "wait" && decided.until !== "next-run") {
-        await pause(decided.until - now);
-        now = decided.until;
-      } else if (isConfirmed || decided.do === "adopt" || decided.row === "twice") {
-        return this.#follow(decided, answered, lost);
-      } else isConfirmed = true;
+      if (decided.do !== "wait" || decided.until === "next-run") return this.#follow(decided, answered, lost);
+      await pause(decided.until - now);
+      now = decided.until;
     }
   }
 

@@ -2,7 +2,14 @@
  * A create without known outcome: how long it is open, and what the account shows of it.
  */
 import { type Kind, presentIn, type ReadSettings, type Remote } from "../kinds/kind.ts";
-import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
+import {
+  DAY_MS,
+  type Intent,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  readMoment,
+} from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
 import { isTimely, LIST_LAG_MS } from "./decide.ts";
 
@@ -55,18 +62,16 @@ export function returnsSecretOnce(kind: Kind, recorded: JsonObject = {}): boolea
   return kind.removal === "delete" && secretNamesOf(kind).some((name) => (recorded[name] ?? null) === null);
 }
 
-const DAY_MS = 86_400_000;
-
 /**
  * When an object was made, as its record says: the first and the last moment, in milliseconds since the epoch (a bare date
- * is a whole day); undefined when it does not say.
+ * is a whole day; a time without an offset is read in UTC); undefined when it does not say.
  */
 export function madeBetween({
   attributes: { created_at: text },
 }: Pick<Remote, "attributes">): [number, number] | undefined {
-  const time = typeof text === "string" ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) return undefined;
-  return [time, /^\d{4}-\d\d-\d\d$/.test(String(text)) ? time + DAY_MS : time];
+  const made = readMoment(text);
+  if (!("at" in made)) return undefined;
+  return [made.at, made.form === "day" ? made.at + DAY_MS : made.at];
 }
 
 /** Returns true if a create may have made an object by the creation time of the object. */

@@ -12,7 +12,7 @@ import {
   type ValueObject,
   warningOf,
 } from "../model/index.ts";
-import { attributesOf, hasAll, refreshed, sameValue } from "./attributes.ts";
+import { attributesOf, hasAll, refreshed, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending } from "./pending-facts.ts";
@@ -27,6 +27,7 @@ import {
   questionOf,
   renamed,
   shownLater,
+  unknownValues,
   unreadable,
 } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
@@ -49,7 +50,13 @@ export function planResource(input: PlanInput): Planned {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
     return named ? planAdopted(input, prior) : planPending(input, prior, expired);
   }
-  if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, expired);
+  if (observed.status === "present") {
+    const planned = planPresent(input, observed, expired);
+    const creates = planned.change.actions.some((action) => action === "create");
+    return creates && observed.unproven !== undefined
+      ? unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }])
+      : planned;
+  }
   if (expired !== undefined) return leave(notCreated(input, expired));
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
@@ -58,7 +65,7 @@ export function planResource(input: PlanInput): Planned {
     if (observed.matches.length > 0) return leave(existing(input, observed.matches));
     if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
     if (kind.creation !== "listable" && !input.reorder) return leave(gone(input, observed.how, "paid"));
-    if (doubles.length > 0) return leave(lookalike(input, doubles));
+    if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
     const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
     const text = `${kind.noun} ${String(prior.attributes.id)} ${observed.how}`;
@@ -66,7 +73,7 @@ export function planResource(input: PlanInput): Planned {
   }
   if (observed.matches.length > 0) return leave(existing(input, observed.matches));
   if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
-  if (doubles.length > 0) return leave(lookalike(input, doubles));
+  if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return leave(renamed(input, former));
   // An entry without an id holds the generation of an order that came to nothing.
@@ -149,22 +156,23 @@ interface Difference {
 
 function planPresent(
   input: PlanInput,
-  before: JsonObject,
-  phase: Parameters<NonNullable<Kind["deferred"]>>[0],
+  { attributes: before, phase, ...seen }: Extract<PlanInput["observed"], { status: "present" }>,
   expired: string | undefined,
 ): Planned {
   const { kind, prior } = input;
+  const unclear = { ...unclearOf(kind, before), ...seen.unclear };
   const entries = attributesOf(kind);
   const differences: Difference[] = [];
   for (const { name, meta } of entries) {
     const old = before[name] ?? null;
     const wanted = desiredValue(input, name, meta, old);
-    if (!sameValue(meta, wanted, old)) differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
+    if (!Object.hasOwn(unclear, name) && !sameValue(meta, wanted, old))
+      differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
   // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
-  const diagnostics = mismatchesWithLive(input, before);
+  const diagnostics = [...mismatchesWithLive(input, before), ...unknownValues(input.address, unclear)];
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
   const untouchable = phase === "unknown" ? differences.filter(({ meta }) => meta.change === "in-place") : [];

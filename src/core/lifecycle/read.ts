@@ -7,6 +7,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
   fail,
+  isNoList,
   type JsonObject,
   type Phase,
   type ResourceState,
@@ -15,7 +16,7 @@ import {
   warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
+import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
 import type { Listed } from "./pending-facts.ts";
 import { mayPass } from "./status.ts";
@@ -31,6 +32,10 @@ export type Observation =
       readonly unlisted?: string;
       /** The API shows nothing of it before this is live, and it is taken to be as it was recorded: `service 1001`. */
       readonly waitsFor?: string;
+      /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
+      readonly unproven?: Diagnostic;
+      /** Unreadable values, by attribute. */
+      readonly unclear?: JsonObject;
     }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
   | ({ readonly status: "gone"; readonly how: string } & Likeness)
@@ -98,10 +103,13 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   const { kind, prior, importId, config, alone, isPending } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
+    if (recorded.status === "gone" && kind.creation === "listable")
+      account.proveAbsence(kind, parentOf(kind, prior.attributes));
     // Somebody may have recreated it by hand: what has its natural key is not created a second time.
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
+  account.proveAbsence(kind, parentOf(kind, config));
   if (isPending && config !== undefined)
     return { status: "absent", matches: [], listed: await listAll(account, kind, config) };
   return { status: "absent", ...(await likeness(account, kind, config)) };
@@ -122,15 +130,20 @@ export async function collection(account: Account, kind: Kind, config: ValueObje
   return [...(await account.list(kind, parent)).values()];
 }
 
-/** What is like the declaration; nothing when that or the collection is not known. */
-export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
+/** Objects that resemble the declaration; none if the declaration or the collection is unknown. @param listed the collection, if it was read. */
+export async function likeness(
+  account: Account,
+  kind: Kind,
+  config: ValueObject | undefined,
+  listed?: readonly Remote[],
+): Promise<Likeness> {
   if (config === undefined) return { matches: [] };
-  const all = await collection(account, kind, config);
+  const all = listed ?? (await collection(account, kind, config));
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear may match; it is read only where something is.
-  const unclear = all.filter(({ attributes }) => kind.mayMatch?.(config, attributes, []));
-  const plans = unclear.length > 0 ? await account.plans() : [];
-  const similar = unclear.filter((one) => !same.includes(one) && kind.mayMatch?.(config, one.attributes, plans));
+  const unclear = all.filter((one) => !same.includes(one) && mayMatch(kind, config, one.attributes, []));
+  const plans = kind.quote !== undefined && unclear.length > 0 ? await account.plans() : [];
+  const similar = unclear.filter(({ attributes }) => mayMatch(kind, config, attributes, plans));
   const unreadable = all.filter((one) => one.phase !== "gone" && unreadableOf(kind, config, one.attributes).length > 0);
   return {
     matches: same.filter(({ phase }) => phase !== "gone"),
@@ -139,11 +152,26 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
   };
 }
 
+/** Returns true where names alone decide: both have one. */
+export const isSimilarName = (kind: Kind, config: ValueObject, live: ValueObject) =>
+  kind.naturalKey(config) !== undefined && kind.naturalKey(live) !== undefined;
+
+/** Returns true for an object that the kind takes for similar and that agrees in whatever else distinguishes two. */
+const mayMatch = (kind: Kind, config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]) =>
+  kind.mayMatch?.(config, live, plans) === true && (kind.sameIdentity?.(config, live) ?? true);
+
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {
   if (kind.list === undefined && kind.get === undefined) return asRecorded(account, kind, prior);
   const id = prior.attributes.id;
   if (typeof id !== "string") return { status: "absent", matches: [] };
-  const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
+  let found: Remote | undefined;
+  try {
+    found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
+  } catch (error) {
+    const [unproven] = isNoList(error) ? error.diagnostics : [];
+    if (unproven === undefined) throw error;
+    return { ...asRecorded(account, kind, prior), unproven };
+  }
   // Lists may lag: what was created a moment ago is there, though none shows it yet.
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
@@ -260,7 +288,8 @@ function present(
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
-  return { status: "present", attributes, phase: remote.phase };
+  const unclear = unclearOf(kind, remote.attributes);
+  return { status: "present", attributes, phase: remote.phase, ...(unclear && { unclear }) };
 }
 
 /** What is known of other resources, to find the owner of a live object. */
@@ -295,7 +324,11 @@ export function lookalikesOf(
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
-  const leaving = unclear.filter((remote) => isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined);
+  // A name that is like one that leaves is another name.
+  const isNamed = ({ attributes }: Remote) => isSimilarName(kind, config, attributes);
+  const leaving = unclear.filter(
+    (remote) => !isNamed(remote) && isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined,
+  );
   return [...unexplained, ...leaving];
 }
 

@@ -161,6 +161,18 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
   });
 }
 
+/** The API shows values of one object that cannot be read. */
+export function unknownValues(address: string, values: JsonObject): Diagnostic[] {
+  return Object.entries(values).map(([name, value]) =>
+    warningOf("plan.unknown_date", `${name} of ${address} cannot be read: the API shows ${shown(value)}`, {
+      detail: `No change is planned on a date that cannot be read, so ${name} stays as it is.`,
+      remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
+      address,
+      attribute: [name],
+    }),
+  );
+}
+
 /** What is to be adopted cannot be seen yet. */
 export function shownLater({ kind, address }: Subject, waitsFor: string): Diagnostic {
   const summary = `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`;
@@ -257,8 +269,31 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
   });
 }
 
+/** A host may have rewritten or cut the name of an object that no address owns. */
+function similar({ kind, address }: Subject, live: readonly Remote[], config: ValueObject): Diagnostic {
+  const [name = "domain"] = kind.identity ?? [];
+  const [first] = live;
+  const ids = live.map(({ id }) => id);
+  const one = ids.length === 1;
+  const which = one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`;
+  const is = shown(first?.attributes[name] ?? null);
+  const summary = `${address} may be ${which}, which ${one ? "is" : "are"} not in the state`;
+  return errorOf("plan.lookalike", summary, {
+    detail: `Its ${name} is ${is}; ${shown(config[name] ?? null)} is declared. A host may rewrite or cut a ${name}. Was the state lost?`,
+    object: importIdOfFirst(kind, live),
+    remedies: [
+      { do: "import", ...(one && { id: importIdOfFirst(kind, live) ?? "" }), when: "it is" },
+      { do: "order_anyway" },
+    ],
+    address,
+  });
+}
+
 /** A declared server without a domain could be one that exists and that no address owns. */
-export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Remote[]): Diagnostic {
+export function lookalike(subject: Subject, live: readonly Remote[], config: ValueObject = {}): Diagnostic {
+  const { kind, address, ownerOf } = subject;
+  const named = live.filter(({ attributes }) => kind.naturalKey(attributes) !== undefined);
+  if (kind.naturalKey(config) !== undefined && named.length > 0) return similar(subject, named, config);
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
   const left = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);

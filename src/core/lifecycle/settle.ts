@@ -3,8 +3,8 @@
  */
 import type { InvoiceRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { ApiError, fail, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
-import { type Account, isNotFound } from "./account.ts";
+import { ApiError, fail, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
+import type { Account } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
 import { type PendingCreate, settledMark } from "./pending-create.ts";
@@ -239,6 +239,7 @@ async function invoicesOf(
 
 /** Invoices of orders that are none of the services there are. */
 async function unclaimed(all: readonly InvoiceRecord[], account: Account, invoiced: Kind | undefined) {
+  if (invoiced !== undefined) account.proveAbsence(invoiced);
   const known = invoiced === undefined ? new Map<string, Remote>() : await account.list(invoiced);
   return all.filter(({ order_id: order }) => order !== null && !known.has(order));
 }

@@ -8,6 +8,7 @@ import {
   type Diagnostic,
   errorOf,
   HostformError,
+  isPaid,
   type Json,
   type JsonObject,
   type Phase,
@@ -221,10 +222,10 @@ export async function signOnRefused(account: Account, kind: Kind, id: string, er
  * @throws HostformError the refusal, where it is not known to be unpaid: then its word has to be understood.
  */
 export async function whyWaiting(account: Account, early: NotLiveYet): Promise<string | undefined> {
-  const isPaid = await isPaidFor(account, early.service.id);
-  if (early.service.phase === "unknown" && isPaid !== false) throw early.notUnderstood();
-  if (isPaid === true) return undefined;
-  return isPaid === false ? "its invoice is not paid" : "it is not known whether it is paid";
+  const paid = await isPaidFor(account, early.service.id);
+  if (early.service.phase === "unknown" && paid !== false) throw early.notUnderstood();
+  if (paid === true) return undefined;
+  return paid === false ? "its invoice is not paid" : "it is not known whether it is paid";
 }
 
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
@@ -232,6 +233,7 @@ async function isPaidFor(account: Account, id: string): Promise<boolean | undefi
   // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
   const invoices = await account.invoices().catch(() => []);
   const own = invoices.filter(({ order_id: order }) => order === id);
-  const isPaid = own.map(({ paid_at, status }) => paid_at !== null || /^(?:paid|settled)$/i.test(status ?? ""));
-  return own.length === 0 ? undefined : isPaid.every(Boolean);
+  const paid = own.map(isPaid);
+  if (paid.includes(false)) return false;
+  return paid.length === 0 || paid.includes(undefined) ? undefined : true;
 }

@@ -1,7 +1,8 @@
 /**
  * What is wrong with declared attributes: as the kind says, and as the API says of what was sent.
  */
-import { z } from "zod";
+import type * as z from "zod";
+import { isFreeMap } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
 import {
   ApiError,
@@ -142,9 +143,4 @@ function attributeOf(kind: Kind, declared: JsonObject, field: string): Attribute
     return isFreeMap(type) && isObject(value) && Object.hasOwn(value, name);
   });
   return map && [map.name, ...path];
-}
-
-function isFreeMap(type: z.ZodType): boolean {
-  if (type instanceof z.ZodOptional) return isFreeMap(type.unwrap() as z.ZodType);
-  return type instanceof z.ZodPipe ? isFreeMap(type.out as z.ZodType) : type instanceof z.ZodRecord;
 }

@@ -1,4 +1,6 @@
 // What a plan means for people: what is bought, which sites go offline, who gets in. All reports draw from this.
+
+import { shownName } from "./natural-key.ts";
 import {
   type Change,
   type ChangeReason,
@@ -163,10 +165,13 @@ const NO_PLAN = "–";
 const whole = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
 const word = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
 
+/** A domain or an e-mail address for people. */
+const named = (value: Json | undefined) => (word(value) === undefined ? undefined : shownName(String(value)));
+
 /** What a change is about, in a reader's words: the domain, else the name, the receiver or the address. */
 function siteFinder(changes: readonly Change[]): (change: Change) => string | undefined {
   const own = ({ before, after }: Change) =>
-    word(after?.domain) ?? word(before?.domain) ?? word(after?.url) ?? word(before?.url);
+    named(after?.domain) ?? named(before?.domain) ?? word(after?.url) ?? word(before?.url);
   const services = changes.filter(({ type }) => type === "hosting_service");
   const byAddress = new Map(services.map((change) => [change.address, own(change)]));
   const byId = new Map(services.map((change) => [change.before?.id, own(change)]));
@@ -276,7 +281,7 @@ function accessOf(change: Change, name: string): Said[] {
   const { email: was, permission: had } = before ?? {};
   const { email: is = config?.email, permission: gets = config?.permission } = after ?? {};
   const of = (email: Json | undefined, permission: Json | undefined) => ({
-    person: word(email) ?? change.address,
+    person: named(email) ?? change.address,
     may: word(permission) === undefined ? "access" : `access to ${String(permission)} it`,
   });
   const taken = of(was, had);

@@ -1,6 +1,7 @@
 import type { Code } from "./codes.ts";
 import { type Diagnostic, type DiagnosticParts, errorOf } from "./diagnostic.ts";
 import type { Remedy } from "./remedy.ts";
+import { NotUtf8 } from "./text.ts";
 
 /** A failure that is explained to the user: it carries diagnostics, never needs a stack trace. */
 export class HostformError extends Error {
@@ -13,9 +14,18 @@ export class HostformError extends Error {
   }
 }
 
+/** Refusals for which the machine is the cause, wherever a file is read or written. */
+const OF_THE_MACHINE = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"];
+
 /** What an error says, whatever it is: of one that hostform did not foresee, that it is a defect. */
 export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
+  if (error instanceof NotUtf8 || OF_THE_MACHINE.includes(errnoOf(error) ?? "")) {
+    const summary = `A file cannot be read or written: ${fileFailure(error)}`;
+    const remedies = ["Correct what the message names. Then run the command again."];
+    const detail = error instanceof NotUtf8 ? undefined : messageOf(error);
+    return [errorOf("file.refused", summary, { ...(detail && { detail }), remedies })];
+  }
   const summary = "hostform has failed in a way that was not foreseen";
   const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const remedies = ["Run the command again with HOSTFORM_DEBUG=1 and report the output."];
@@ -69,9 +79,51 @@ export class ApiError extends HostformError {
   }
 }
 
+export const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
+
+/** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
+}
+
+/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
+export function saysNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 404 || error.status === 410);
+}
+
+/** Returns true if an answer is no list, so that the list proves nothing. */
+export const isNoList = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 200 && error.diagnostics[0]?.code === "api.inconclusive";
+
 /** Node's own error codes (`ENOENT`, `ECONNREFUSED`), for errors of unknown type. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/* Why the system refused to read or write a file, in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of the path is not a folder",
+  EISDIR: "it is a folder",
+  EACCES: "its permissions do not allow it",
+  EPERM: "its permissions do not allow it",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the disk (ENOSPC)",
+  EDQUOT: "the disk quota is used up (EDQUOT)",
+  EFBIG: "it is larger than the system allows (EFBIG)",
+  EIO: "the disk reports a fault (EIO)",
+  EBUSY: "it is in use, or is a mount of its own: mount its folder instead (EBUSY)",
+  EEXIST: "another file of that name is there",
+  ELOOP: "its links lead in a circle",
+  ENAMETOOLONG: "its name is too long",
+};
+
+/** Why a file cannot be read or written, for the end of a sentence: `it is a folder`. @throws any other error. */
+export function fileFailure(error: unknown): string {
+  if (error instanceof NotUtf8) return error.message;
+  const errno = errnoOf(error);
+  if (errno === undefined) throw error;
+  return REASONS[errno] ?? errno;
 }
 
 /** The same failure with its diagnostics changed; an error that has none as it is. */
@@ -94,14 +146,11 @@ export const ifExplained =
     throw error;
   };
 
-/** For `catch`: handles what the system refused, by its code; any other error is thrown on. */
+/** For `catch`: handles what the file system refused, by its reason in words; any other error is thrown on. */
 export const ifErrno =
-  <T>(handle: (errno: string) => T) =>
-  (error: unknown): T => {
-    const errno = errnoOf(error);
-    if (errno === undefined) throw error;
-    return handle(errno);
-  };
+  <T>(handle: (reason: string) => T) =>
+  (error: unknown): T =>
+    handle(fileFailure(error));
 
 /** The same as `promise.catch(handle)`, for a step that promises nothing. */
 export function attempt<T, U>(step: () => T, handle: (error: unknown) => U): T | U {

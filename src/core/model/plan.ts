@@ -1,5 +1,6 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
 import { type Diagnostic, isError } from "./diagnostic.ts";
+import { readMoment } from "./moment.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
 
@@ -158,6 +159,24 @@ export interface Invoice {
   readonly paid?: boolean;
 }
 
+const UNPAID =
+  /\b(?:unpaid|not|non|no|open|due|overdue|pending|awaiting|waiting|outstanding|issued|sent|draft|new|part|partial|partially|cancel|canceled|cancelled|void|voided|refund|refunded|reversed|disputed|uncollectible|failed|declined)\b/;
+
+/**
+ * Returns true for an invoice that is paid, undefined where that cannot be read. A known status word outranks the time of
+ * payment, which some hosts fill with a zero date (§2 leaves the words open).
+ */
+export function isPaid({ paid_at, status }: { readonly paid_at: string | null; readonly status: string | null }) {
+  const words = (status ?? "")
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replace(/[^\p{L}]+/gu, " ")
+    .toLowerCase();
+  if (UNPAID.test(words)) return false;
+  if (/\b(?:paid|settled)\b/.test(words)) return true;
+  const { form } = readMoment(paid_at);
+  return form === "unknown" ? undefined : form !== "none";
+}
+
 /** The end of an apply. */
 export interface ApplyResult {
   readonly outcomes: readonly ChangeOutcome[];
@@ -273,6 +292,8 @@ export interface Change {
   readonly unfulfilled?: true;
   /** When it was created (ISO 8601), where no list shows it yet: it is planned as recorded. */
   readonly unlisted?: string;
+  /** The host answered with no list in place of the list that would show it: it is planned as recorded. */
+  readonly unchecked?: true;
   /** The API does not show it before this is live (`service 1001`): until then it is planned as recorded, or as new. */
   readonly waitsFor?: string;
   /** Whose it is: as declared, else as recorded. */

@@ -44,6 +44,48 @@ export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Bytes that are no text in UTF-8; the message names the place, and ends a sentence. */
+export class NotUtf8 extends Error {
+  /** `not valid UTF-8, but in UTF-16` */
+  readonly what: string;
+  /** Place of the first invalid byte, from 1; the column in characters. */
+  readonly line: number;
+  readonly column: number;
+
+  constructor(bytes: Uint8Array, before: string) {
+    const lines = before.split(/\r\n|\r|\n/);
+    const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
+    const [first, second] = bytes;
+    const utf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) ? ", but in UTF-16" : "";
+    const what = `not valid UTF-8${utf16}`;
+    super(`it is ${what} (line ${line}, column ${column})`);
+    this.what = what;
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** The text of bytes in UTF-8, with its byte order mark if it has one. @throws NotUtf8 */
+export function utf8(bytes: Uint8Array): string {
+  const decoded = (end: number, whole = false): string | undefined => {
+    try {
+      const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+      return decoder.decode(bytes.subarray(0, end), { stream: !whole });
+    } catch {
+      return undefined;
+    }
+  };
+  const text = decoded(bytes.length, true);
+  if (text !== undefined) return text;
+  let [good, bad] = [0, bytes.length + 1];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (decoded(middle) === undefined) bad = middle;
+    else good = middle;
+  }
+  throw new NotUtf8(bytes, decoded(good) ?? "");
+}
+
 /** Set by GitHub Actions (Gitea's and Forgejo's too), Azure Pipelines and TeamCity, whose agents act on what a log says. */
 const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
 
@@ -75,13 +117,26 @@ export function breakCommands(text: string, shown: (character: string) => string
   return text.replace(COMMAND, (_, hash, bracket, space, colon) => `${hash ?? space}${shown(bracket ?? colon)}`);
 }
 
-/** Characters that mean themselves to a shell, wherever they stand in a word. */
-const PLAIN = /^[\p{L}\p{N}_./:@%+,=-]+$/u;
+/** Words that mean themselves to a shell. A `=` in front names a command to zsh. */
+const PLAIN = /^(?!=)[\p{L}\p{N}_./:@%+,=-]+$/u;
+/** Characters that a line of a message cannot hold. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** A word as a POSIX shell takes it literally: as it is where it may be, else in single quotes. */
+/**
+ * A word as a shell takes it literally: as it is where it may be, else in single quotes; one that cannot be printed in the quotes
+ * of bash, ksh and zsh that know escapes, byte for byte (`$'a\x0ab'`).
+ */
 export function shellWord(text: string): string {
-  return PLAIN.test(text) ? text : inQuotes(text);
+  if (PLAIN.test(text)) return text;
+  if (!UNPRINTABLE.test(text)) return inQuotes(text);
+  const bytes = (character: string) =>
+    [...new TextEncoder().encode(character)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  const escaped = [...text].map((one) => (UNPRINTABLE.test(one) || one === "'" || one === "\\" ? bytes(one) : one));
+  return `$'${escaped.join("")}'`;
 }
+
+/** A file as such a word. One that begins with a hyphen would be an option. */
+export const shellPath = (file: string): string => shellWord(file.startsWith("-") ? `./${file}` : file);
 
 /**
  * A JSON document whose text is safe on a terminal too. `JSON.stringify` leaves C1, DEL and bidirectional controls as
@@ -151,7 +206,9 @@ const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 /** An amount in the API's own unit (§2 Gaps: its scale is not specified): `4,000`; with a scale of 2 `40.00`. */
 export function formatAmount(amount: number, scale?: number): string {
-  return scale === undefined ? formatNumber(amount) : formatNumber(amount / 10 ** scale, scale);
+  if (scale === undefined) return formatNumber(amount);
+  // Amounts in the currency itself may have a fraction.
+  return formatNumber(amount / 10 ** scale, Number.isInteger(amount) ? scale : Math.max(scale, 2));
 }
 
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;

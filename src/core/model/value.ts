@@ -151,3 +151,19 @@ export function parsedJson(text: string): unknown {
     return undefined;
   }
 }
+
+/**
+ * The value of a JSON text, in which integers beyond 2^53 are texts of their digits, so that a long id survives.
+ * @throws SyntaxError
+ */
+export function exactJson(text: string): unknown {
+  return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+}
+
+/** A reviver; its third parameter, the source text, is newer than TypeScript's declaration of JSON.parse. */
+function keepDigits(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  return typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    ? source
+    : value;
+}

@@ -1,5 +1,5 @@
 import { constants, statSync, writeFileSync } from "node:fs";
-import { open, readdir, readFile, readlink, realpath, rename, unlink } from "node:fs/promises";
+import { link, open, readdir, readFile, readlink, realpath, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf } from "../model/index.ts";
 
@@ -16,6 +16,8 @@ export interface Disk {
   create(path: string): Promise<NewFile>;
   /** Replaces `to` by `from`, atomically for readers. */
   rename(from: string, to: string): Promise<void>;
+  /** Gives a file a second name. */
+  link(from: string, to: string): Promise<void>;
   /** Removes a file; it is no error when there is none. */
   remove(path: string): Promise<void>;
   list(folder: string): Promise<string[]>;
@@ -78,6 +80,24 @@ export async function replaceFile(
   }
 }
 
+/**
+ * Returns true for a file that is a mount of its own (`docker run -v FILE:FILE`): its folder takes new files, and none can
+ * replace it. A second name in the same folder shows this without a change; where a file system has no links, it stays unknown.
+ * @param temporary a free path in the same folder.
+ */
+export async function isMount(
+  disk: Disk,
+  { path, temporary }: { readonly path: string; readonly temporary: string },
+): Promise<boolean> {
+  try {
+    await disk.link(path, temporary);
+    await disk.remove(temporary);
+  } catch (error) {
+    return errnoOf(error) === "EXDEV";
+  }
+  return false;
+}
+
 export const systemDisk: Disk = {
   resolve: followLinks,
   read: (path) => ifPresent(readFile(path, "utf8")),
@@ -90,7 +110,8 @@ export const systemDisk: Disk = {
       close: () => file.close(),
     };
   },
-  rename,
+  rename: (from, to) => rename(from, to),
+  link: (from, to) => link(from, to),
   remove: (path) => ifPresent(unlink(path)),
   list: (folder) => readdir(folder),
   syncFolder: async (folder) => {

@@ -1,7 +1,7 @@
 // Keys and what is sealed with them: AES-256-GCM under a key that is given, or derived from a passphrase (PBKDF2).
 import { createCipheriv, createDecipheriv, createHmac, pbkdf2, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { fail, type JsonObject } from "../model/index.ts";
 import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
 

@@ -15,7 +15,7 @@
  * included, is the whole state at the server before its promise resolves. It must not read the environment, show a
  * password, or go on writing once the lock may be another's.
  */
-export { createSynced, type Disk, type NewFile, replaceFile, systemDisk } from "./disk.ts";
+export { createSynced, type Disk, isMount, type NewFile, replaceFile, systemDisk } from "./disk.ts";
 export { bytesOf, Encryption, type Seal } from "./encryption.ts";
 export {
   decodeState,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, type ResourceJson } from "./state-json.ts";

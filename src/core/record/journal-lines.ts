@@ -3,7 +3,7 @@
 // what holds for the last line holds for all. The length shows a line that was cut off, and two that lost the line break
 // between them.
 import { hash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { attempt, ifExplained, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import { normalized, privateMark } from "./instance.ts";

@@ -1,6 +1,6 @@
 // Mutual exclusion of the writers of one state: what every lock promises, who holds it, and the lock of a state file.
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { z } from "zod";
+import * as z from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
 import { type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
 import { filesOfState, refuseLost } from "./state-file.ts";

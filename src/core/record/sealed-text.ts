@@ -1,5 +1,5 @@
 // A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
-import { z } from "zod";
+import * as z from "zod";
 import {
   attempt,
   type Diagnostic,
@@ -60,8 +60,8 @@ export class SealedText implements StateText {
     ];
   }
 
-  async sweep(): Promise<void> {
-    await this.stored.sweep?.();
+  async prepare(): Promise<void> {
+    await this.stored.prepare?.();
   }
 
   nextRun(): void {

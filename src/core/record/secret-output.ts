@@ -12,8 +12,9 @@ import {
   type SecretDestination,
   type SecretName,
   type SecretOutput,
+  shellPath,
 } from "../model/index.ts";
-import { createSynced, type Disk, replaceFile, systemDisk } from "./disk.ts";
+import { createSynced, type Disk, isMount, replaceFile, systemDisk } from "./disk.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 interface SecretOutputParts {
@@ -106,6 +107,8 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       const temporary = await freeBeside(path);
       await createSynced(disk, temporary, "This line tests whether the file can be written.\n");
       await disk.remove(temporary);
+      if (await isMount(disk, { path, temporary }))
+        refuse(`${path} is a mount of its own, and no other file can replace it.`, "Mount its folder instead.");
     }, path);
     return diagnostics;
   }
@@ -135,7 +138,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       code: "secret.output",
       summary: `${declared}, where a secret is written to, can be read by others`,
       detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
-      remedies: [`\`chmod 600 ${declared}\`. Others who can read it now lose that access.`],
+      remedies: [`\`chmod 600 ${shellPath(declared)}\`. Others who can read it now lose that access.`],
       address,
       attribute: ["secret_output"],
     };

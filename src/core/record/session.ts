@@ -102,9 +102,15 @@ export class StateSession {
     });
   }
 
-  /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
-  async move(from: string, to: string): Promise<Move["moved"]> {
-    const { document, moved } = moveResources(this.#revision.document, from, to);
+  /** Moves resources, or all instances of them, one after the other: all of them or none. Throws as `put` and `moveResources` do. */
+  async move(steps: Move["moved"]): Promise<Move["moved"]> {
+    let { document } = this.#revision;
+    const moved = steps.flatMap(({ from, to }) => {
+      const next = moveResources(document, from, to);
+      document = next.document;
+      return next.moved;
+    });
+    if (moved.length === 0) return moved;
     await this.#change((revision) => {
       revision.document = document;
       return moved.flatMap((step) => [step.from, step.to]);

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { amended, type Diagnostic, errnoOf, fail, messageOf } from "../model/index.ts";
-import { type Disk, type NewFile, NOT_A_FILE, replaceFile } from "./disk.ts";
+import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "./disk.ts";
 
 /** What is asked right before something is written, and may refuse it by throwing. */
 export type Verify = () => void | Promise<void>;
@@ -11,8 +11,11 @@ export interface StateText {
   readonly name: string;
   /** A sentence on where an earlier text can be found, for the fix of one that is damaged. */
   readonly earlier?: string;
-  /** Removes what writers that were killed left behind, where they can leave anything. Only for the holder of the lock. */
-  sweep?(): Promise<void>;
+  /**
+   * Removes what killed writers left behind, and finds out whether the text can be replaced at all. Only for the holder of
+   * the lock. @throws HostformError `state.unwritable`.
+   */
+  prepare?(): Promise<void>;
   /** Undefined when nothing was ever written. @throws HostformError `state.unreadable`. */
   read(): Promise<string | undefined>;
   /**
@@ -106,12 +109,25 @@ export class StateFile implements StateText {
     else await this.#disk.syncFolder(dirname(this.name));
   }
 
-  async sweep(): Promise<void> {
+  async prepare(): Promise<void> {
     const folder = dirname(this.name);
     // What cannot be removed is left: it is harmless, and a broken disk shows at the next write.
     const names = await this.#disk.list(folder).catch(() => []);
     const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
+    if (!(await isMount(this.#disk, { path: this.name, temporary: this.#temporary("link") }))) return;
+    fail("state.unwritable", "The state file is a mount of its own, so no other file can replace it", {
+      detail: `${this.name}: hostform replaces the state as a whole, and its journal, backup and lock lie beside it. No request was sent.`,
+      remedies: ['Mount the folder in place of the file, as in `docker run -v "$PWD:/work"`.'],
+    });
+  }
+
+  /**
+   * Keeps the backup of this run and replaces the state by the same text, before the run depends on it: a state that cannot be
+   * replaced (an immutable file, a folder of others, a full disk) fails here, and not after an order. Throws as `write` does.
+   */
+  async rehearse(verify: Verify): Promise<void> {
+    if (!this.#backedUp && this.#seen?.text !== undefined) await this.write(this.#seen.text, verify);
   }
 
   /**
@@ -119,8 +135,7 @@ export class StateFile implements StateText {
    * @returns the file's identity. @throws what `verify` and `unchanged` throw; else the system's own error.
    */
   replace(path: string, text: string, verify: Verify): Promise<string | undefined> {
-    const temporary = join(dirname(path), `.${basename(this.name)}.${this.#uuid()}.tmp`);
-    return replaceFile(this.#disk, { path, temporary }, text, async () => {
+    return replaceFile(this.#disk, { path, temporary: this.#temporary(this.#uuid()) }, text, async () => {
       await verify();
       await this.unchanged();
     });
@@ -128,6 +143,10 @@ export class StateFile implements StateText {
 
   nextRun(): void {
     this.#backedUp = false;
+  }
+
+  #temporary(own: string): string {
+    return join(dirname(this.name), `.${basename(this.name)}.${own}.tmp`);
   }
 
   /** @throws HostformError `state.lost_lock` when the file is not the one that was read or written here last. */
@@ -169,10 +188,14 @@ export class JournalFile {
     }
   }
 
-  /** Begins a journal with its first line, in place of whatever is there; durable when it resolves. */
+  /**
+   * Begins a journal with its first line, in place of whatever is there; durable when it resolves. The state is replaced by
+   * its own text before, because everything in the journal ends there.
+   */
   async begin(head: string, verify: Verify): Promise<void> {
     await verify();
     await this.#state.unchanged();
+    await this.#state.rehearse(verify);
     await this.#disk.remove(this.name);
     const file = await this.#disk.create(this.name);
     try {
@@ -252,7 +275,7 @@ export function unwritable(name: string, error: unknown, consequence: string): D
     severity: "error",
     code: "state.unwritable",
     summary: "The state could not be written",
-    detail: `${name}: ${reasonOf(error)}\n${consequence}`,
+    detail: [`${name}: ${reasonOf(error)}`, consequence].filter(Boolean).join("\n"),
     remedies: [
       "Check disk space and permissions. Then run plan: what exists in the account is found there and can be imported.",
     ],

@@ -1,5 +1,5 @@
 // The JSON of a state file: read with every digit and checked for its form, printed byte for byte as Terraform does.
-import { z } from "zod";
+import * as z from "zod";
 import { fail, formatPath, isObject, type Json } from "../model/index.ts";
 
 /** The newest state format that is understood here; Terraform has written it since 0.12. */

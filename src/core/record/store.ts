@@ -100,7 +100,7 @@ export function createStateStore(
       try {
         if (lock !== undefined) {
           await encryption.ready();
-          await at.text.sweep();
+          await at.text.prepare();
         }
         const opened = await openDocuments(at);
         if (lock !== undefined && opened.spent) await removeSpent(at, lock);
@@ -151,7 +151,7 @@ async function whileLocked<T>(
 ): Promise<T> {
   const held = await lock.acquire(request);
   try {
-    await text.sweep?.();
+    await text.prepare?.();
     const result = await work(held);
     await text.confirm?.();
     return result;

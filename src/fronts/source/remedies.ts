@@ -110,7 +110,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     case "wait_for_lock":
       return "Wait for it (`--lock-timeout 5m`).";
     case "unlock": {
-      const unlock = command(action.id === undefined ? "force-unlock" : `force-unlock ${action.id}`);
+      const unlock = command(action.id === undefined ? "force-unlock" : `force-unlock ${shellWord(action.id)}`);
       return action.when === undefined ? `Free the lock: ${unlock}.` : `${unlock}.`;
     }
     case "encrypt_state": {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend, JsonObject } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "./diagnostics.ts";
 import { namesSecret, rangeOf } from "./source.ts";
@@ -131,7 +131,7 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
     const summary = `The backend ${type} has no setting "${key.slice(0, 100)}"`;
     return diags.addUnknown(keySpan, summary, key, known, { detail: `The settings are ${known.join(", ")}.` });
   }
-  const value = settingValue(entry.value, "A backend", context);
+  const value = settingValue(entry, backendSettings[type], "A backend", context);
   if (value === undefined) return undefined;
   if (typeof value === "string" && CREDENTIALS_IN_URL.test(value)) return refuseSecret();
   return checkedSetting<z.ZodObject>(backendSettings[type], entry, value, diags) as JsonObject | undefined;

@@ -1,9 +1,11 @@
+import type { z } from "zod";
 import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
 import type { AttributeMeta } from "../../core/kinds/attribute.ts";
 import { ExpressionError, type Reference, type Value } from "../../core/model/index.ts";
 import { asSentence, type DiagnosticCollector, type Remark } from "./diagnostics.ts";
+import { typedValue } from "./scalars.ts";
 import type { Span } from "./source.ts";
-import { type Leaf, type Tree, toJson } from "./tree.ts";
+import type { Entry, Leaf } from "./tree.ts";
 
 /** The environment variables that a declaration may read. */
 interface EnvironmentReader {
@@ -87,10 +89,16 @@ export function unreferable(
 
 /**
  * The value of a setting that is needed before anything can be planned: `${env.NAME}` is its only possible reference.
- * @param owner `A backend`, for messages. @returns undefined after a reported error.
+ * @param schema of all settings. @param owner `A backend`, for messages. @returns undefined after a reported error.
  */
-export function settingValue(tree: Tree, owner: string, context: ReadContext): Value | undefined {
-  if (tree.form !== "leaf" || typeof tree.value !== "string") return toJson(tree);
+export function settingValue(
+  { key, keySpan, value: tree }: Entry,
+  schema: z.ZodObject,
+  owner: string,
+  context: ReadContext,
+): Value | undefined {
+  if (tree.form !== "leaf" || typeof tree.value !== "string")
+    return typedValue(tree, schema.shape[key], { path: [key], diags: context.diags, keySpan });
   const references = templateReferences(tree, context);
   if (references === undefined) return undefined;
   const [wrong] = references;

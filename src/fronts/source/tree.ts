@@ -10,6 +10,8 @@ export type Tree = Leaf | ListTree | MapTree;
 export interface Leaf {
   readonly form: "leaf";
   readonly value: null | boolean | number | string;
+  /** Source text of a word or number that its value does not keep: `1.10`, `0x10`, `True`, `Null`. */
+  readonly written?: string;
   readonly span: Span;
 }
 
@@ -50,6 +52,11 @@ export function isGiven(entry: Entry | undefined): entry is Entry {
 /** The value if it is a string. */
 export function stringOf(tree: Tree | undefined): string | undefined {
   return tree?.form === "leaf" && typeof tree.value === "string" ? tree.value : undefined;
+}
+
+/** The text of a single value as it is written; undefined for null, a list and a map. */
+export function textOf(tree: Tree | undefined): string | undefined {
+  return tree?.form === "leaf" && tree.value !== null ? (tree.written ?? String(tree.value)) : undefined;
 }
 
 /** The place of an entry's value; of its key when the value is empty. */

@@ -1,16 +1,24 @@
 /**
  * The program that Terraform starts. It listens and prints the handshake at once; the provider itself is loaded while Terraform
  * connects. It ends when Terraform asks it to, or when the last connection closes, so that a killed Terraform leaves no provider
- * behind.
+ * behind. Another program may import this file: then nothing starts, and the program serves the provider with the exports.
  */
+import { existsSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import { VERSION } from "../../core/api/version.ts";
 import { nodeTooOld } from "../../core/model/runtime.ts";
 import { selfSigned } from "./wire/certificate.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";
 import { type Endpoint, handshakeLine, invitation, listen, reattachment } from "./wire/handshake.ts";
 import { complain, describeDefect, keepStdoutClean, processLog as log, printLine } from "./wire/log.ts";
+
+export { createGrpcServer } from "./wire/grpc.ts";
+export { listen, reattachment } from "./wire/handshake.ts";
+
+/** Loads the provider, which takes longer than the rest of this file. */
+export const loadCalls = () => import("./calls/index.ts");
 
 /** How long the calls of a killed Terraform may still run: the journal records the outcome of a request to the API. */
 const GRACE_MS = 30_000;
@@ -73,7 +81,7 @@ function lazyPeer(provider: Promise<Peer>): Peer {
 
 async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) => string, stays: boolean) {
   process.on("uncaughtException", die);
-  const loading = Promise.withResolvers<typeof import("./calls/index.ts")>();
+  const loading = Promise.withResolvers<Awaited<ReturnType<typeof loadCalls>>>();
   const grpc = createGrpcServer({
     service: "tfplugin6.Provider",
     tls,
@@ -94,7 +102,7 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   }
   process.once("exit", endpoint.remove);
   printLine(announce(endpoint));
-  loading.resolve(import("./calls/index.ts"));
+  loading.resolve(loadCalls());
   keepStdoutClean();
 
   // A terminal sends these signals to Terraform and to this process; Terraform decides when the provider ends.
@@ -105,7 +113,7 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   onceOrphaned(() => endGently(grpc));
 }
 
-async function main(args: readonly string[]): Promise<void> {
+async function serve(args: readonly string[]): Promise<void> {
   const tooOld = nodeTooOld(process.versions.node);
   if (tooOld !== undefined) return refuse(tooOld);
   if (args[0] === "--reattach") {
@@ -125,4 +133,16 @@ async function main(args: readonly string[]): Promise<void> {
   await start(tls, (endpoint) => handshakeLine(endpoint, tls?.identity), false);
 }
 
-main(process.argv.slice(2)).catch(die);
+/** Runs the provider as this process. */
+export function main(): void {
+  serve(process.argv.slice(2)).catch(die);
+}
+
+/** Returns true when Node was started with this file. The loader of Node follows links unless an option forbids it. */
+function isProgram([, file]: readonly string[]): boolean {
+  if (file === undefined) return false;
+  const isThis = (one: string) => pathToFileURL(one).href === import.meta.url;
+  return isThis(file) || (existsSync(file) && isThis(realpathSync(file)));
+}
+
+if (isProgram(process.argv)) main();

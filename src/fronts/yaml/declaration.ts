@@ -11,10 +11,11 @@ import {
 } from "../../core/model/index.ts";
 import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
+import { typedValue } from "../source/scalars.ts";
 import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
 import type { ReadContext } from "../source/templates.ts";
-import { locate, type MapTree, toJson } from "../source/tree.ts";
+import { locate, type MapTree } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
 import { expand } from "./expand.ts";
 import { readOutputs } from "./outputs.ts";
@@ -183,7 +184,10 @@ function desiredResource(
     if (source !== undefined) sources.set(name, source);
   }
   const config: Record<string, Json> = {};
-  for (const [name, entry] of attributes) config[name] = toJson(entry.value);
+  for (const [name, { keySpan: at, value }] of attributes) {
+    const place = { path: [name], diags: context.diags, address, keySpan: at };
+    config[name] = typedValue(value, kind.attributes.shape[name], place);
+  }
   const entries = places.size === 0 ? attributes : new Map([...attributes, ...places]);
   const tree: MapTree = { form: "map", entries, span: keySpan };
   return {

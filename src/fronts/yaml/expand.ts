@@ -50,7 +50,8 @@ export function expand(
 }
 
 /**
- * A map upon another. Maps merge deeply; any other value replaces what is below it, and null removes it.
+ * A map upon another. Maps merge deeply; any other value replaces what is below it, and null removes it. `Null` removes nothing: a text
+ * may be meant.
  * @param replace keys whose maps do not merge: what is below is removed.
  */
 export function merge(base: MapTree, over: MapTree, replace: readonly string[] = []): MapTree {
@@ -58,12 +59,14 @@ export function merge(base: MapTree, over: MapTree, replace: readonly string[] =
   for (const [key, entry] of over.entries) {
     const below = entries.get(key);
     if (below === undefined) entries.set(key, entry);
-    else if (isNull(entry.value)) entries.delete(key);
+    else if (removes(entry.value)) entries.delete(key);
     else if (below.value.form !== "map" || entry.value.form !== "map") entries.set(key, entry);
     else entries.set(key, { ...entry, value: merge(below.value, entry.value) });
   }
   return { ...over, entries };
 }
+
+const removes = (tree: Tree) => tree.form === "leaf" && tree.value === null && tree.written === undefined;
 
 const emptyAt = (span: Span): MapTree => ({ form: "map", entries: new Map(), span });
 

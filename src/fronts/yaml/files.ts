@@ -1,8 +1,8 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
-import { type Diagnostic, errnoOf, errorOf, HostformError } from "../../core/model/index.ts";
+import { type Diagnostic, errorOf, fileFailure, HostformError, NotUtf8, utf8 } from "../../core/model/index.ts";
 import type { Declaration } from "../source/index.ts";
-import { Source, type SourceFile } from "../source/source.ts";
+import type { SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 import { includedBy, nestedIncludes } from "./include.ts";
 import { unreadWarnings } from "./unread.ts";
@@ -118,32 +118,16 @@ async function readSource(
     return errorOf("config.too_large", `${path} is larger than ${mebibytes(limits)}`, { remedies: [fix] });
   }
   try {
-    return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch {
-    return notUtf8(path, bytes);
+    return { path, text: utf8(bytes).replace(/^\uFEFF/, "") };
+  } catch (error) {
+    if (!(error instanceof NotUtf8)) throw error;
+    const { what, line, column } = error;
+    const range = { file: path, line, column, endLine: line, endColumn: column + 1 };
+    return errorOf("config.syntax", `${path} is ${what}`, { remedies: ["Save it as UTF-8."], range });
   }
 }
 
-function notUtf8(path: string, bytes: Uint8Array): Diagnostic {
-  const text = new TextDecoder("utf-8").decode(bytes);
-  const at = Math.max(0, text.indexOf("\uFFFD"));
-  const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  return errorOf("config.syntax", `${path} is not valid UTF-8${utf16 ? ", but in UTF-16" : ""}`, {
-    remedies: ["Save it as UTF-8."],
-    range: new Source({ path, text, quotable: false }).range(at, at + 1),
-  });
-}
-
 function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
-  const reasons: Record<string, string> = {
-    ENOENT: "it does not exist",
-    ENOTDIR: "a part of the path is not a folder",
-    EISDIR: "it is a folder",
-    EACCES: "permission denied",
-    EPERM: "permission denied",
-  };
-  const errno = errnoOf(error);
-  const reason = (errno !== undefined && reasons[errno]) || errno || "unknown error of the file system";
   const remedies = ["Check the path and its permissions."];
-  return errorOf("config.unreadable", `${path} cannot be read: ${reason}`, { remedies });
+  return errorOf("config.unreadable", `${path} cannot be read: ${fileFailure(error)}`, { remedies });
 }

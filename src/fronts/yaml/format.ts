@@ -9,7 +9,6 @@ import {
   type Pair,
   parseAllDocuments,
   type ScalarTag,
-  stringify,
   visit,
   type YAMLMap,
 } from "yaml";
@@ -18,8 +17,9 @@ import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { equal, escapeLine, fail, HostformError } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
-import { toJson } from "../source/tree.ts";
+import { type Tree, toJson } from "../source/tree.ts";
 import { EXPANDED, expand, TEMPLATE_KEYS } from "./expand.ts";
+import { printYaml } from "./print.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
@@ -42,9 +42,11 @@ const LAST = ["provider", "client", "depends_on", "import"];
 export function formatYaml(file: SourceFile, kinds: Kinds): string {
   const meaning = meaningOf(file);
   const comments = commentsOf(file.text);
+  const { head, rest } = parted(file.text);
   // Without the order where it would set an alias before its anchor.
   for (const sorts of [true, false]) {
-    const text = settled(file.text, kinds, sorts);
+    const body = settled(rest, kinds, sorts);
+    const text = body === undefined ? undefined : head + body;
     const same = (result: string) =>
       equal(meaningOf({ ...file, text: result }), meaning) && equal(commentsOf(result), comments);
     if (text !== undefined && same(text)) return text;
@@ -71,12 +73,52 @@ export function expandedYaml(files: readonly SourceFile[], kinds: Kinds): string
   );
   if (diags.errors > 0) throw new HostformError(diags.list());
   const texts = documents.flatMap((tree, i) => {
-    const entries = Object.entries(toJson(tree) ?? {}).filter(([key]) => key !== "include" && !key.startsWith("x-"));
-    const text = stringify(Object.fromEntries(entries), { lineWidth: 0, aliasDuplicateObjects: false });
+    if (tree.form !== "map") return [];
+    const entries = [...tree.entries].filter(([key]) => key !== "include" && !key.startsWith("x-"));
+    const text = printTree({ ...tree, entries: new Map(entries) });
     const path = escapeLine(read[i]?.path ?? "");
     return entries.length === 0 ? [] : [formatYaml({ path, text: `# ${path}\n\n${text}` }, kinds)];
   });
   return texts.join("---\n");
+}
+
+/** A scalar as it is written. */
+class Written {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const WRITTEN: ScalarTag = {
+  tag: "tag:hostform,2026:written",
+  default: true,
+  identify: (value) => value instanceof Written,
+  resolve: (text: string) => text,
+  stringify: ({ value }) => (value as Written).text,
+};
+
+/** A tree as YAML that reads as the same tree. */
+function printTree(tree: Tree): string {
+  const plainOf = (part: Tree): unknown => {
+    if (part.form === "list") return part.items.map(plainOf);
+    if (part.form === "map") return new Map([...part.entries].map(([key, { value }]) => [key, plainOf(value)]));
+    return part.written === undefined ? part.value : new Written(part.written);
+  };
+  return printYaml(plainOf(tree), [WRITTEN]);
+}
+
+/** The beginning of a file: a first line for editors, or the first comment if an empty line follows. */
+const HEAD = /^(?:# ?(?:yaml-language-server:|\$schema)[^\n]*\n|(?:#[^\n]*\n)+(?=\s*\n))(?:[ \t\r]*\n)*/;
+
+/** The comments that stay at the beginning, in their one form, and the text below them. */
+function parted(given: string): { head: string; rest: string } {
+  const text = given.replace(/^\uFEFF/, "");
+  const isEmpty = text.split("\n").every((line) => /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#|$)/.test(line));
+  const found = isEmpty ? text.replace(/^(?:---|\.\.\.)/gm, "") : (HEAD.exec(text)?.[0] ?? "");
+  const comments = found.replace(/^[ \t]+|[ \t\r]+$/gm, "").replace(/\n{3,}/g, "\n\n");
+  if (isEmpty) return { head: `${comments.trim()}\n`.trimStart(), rest: "" };
+  return { head: comments, rest: text.slice(found.length) };
 }
 
 const ROUNDS = 4;

@@ -18,9 +18,10 @@ import {
   type Value,
 } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, unique } from "../source/diagnostics.ts";
+import { typedValue } from "../source/scalars.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
-import { type Entry, isNull, type MapTree, stringOf, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
+import { type Entry, isNull, type MapTree, strings, type Tree, textOf, valueSpan } from "../source/tree.ts";
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
@@ -75,7 +76,7 @@ function readSettings(name: string, { entries }: MapTree, diags: DiagnosticColle
     diags.add(keySpan, "config.unknown_key", `An output has no "${key.slice(0, 100)}"`, { detail, fix });
   }
   const [description, sensitive] = [entries.get("description"), entries.get("sensitive")];
-  const text = stringOf(description?.value);
+  const text = textOf(description?.value);
   if (description !== undefined && (text === undefined || hasReferences(text))) {
     const summary = `The \`description\` of the output "${name}" must be a string without expressions`;
     diags.add(valueSpan(description), "config.structure", summary);
@@ -104,7 +105,7 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
       context.diags.add(span, "config.secret", `The output "${name}" would show a secret`, { detail, fix });
     }
   }
-  const config = toJson(value);
+  const config = typedValue(value, undefined, { path: [name], diags: context.diags, keySpan });
   const type = declaredType(value, context);
   return {
     name,

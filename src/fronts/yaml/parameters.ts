@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
-import type { Entry, Leaf, MapTree, Tree } from "../source/tree.ts";
+import { type Entry, type Leaf, type MapTree, type Tree, textOf } from "../source/tree.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
 /** `${param}`: finds it in the texts of a template, and writes values in its place. */
@@ -104,7 +104,8 @@ export class Copies {
 
   #key(key: string, span: Span, values: Arguments): string {
     const text = this.#text({ form: "leaf", value: key, span }, values);
-    if (text.form === "leaf" && text.value !== null) return String(text.value);
+    const filled = textOf(text);
+    if (filled !== undefined) return filled;
     refuse(this.#diags, span, `The key "${key.slice(0, 100)}" needs a single value`, "Give the parameter a text.");
     return key;
   }
@@ -119,13 +120,14 @@ export class Copies {
       const value = name === undefined ? undefined : given.get(name);
       if (value === undefined) continue;
       if (whole === text) return this.#argument(value, span);
-      if (value.form !== "leaf" || value.value === null) {
+      const part = textOf(value);
+      if (part === undefined) {
         const what = value.form === "leaf" ? "empty" : formOf(value);
         const summary = `The parameter "${name}" is ${what} and cannot be part of a text`;
         return refuse(this.#diags, argumentAt(value, span), summary, "Give it a text.") ?? leaf;
       }
       filled = this.#joined(filled, text.slice(from, index), span);
-      filled = this.#joined(filled, String(value.value), span);
+      filled = this.#joined(filled, part, span);
       from = index + whole.length;
     }
     if (from === 0) return leaf;

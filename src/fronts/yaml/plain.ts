@@ -172,8 +172,14 @@ class PlainReader {
     const isQuoted = first === '"' || first === "'";
     if (!this.#skip(isQuoted ? QUOTED : word)) return undefined;
     this.values++;
-    const value = isQuoted ? this.#text.slice(start + 1, this.#at - 1) : plainValue(this.#text.slice(start, this.#at));
-    return value === undefined ? undefined : { form: "leaf", value, span: this.#source.span(start, this.#at) };
+    const span = this.#source.span(start, this.#at);
+    if (isQuoted) return { form: "leaf", value: this.#text.slice(start + 1, this.#at - 1), span };
+    const text = this.#text.slice(start, this.#at);
+    const value = plainValue(text);
+    if (value === undefined) return undefined;
+    return typeof value === "string" || keepsText(value, text)
+      ? { form: "leaf", value, span }
+      : { form: "leaf", value, written: text, span };
   }
 
   #key(): Span | undefined {
@@ -224,6 +230,10 @@ class PlainReader {
     return true;
   }
 }
+
+/** Returns true if a value keeps the text that it is read from. Null keeps the three forms in which it means "no value". */
+export const keepsText = (value: null | boolean | number, text: string): boolean =>
+  value === null ? ["", "~", "null"].includes(text) : String(value) === text;
 
 /** The value of a scalar without quotes; undefined for numbers that have several notations. */
 function plainValue(text: string): Leaf["value"] | undefined {

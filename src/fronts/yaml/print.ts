@@ -1,6 +1,6 @@
 /** Writes declarations in YAML: new blocks, and lines in a block that is there. What a person wrote stays byte for byte. */
-import { isMap, isScalar, isSeq, type Node, parseAllDocuments, stringify, type YAMLMap } from "yaml";
-import { escapeLine, type Json, type JsonObject } from "../../core/model/index.ts";
+import { isMap, isScalar, isSeq, type Node, parseAllDocuments, type ScalarTag, stringify, type YAMLMap } from "yaml";
+import { escapeLine, type JsonObject } from "../../core/model/index.ts";
 
 export interface Block {
   readonly section: string;
@@ -15,24 +15,35 @@ export interface Block {
 // By a function: in a text that replaces, `$$` is one sign.
 export const literal = (text: string): string => text.replaceAll("${", () => "$${");
 
-const yaml = (value: Json) => stringify(value, { lineWidth: 0 });
+/** A text "<<" needs quotes: without them it is a merge key. */
+const MERGE: ScalarTag = {
+  tag: "tag:yaml.org,2002:merge",
+  default: true,
+  identify: () => false,
+  test: /^<<$/,
+  resolve: (text) => text,
+};
+
+/** A value as YAML that reads as the same value. */
+export const printYaml = (value: unknown, tags: readonly ScalarTag[] = []): string =>
+  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, customTags: [MERGE, ...tags] });
 /** Lines end with a line feed only: to a pattern, U+2028 inside a text would be the end of a line as well. */
 const indented = (text: string, by: string) => text.replace(/(?<![^\n])(?=[^\n])/g, by);
 
 /** A document with these blocks, sections and blocks in the order given. @param provider the account of them, if not the default one. */
 export function printDocument(blocks: readonly Block[], provider = "default"): string {
   const sections = [...Map.groupBy(blocks, ({ section }) => section)];
-  const head = provider === "default" ? "" : yaml({ provider });
+  const head = provider === "default" ? "" : printYaml({ provider });
   return [...(head === "" ? [] : [head]), ...sections.map(([section, of]) => printSection(section, of))].join("\n");
 }
 
 /** The section `templates`, for the end of a document that has none; empty where there are none. */
 export const printTemplates = (templates: JsonObject): string =>
-  Object.keys(templates).length === 0 ? "" : `\n${yaml({ templates })}`;
+  Object.keys(templates).length === 0 ? "" : `\n${printYaml({ templates })}`;
 
 function printSection(section: string, blocks: readonly Block[]): string {
   const texts = blocks.map(({ name, body, commented }) => {
-    const text = yaml({ [name]: body });
+    const text = printYaml({ [name]: body });
     if (commented === undefined) return indented(text, "  ");
     const notes = commented.map((line) => `  # ${escapeLine(line)}\n`);
     return `${notes.join("")}${indented(text, "  # ")}`;
@@ -65,8 +76,8 @@ export function insertNested(
     const block: unknown = "getIn" in document ? document.getIn([section, name], true) : undefined;
     if (!isBlock(block)) continue;
     const inner: unknown = block.get(nested, true);
-    if (isBlock(inner)) return insertAfter(text, inner, yaml(entries));
-    return inner === undefined ? insertAfter(text, block, yaml({ [nested]: entries })) : undefined;
+    if (isBlock(inner)) return insertAfter(text, inner, printYaml(entries));
+    return inner === undefined ? insertAfter(text, block, printYaml({ [nested]: entries })) : undefined;
   }
   return undefined;
 }

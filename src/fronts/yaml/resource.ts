@@ -4,7 +4,7 @@ import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { formatAddress, parseAddress } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, reportComputed, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
-import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
+import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, textOf, valueSpan } from "../source/tree.ts";
 import { TEMPLATE_KEYS } from "./expand.ts";
 import { isSecretSource } from "./settings.ts";
 
@@ -167,9 +167,8 @@ export function readImport(
   diags: DiagnosticCollector,
 ): string | undefined {
   if (entry === undefined) return undefined;
-  const id = entry.value.form === "leaf" ? entry.value.value : undefined;
-  if (Number.isInteger(id)) return String(id);
-  if (typeof id === "string" && id !== "" && !hasReferences(id)) return id;
+  const id = entry.value.form === "leaf" && typeof entry.value.value === "boolean" ? undefined : textOf(entry.value);
+  if (id !== undefined && id !== "" && !hasReferences(id)) return id;
   const fix = "Write the id of the object in the API; expressions are not evaluated here.";
   return diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
 }
@@ -178,8 +177,7 @@ const LONGEST_CLIENT = 100;
 
 function readClient(entry: Entry | undefined, address: string, diags: DiagnosticCollector): string | undefined {
   if (entry === undefined) return undefined;
-  const { value } = entry;
-  const name = value.form === "leaf" && Number.isInteger(value.value) ? String(value.value) : stringOf(value);
+  const name = textOf(entry.value);
   if (name !== undefined && name !== "" && name.length <= LONGEST_CLIENT && !hasReferences(name)) return name;
   const fix = "Write `client: acme`; expressions are not evaluated here.";
   const summary = `\`client\` must be a name of at most ${LONGEST_CLIENT} characters`;

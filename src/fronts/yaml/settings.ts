@@ -1,15 +1,23 @@
 import { dirname, isAbsolute, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { partsOf, resolveReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind } from "../../core/kinds/kind.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
-import { CURRENCIES, type Guards, holdsToken, type ProviderConfig, type SecretSource } from "../../core/model/index.ts";
+import {
+  CURRENCIES,
+  type Guards,
+  holdsToken,
+  type Json,
+  type ProviderConfig,
+  type SecretSource,
+} from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector } from "../source/diagnostics.ts";
+import { typedValue } from "../source/scalars.ts";
 import { checkedSetting } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
 import { type ReadContext, settingValue, templateReferences } from "../source/templates.ts";
-import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
+import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, valueSpan } from "../source/tree.ts";
 
 /**
  * The parts of a declaration that have a schema of their own: `providers`, `guards`, and the sources of secrets. The editor's
@@ -53,7 +61,7 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
       reportToken(entry, diags);
       continue;
     }
-    const value = settingValue(entry.value, "A provider", context);
+    const value = settingValue(entry, providerSettings, "A provider", context);
     if (value !== undefined) Object.assign(settings, checkedSetting(providerSettings, entry, value, diags));
   }
   const config = configOf(settings);
@@ -127,7 +135,7 @@ export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
     const name = Object.hasOwn(GUARD_NAMES, entry.key) ? GUARD_NAMES[entry.key as keyof typeof GUARD_NAMES] : undefined;
     if (name === undefined) reportUnknown(entry, "`guards` has no setting", Object.keys(GUARD_NAMES), diags);
     else if (isAcceptable(entry, diags)) {
-      settings[name] = toJson(entry.value);
+      settings[name] = limitOf(entry, diags);
       ranges[name] = rangeOf(valueSpan(entry));
     }
   }
@@ -141,16 +149,20 @@ function limitsNothing(tree: Entry["value"]): boolean {
   return tree.form === "map" && [...tree.entries.values()].every(isEmpty);
 }
 
+const limitOf = ({ key, keySpan, value }: Entry, diags: DiagnosticCollector): Json =>
+  typedValue(value, (guardSettings.shape as Readonly<Record<string, z.ZodType>>)[key], { path: [key], diags, keySpan });
+
 /** Checks one limit; each error is reported at its place. */
 function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const { key, value: tree } = entry;
   if (key !== "max_spend" || tree.form !== "map")
-    return checkedSetting(guardSettings, entry, toJson(tree), diags) !== undefined;
+    return checkedSetting(guardSettings, entry, limitOf(entry, diags), diags) !== undefined;
   const isKnown = (currency: string) => CURRENCIES.some((known) => known === currency);
   const strange = [...tree.entries.values()].filter((currency) => !isKnown(currency.key));
   for (const currency of strange) reportUnknown(currency, "The API has no currency", CURRENCIES, diags);
   const amounts: MapTree = { ...tree, entries: new Map([...tree.entries].filter(([currency]) => isKnown(currency))) };
-  const checked = checkedSetting(guardSettings, { ...entry, value: amounts }, toJson(amounts), diags);
+  const limit = { ...entry, value: amounts };
+  const checked = checkedSetting(guardSettings, limit, limitOf(limit, diags), diags);
   return checked !== undefined && strange.length === 0;
 }
 
@@ -224,7 +236,9 @@ export function readSecretSource(
   }
   if (entry.key !== "env" && !checkTemplates(tree as MapTree, address, context)) return undefined;
   const scope = { env: context.env.read, resource: () => undefined };
-  const value = entry.key === "env" ? toJson(entry.value) : resolveReferences(toJson(entry.value), scope);
+  const type = secretSourceForms.shape[entry.key as keyof typeof secretSourceForms.shape];
+  const given = typedValue(entry.value, type, { path: [key, entry.key], diags, address, keySpan });
+  const value = entry.key === "env" ? given : resolveReferences(given, scope);
   const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
   if (parsed.success) return parsed.data as SecretSource;
   const [issue] = parsed.error.issues;

@@ -15,8 +15,8 @@ import {
 } from "yaml";
 import { type DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { Source, type SourceFile, type Span } from "../source/source.ts";
-import { type Entry, isNull, type Tree } from "../source/tree.ts";
-import { readPlain } from "./plain.ts";
+import { type Entry, isNull, type Leaf, type Tree, textOf } from "../source/tree.ts";
+import { keepsText, readPlain } from "./plain.ts";
 
 /**
  * Parses YAML into trees with places. A file is parsed step by step within limits, then each document is converted: aliases and
@@ -256,7 +256,7 @@ class Conversion {
 
   #scalar(node: Scalar): Weighed {
     const value = plainValue(node);
-    if (value !== undefined) return leaf(value, this.#span(node));
+    if (value !== undefined) return leaf(value, this.#span(node), node.source);
     return this.#refuse(node, "This number cannot be sent", "Use a finite number, or put quotes around a string.");
   }
 
@@ -291,8 +291,7 @@ class Conversion {
 
   #key(node: Node): string | undefined {
     const { tree } = this.read(node);
-    const text = isScalar(node) && node.type === "PLAIN" ? node.source : tree.form === "leaf" ? tree.value : undefined;
-    const key = String(text ?? "");
+    const key = (isScalar(node) && node.type === "PLAIN" ? node.source : textOf(tree)) ?? "";
     if (key !== "" && key !== "__proto__") return key;
     const summary = key === "" ? "A key must be a string" : '"__proto__" is not accepted as a key';
     this.#refuse(node, summary, key === "" ? "Write `name: value`." : "Choose another name.");
@@ -333,8 +332,9 @@ function isMergeKey(node: Node): boolean {
   return isScalar(node) && node.type === "PLAIN" && node.value === "<<";
 }
 
-function leaf(value: null | boolean | number | string, span: Span): Weighed {
-  return { tree: { form: "leaf", value, span }, values: 1, depth: 0 };
+function leaf(value: Leaf["value"], span: Span, source?: string): Weighed {
+  const isKept = source === undefined || typeof value === "string" || keepsText(value, source);
+  return { tree: { form: "leaf", value, ...(!isKept && { written: source }), span }, values: 1, depth: 0 };
 }
 
 function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values: number; depth: number } {
@@ -350,7 +350,7 @@ function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values:
  * The value of a scalar, `undefined` for those that JSON does not have (`.inf`, `.nan`). A decimal integer that a number would
  * change stays a string: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
  */
-function plainValue({ value, source = "" }: Scalar): null | boolean | number | string | undefined {
+function plainValue({ value, source = "" }: Scalar): Leaf["value"] | undefined {
   if (typeof value !== "number") return value === null || typeof value === "boolean" ? value : String(value);
   if (/^[-+]?\d+$/.test(source) && String(value) !== source) return source;
   return Number.isFinite(value) ? value : undefined;

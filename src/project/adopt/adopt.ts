@@ -1,4 +1,5 @@
 /** `adopt`: an account that was there already comes under management. Sends GETs only. */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
@@ -7,13 +8,14 @@ import { importIdOf } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { Account, isPendingCreate } from "../../core/lifecycle/index.ts";
 import {
-  errnoOf,
   escapeLine,
   fail,
+  fileFailure,
   HostformError,
   isProjectName,
   parseAddress,
   type State,
+  utf8,
 } from "../../core/model/index.ts";
 import { secondsFor } from "../../report/index.ts";
 import type { Project } from "../project.ts";
@@ -134,7 +136,7 @@ export async function adoptAccount(
         const stray = [...given.clients.keys()]
           .filter((id) => !listed.has(id))
           .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
-        return adoptedOf(parts, { ...made, left: [...made.left, ...stray] }, contents, changes, {
+        return adoptedOf(parts, { ...made, left: [...made.left, ...(flat.ended ?? []), ...stray] }, contents, changes, {
           requests: provider.client.requests,
           isFirst,
           format,
@@ -164,24 +166,29 @@ function refusePending({ resources }: State): void {
 
 async function pairsOf(cwd: string, file: string | undefined) {
   if (file === undefined) return [];
-  const unreadable = (error: unknown) =>
-    fail("usage", `${file} cannot be read: ${errnoOf(error) ?? String(error)}`, {
-      remedies: ["Check the path and its permissions."],
-    });
-  return readPairs(await readFile(path.resolve(cwd, file), "utf8").catch(unreadable), file);
+  const fix = "Check the path and its permissions. A spreadsheet saves such a file as `CSV UTF-8`.";
+  return readPairs(await textOf(path.resolve(cwd, file), file, fix), file);
 }
+
+/** @throws HostformError `usage` with the reason, the place of a byte that is not UTF-8 among them. */
+const textOf = (file: string, shown: string, fix: string): Promise<string> =>
+  readFile(file)
+    .then(utf8)
+    .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
 /** What is there already. @throws HostformError the mistakes of the declaration. */
 async function standingAt({ source, declaration, log }: Parts): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
-  const ignored = await readFile(path.join(source.dir, ".gitignore"), "utf8").catch(() => undefined);
+  const ignoring = path.join(source.dir, ".gitignore");
+  const fix = "Save it as UTF-8, as lines are added to it.";
+  const ignored = existsSync(ignoring) ? await textOf(ignoring, ".gitignore", fix) : undefined;
   if (diagnostics.length > 0 && diagnostics.every(({ code }) => code === "config.missing")) {
     return { desired: undefined, texts: new Map(), ignored };
   }
   if (desired === undefined) throw new HostformError(diagnostics);
   log.warn(diagnostics);
   const files = desired.files.map((file) => path.resolve(source.cwd, file));
-  const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const));
+  const texts = await Promise.all(files.map(async (file) => [file, utf8(await readFile(file))] as const));
   return { desired, texts: new Map(texts), ignored };
 }
 

@@ -1,20 +1,12 @@
 /** What an account holds, as a declaration: pure. */
-import type { PlanRecord } from "../../core/api/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
-import { attributesOf } from "../../core/lifecycle/index.ts";
-import {
-  equal,
-  escapeLine,
-  formatAddress,
-  type Json,
-  type JsonObject,
-  parseAddress,
-  type ValueObject,
-} from "../../core/model/index.ts";
-import { type Block, literal } from "../../fronts/yaml/index.ts";
+import { formatAddress, type Json, type JsonObject, parseAddress, type ValueObject } from "../../core/model/index.ts";
+import type { Block } from "../../fronts/yaml/index.ts";
+import { plural } from "../../report/index.ts";
 import { freeName, preferredName, slug } from "./names.ts";
+import { choiceOf, declaredOf, shown } from "./object.ts";
 import { type AccountContents, nestedKind } from "./read.ts";
 
 /** An object that comes under management. */
@@ -169,12 +161,12 @@ class Declaring {
     const declared = recorded ?? found?.address;
     if (found !== undefined && found.importId === undefined && same.length > 1) {
       const ids = same.map((one) => shown(one.id)).join(" and ");
-      this.#leave(kind, id, `it may be ${found.address}, as ${ids} are alike. Import the one that is meant.`);
+      this.#leave(kind, id, `it may be ${found.address}, as ${ids} are alike. Import the one that is meant.`, grants);
       return;
     }
     if (declared !== undefined) {
       const client = this.#clientOf(kind, object);
-      if (recorded === undefined && !this.#record(kind, declared, id, client)) return;
+      if (recorded === undefined && !this.#record(kind, declared, id, client, grants)) return;
       if (kind.type === "hosting_service") this.#services.set(id, { address: declared, client });
       this.#addEntries(declared, grants, client);
       return;
@@ -191,22 +183,23 @@ class Declaring {
           ? `${shown(naturalKey)} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
           : this.#skip.get(keyOf(kind, id));
     if (reason === undefined) this.#declare(kind, object, grants);
-    else this.#leave(kind, id, reason);
+    else this.#leave(kind, id, reason, grants);
   }
 
   #declare(kind: Kind, object: Remote, grants: readonly Remote[]): void {
     const { id, attributes } = object;
     const plan = kind.fromCatalogue === undefined ? undefined : planOf(attributes, this.#contents.plans);
     const live = plan?.id === undefined ? attributes : { ...attributes, plan_id: plan.id };
-    const { config, missing } = declaredOf(kind, live);
-    const open = missing.filter((name) => !(plan !== undefined && name === "plan_id"));
-    const isOpen = missing.length > open.length;
+    const { config, missing, omitted } = declaredOf(kind, live);
+    const open = [...missing].flatMap(([name, why]) => (plan !== undefined && name === "plan_id" ? [] : [why]));
+    const isOpen = missing.size > open.length;
     const choice = choiceOf(object, plan?.candidates ?? []);
     if (open.length > 0 || (isOpen && !this.#known.language.commentsOut)) {
       const chosen = `${choice[0]}. Declare it with the one that it has, and import it.`;
-      this.#leave(kind, id, open.length > 0 ? notShown(open) : chosen);
+      this.#leave(kind, id, open.length > 0 ? open.join(" ") : chosen, grants);
       return;
     }
+    for (const why of omitted) this.#leave(kind, id, `it is adopted without an attribute: ${why}`);
     const client = this.#clientOf(kind, object);
     const name =
       this.#known.names.get(keyOf(kind, id)) ??
@@ -234,10 +227,16 @@ class Declaring {
   }
 
   /** What is declared already is only recorded, unless it differs. @returns whether it is. */
-  #record(kind: Kind, address: string, importId: string, client: string | undefined): boolean {
+  #record(
+    kind: Kind,
+    address: string,
+    importId: string,
+    client: string | undefined,
+    grants: readonly Remote[] = [],
+  ): boolean {
     const reason = this.#skip.get(keyOf(kind, importId));
     if (reason === undefined) this.#records.push({ kind, address, importId, client });
-    else this.#leave(kind, importId, `${address} is declared. ${reason}`);
+    else this.#leave(kind, importId, `${address} is declared. ${reason}`, grants);
     return reason === undefined;
   }
 
@@ -270,22 +269,22 @@ class Declaring {
     const seen = new Set<string>();
     for (const { id, attributes } of grants) {
       const importId = importIdOf(nestedKind, id, attributes);
-      const { config, missing } = declaredOf(nestedKind, attributes);
-      const key = String(attributes.email);
+      const { config, missing, omitted } = declaredOf(nestedKind, attributes);
+      const key = String(config.email);
       const why =
         this.#skip.get(keyOf(nestedKind, importId)) ??
-        (missing.length > 0
-          ? notShown(missing)
+        (missing.size + omitted.length > 0
+          ? [...missing.values(), ...omitted].join(" ")
           : key.includes("${")
             ? `${shown(key)} cannot be the key of a grant, as \`\${\` begins an expression.`
-            : seen.has(key.toLowerCase())
+            : seen.has(nestedKind.naturalKey(attributes) ?? key)
               ? `${shown(key)} has another one for the same service.`
               : undefined);
       if (why !== undefined) {
         this.#leave(nestedKind, importId, why);
         continue;
       }
-      seen.add(key.toLowerCase());
+      seen.add(nestedKind.naturalKey(attributes) ?? key);
       const { email: _, service_id: __, ...rest } = config;
       const { permission, ...more } = rest;
       const whole = withIds ? { import: importId, ...rest } : rest;
@@ -332,52 +331,14 @@ class Declaring {
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 
-  #leave(kind: Kind, id: string, why: string): void {
-    this.#left.push(`${kind.noun} ${shown(id)}: ${why}`);
+  /** @param grants of a service: nothing can be declared inside what is left out. */
+  #leave(kind: Kind, id: string, why: string, grants: readonly Remote[] = []): void {
+    const open = grants.filter(
+      (one) => !this.#known.recorded.has(keyOf(nestedKind, importIdOf(nestedKind, one.id, one.attributes))),
+    );
+    const emails = open.map(({ attributes }) => shown(attributes.email));
+    const inner =
+      emails.length === 0 ? "" : ` Left out with it: ${plural(open.length, nestedKind.noun)} (${emails.join(", ")}).`;
+    this.#left.push(`${kind.noun} ${shown(id)}: ${why}${inner}`);
   }
-}
-
-const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
-
-const notShown = (names: readonly string[]) =>
-  `the API does not show its ${names.join(" and ")} in a form that can be declared.`;
-
-/**
- * What a declaration says of a live object: all that can be declared and that the API shows, but for what takes requests to
- * change (`suspended`: not declared, so that a suspension by the host stays) and what is the default. Removing it is prevented.
- */
-function declaredOf(kind: Kind, live: JsonObject): { config: JsonObject; missing: string[] } {
-  const config: Record<string, Json> = {};
-  const missing: string[] = [];
-  for (const { name, type, meta } of attributesOf(kind)) {
-    if (meta.change === undefined || meta.change === "in-place" || meta.writeOnly === true) continue;
-    const value = live[name] ?? null;
-    const isShown = value !== null && type.safeParse(value).success;
-    if (isShown && !equal(value, meta.default ?? null)) config[name] = escaped(value);
-    if (!isShown && !type.safeParse(undefined).success) missing.push(name);
-  }
-  if (kind.removal === "policy") config.deletion_policy = "prevent";
-  return { config, missing };
-}
-
-function escaped(value: Json): Json {
-  if (typeof value === "string") return literal(value);
-  return Array.isArray(value) ? (value as readonly Json[]).map(escaped) : value;
-}
-
-const MOST_CANDIDATES = 10;
-
-/** The comment above a block whose plan somebody has to choose. */
-function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRecord[]): string[] {
-  const { plan, price, currency, billing_cycle: cycle } = attributes;
-  const about = [plan, price, currency, cycle].filter((part) => part != null).map(shown);
-  const named = candidates.slice(0, MOST_CANDIDATES).map((one) => {
-    const cost = one.price === null ? [] : [`${one.price} ${one.currency ?? ""}`.trim()];
-    return `${one.plan_id} (${[one.name ?? "no name", ...cost, ...(one.billing_cycle === null ? [] : [one.billing_cycle])].map(shown).join(", ")})`;
-  });
-  const more = candidates.length > MOST_CANDIDATES ? ` and ${candidates.length - MOST_CANDIDATES} more` : "";
-  return [
-    `choose: plan_id ${named.length === 0 ? "(see `hostform plans`)" : `${named.join(" or ")}${more}`} (service ${id})`,
-    `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, then \`hostform plan\`.`,
-  ];
 }

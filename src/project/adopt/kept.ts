@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiRecord } from "../../core/api/index.ts";
-import { attempt, ifExplained, parsedJson } from "../../core/model/index.ts";
+import { attempt, fail, ifErrno, ifExplained, parsedJson } from "../../core/model/index.ts";
 import type { Encryption, Seal } from "../../core/record/index.ts";
 import { found } from "../own-files.ts";
 
@@ -48,10 +48,17 @@ export type KeptLists = Awaited<ReturnType<typeof openKept>>;
  * The lists that were read, by name. Each is a line of the file, on disk when `add` resolves. The file is its owner's alone, and
  * with a key of the state each line is sealed with it, bound to its place in this file. It is opened with what it holds of
  * this account, where that was read within the last hour and nobody has changed it; otherwise another one is begun.
- * @throws HostformError `state.key`; the system's errors.
+ * @throws HostformError `state.key`, `file.refused`.
  */
 export async function openKept(options: KeptOptions) {
-  const { handle, since, lists, seal } = (await resumed(options)) ?? (await begun(options));
+  const { file } = options;
+  const refused = ifErrno((reason) =>
+    fail("file.refused", `What is read of the account cannot be kept: ${reason}`, {
+      detail: file,
+      remedies: ["Free space, or name a state in another folder: `--state FILE`."],
+    }),
+  );
+  const { handle, since, lists, seal } = (await resumed(options)) ?? (await begun(options).catch(refused));
   let writing: Promise<void> = Promise.resolve();
   let lines = lists.size;
   return {
@@ -66,7 +73,7 @@ export async function openKept(options: KeptOptions) {
       const line = JSON.stringify({ list: name, records });
       const text = seal?.(line, lines) ?? line;
       lines++;
-      writing = writing.then(() => handle.appendFile(`${text}\n`));
+      writing = writing.then(() => handle.appendFile(`${text}\n`)).catch(refused);
       await writing;
     },
     close: async () => {
@@ -74,7 +81,7 @@ export async function openKept(options: KeptOptions) {
       await handle.close();
     },
     /** Removes the file, which is closed. */
-    remove: () => rm(options.file, { force: true }),
+    remove: () => rm(file, { force: true }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The languages in which an adopted account can be declared. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { type Desired, fail, type ResourceState, type State } from "../../core/model/index.ts";
+import { type Desired, fail, type ResourceState, type State, utf8 } from "../../core/model/index.ts";
 import { found } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import type { NewBlock, Notation } from "./declare.ts";
@@ -53,7 +53,7 @@ export async function filesIn(language: Language, dir: string): Promise<Texts> {
   const nested = (await found(readdir(path.join(dir, "sites")))) ?? [];
   const own = [...names, ...nested.map((name) => `sites/${name}`)].filter((name) => language.isOwn(name));
   const files = own.map((name) => path.join(dir, name));
-  return new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const)));
+  return new Map(await Promise.all(files.map(async (file) => [file, utf8(await readFile(file))] as const)));
 }
 
 /** What somebody has written has its state somewhere: with another one, everything in it would be made twice. */

@@ -1,7 +1,6 @@
 /** The names of what is adopted: from domains, the same for the same account whatever the order of its lists. */
-import { domainToASCII } from "node:url";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
-import { fail, isName } from "../../core/model/index.ts";
+import { fail, foldedDomain, isName } from "../../core/model/index.ts";
 
 /** A part of an address that is easy to type. */
 const LONGEST = 100;
@@ -30,7 +29,7 @@ export function preferredName(kind: Kind, { id, attributes }: Remote): string {
   const { domain, url, name, plan } = attributes;
   // A domain in another script has a name in letters and digits, too.
   const host = text(domain) || (URL.canParse(text(url)) ? new URL(text(url)).hostname : "");
-  const own = host === "" ? slug(text(name)) : slug(domainToASCII(host) || host);
+  const own = host === "" ? slug(text(name)) : slug(foldedDomain(host) ?? host);
   if (own !== "") return own;
   return [slug(text(plan)) || slug(kind.noun), slug(id).replace(/^site-/, "")].filter((part) => part !== "").join("-");
 }

@@ -24,6 +24,7 @@ import {
   printDocument,
   printTemplates,
 } from "../../fronts/yaml/index.ts";
+import { formatted } from "../format.ts";
 import type { ProjectSource } from "../source.ts";
 import { adoptedStarter } from "../starter.ts";
 import { type Adoptable, type Declared, declare, type Known } from "./declare.ts";
@@ -99,13 +100,26 @@ export async function proved(of: ProofParts): Promise<Proof> {
       ...declared.records,
     ];
     const { refused, ...planned } = await planOf(of, texts, adopts);
-    if (refused.size === 0) return { declared, adopts, texts, left: [...declared.left, ...left.values()], ...planned };
+    if (refused.size === 0) {
+      const written = inForm(texts, standing.texts);
+      return { declared, adopts, texts: written, left: [...declared.left, ...left.values()], ...planned };
+    }
     for (const [key, why] of refused) skip.set(key, why);
   }
   return fail("internal", "No declaration of the account was found whose plan has no changes", {
     remedies: ["Report it with what `hostform adopt --verbose --dry-run` prints."],
   });
 }
+
+/** The texts in the form of `fmt`, except for those that had another form before. */
+const inForm = (texts: Texts, before: Texts): Texts =>
+  new Map(
+    [...texts].map(([file, text]) => {
+      const old = before.get(file);
+      const isFree = old !== text && (old === undefined || formatted(file, old) === old);
+      return [file, isFree ? formatted(file, text) : text];
+    }),
+  );
 
 /** @returns the texts of the whole declaration, and the entries that fit into no block: parent -> a sentence. */
 function textsWith(

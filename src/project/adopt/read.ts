@@ -3,7 +3,7 @@ import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/inde
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, mayPass } from "../../core/lifecycle/index.ts";
-import { ApiError, fail } from "../../core/model/index.ts";
+import { ApiError, fail, foldedDomain } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import type { KeptLists } from "./kept.ts";
 import { preferredName, slug } from "./names.ts";
@@ -16,6 +16,8 @@ export interface AccountContents {
   readonly plans: readonly PlanRecord[];
   /** What could not be read, as sentences. */
   readonly unread: readonly string[];
+  /** Objects that have ended, as sentences: nothing is left to be managed. */
+  readonly ended?: readonly string[];
 }
 
 /** Lists that are read at the same time. */
@@ -93,7 +95,8 @@ export function selectionOf(
     /** Whether an object that is in no other is wanted. */
     wants(kind: Kind, object: Remote) {
       const { domain } = object.attributes;
-      const isSelected = globs.length === 0 || (typeof domain === "string" && globs.some((glob) => glob.test(domain)));
+      const names = [domain, foldedDomain(domain)].flatMap((name) => (typeof name === "string" ? [name] : []));
+      const isSelected = globs.length === 0 || globs.some((glob) => names.some((name) => glob.test(name)));
       return isSelected && (owner === undefined || (isOwned[kind.section]?.(kind, object) ?? false));
     },
   };
@@ -108,36 +111,49 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** What is there of each kind that is in no other: a request for each page. Objects that are gone are left out. */
+/** Reads the collections of all top-level kinds: a request for each page. Objects that have ended are named apart. */
 export async function readCollections(
   account: Account,
   selection: ReturnType<typeof selectionOf>,
 ): Promise<AccountContents> {
   const unread: string[] = [];
+  const ended: string[] = [];
   const objects = new Map<string, readonly Remote[]>();
-  const plans = account.knownPlans();
-  await Promise.all(
-    flatKinds
+  const [plans] = await Promise.all([
+    account.knownPlans(),
+    ...flatKinds
       .filter((kind) => selection.lists(kind))
       .map(async (kind) => {
+        account.proveAbsence(kind);
         const found = await account.list(kind).catch((error: unknown) => {
+          // Nothing is created: a collection that cannot be seen is left out. Services are what an adoption is for.
+          if (kind.section !== "services" && provesNothing(error)) {
+            unread.push(`The ${kind.noun}s: the host answered with something that is no list.`);
+            return new Map<string, Remote>();
+          }
           // §4: client accounts are of the Manage track only, and other accounts are refused their list.
           if (kind.section !== "client_accounts" || !isRefusal(error)) throw error;
           unread.push("Client accounts: the token may not list them (they are of the Manage track only).");
           return new Map<string, Remote>();
         });
-        const wanted = [...found.values()].filter((one) => one.phase !== "gone" && selection.wants(kind, one));
-        objects.set(kind.type, byId(wanted));
+        const wanted = byId([...found.values()].filter((one) => selection.wants(kind, one)));
+        const [gone, rest] = [wanted.filter(isGone), wanted.filter((one) => !isGone(one))];
+        ended.push(...gone.map(({ id, attributes }) => `${kind.noun} ${id}: it has ended (${attributes.status}).`));
+        objects.set(kind.type, rest);
       }),
-  );
+  ]);
   const unclear = [...objects.values()].flat().filter(({ phase }) => phase === "unknown");
   const words = [...new Set(unclear.map(({ attributes }) => JSON.stringify(attributes.status ?? null)))].sort();
   if (words.length > 0) {
     const what = `What the status ${words.join(", ")} of ${plural(unclear.length, "service")} means: all of them are adopted, ended ones too.`;
     unread.push(`${what} Map the words with \`status_words\` in the provider's settings.`);
   }
-  return { objects, plans: await plans, unread };
+  return { objects, plans, unread, ended };
 }
+
+const isGone = ({ phase }: Remote) => phase === "gone";
+const provesNothing = (error: unknown) =>
+  error instanceof ApiError && error.diagnostics[0]?.code === "api.inconclusive";
 
 const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
 

@@ -70,10 +70,10 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
 }
 
 const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>
-  step().catch(ifErrno((errno) => refuse(file, errno === "EEXIST" ? "another file of that name is there" : errno)));
+  step().catch(ifErrno((reason) => refuse(file, reason)));
 
 const refuse = (file: string, why: string): never =>
   fail("usage", `Nothing was written: ${path.basename(file)} cannot be: ${why}`, {
     detail: file,
-    remedies: ["See to it, then run the command again: what was read of the account is kept for an hour."],
+    remedies: ["Remove the cause, then run the command again: hostform keeps what it read for an hour."],
   });

@@ -2,9 +2,10 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { compareText } from "../../core/expression/value.ts";
 import {
+  attempt,
   didYouMean,
   fail,
   ifErrno,
@@ -13,6 +14,7 @@ import {
   type Json,
   parsedJson,
   type SourceRange,
+  utf8,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
@@ -139,23 +141,15 @@ export async function readText(file: string, shown: string, own?: Ownership): Pr
   if (bytes.length > MOST_BYTES) {
     fail("stack.files", `${shown} is larger than 64 MiB`, { remedies: ["Split the stack into several."] });
   }
-  try {
-    return { path: shown, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch {
-    return fail("stack.files", `${shown} is not valid UTF-8`, { remedies: ["Save it as UTF-8."] });
-  }
+  const unsuitable = ifErrno((reason) =>
+    fail("stack.files", `${shown} cannot be read: ${reason}`, { remedies: ["Save it as UTF-8."] }),
+  );
+  return { path: shown, text: attempt(() => utf8(bytes).replace(/^\uFEFF/, ""), unsuitable) };
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "it does not exist",
-  ENOTDIR: "it is not a folder",
-  EISDIR: "it is a folder",
-  EACCES: "permission denied",
-};
-
 const unreadable = (shown: string) =>
-  ifErrno((errno) =>
-    fail("stack.files", `${shown} cannot be read: ${REASONS[errno] ?? errno}`, {
+  ifErrno((reason) =>
+    fail("stack.files", `${shown} cannot be read: ${reason}`, {
       remedies: [
         "Check the path. A stack is a folder that cdktf or cdktn has written (`cdktf.out`), or one with `*.tf.json`.",
       ],

@@ -97,7 +97,7 @@ async function settingsOf(folder: string): Promise<{ output?: string; context?: 
   const file = path.join(folder, "cdktf.json");
   const fix = "Fix it, or remove it: hostform reads only `output` and `context` from it.";
   const refuse = (why: string): never => fail("stack.app", `cdktf.json${why}`, { remedies: [fix] });
-  const text = await systemDisk.read(file).catch(ifErrno((errno) => refuse(` cannot be read: ${errno}`)));
+  const text = await systemDisk.read(file).catch(ifErrno((reason) => refuse(` cannot be read: ${reason}`)));
   if (text === undefined) return {};
   const json = parsedJson(text);
   if (json === undefined) return refuse(" cannot be read: it is not JSON");

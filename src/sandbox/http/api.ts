@@ -275,7 +275,7 @@ async function answerBefore(world: World, fault: InjectedFault): Promise<Bare | 
 /** The answer that a fault puts in place of the real one. */
 function replaced(world: World, fault: InjectedFault, status: number): Bare {
   if (typeof fault.body === "string") return { status, body: fault.body };
-  if (status === 204 || status === 304) return { status, body: undefined };
+  if ([204, 205, 304].includes(status)) return { status, body: undefined };
   if (fault.body !== undefined || status < 400) {
     return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
   }

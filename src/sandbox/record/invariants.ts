@@ -1,6 +1,7 @@
 /** The rules that every well-behaved client keeps, checked against the received requests. */
 
 import { matches, patternOf } from "../operations.ts";
+import { keptDomain } from "../routes/fields.ts";
 import type { RequestEntry } from "./journal.ts";
 import { canonical } from "./snapshot.ts";
 
@@ -111,7 +112,7 @@ function wish(body: unknown): string {
   return canonical({
     plan_id: `${plan_id}`,
     currency,
-    domain: `${domain ?? ""}`.trim().toLowerCase(),
+    domain: keptDomain(`${domain ?? ""}`),
     term: `${term ?? 1}`,
   });
 }
@@ -163,7 +164,7 @@ function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
 
 function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvariant[] {
   const named = registrations.filter(({ token, body }) => token !== null && textIn(body, "domain") !== undefined);
-  return grouped(named, ({ account, body }) => `${account} ${textIn(body, "domain")?.toLowerCase()}`).flatMap(
+  return grouped(named, ({ account, body }) => `${account} ${keptDomain(textIn(body, "domain") ?? "")}`).flatMap(
     (group) => {
       const rest = fromFirstDone(group);
       if (rest.length < 2) return [];

@@ -7,7 +7,7 @@ import type { Reply } from "../shape/items.ts";
 import { CURRENCIES } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { type Body, Fields, isCountry, isDomainName, isEmail, isPhone } from "./fields.ts";
+import { type Body, Fields, isCountry, isDomainName, isEmail, isPhone, keptDomain } from "./fields.ts";
 
 export const domainEndpoints = {
   checkDomains: view(checkQuery),
@@ -78,13 +78,13 @@ function readNames(names: readonly unknown[], field: string): string[] {
     errors[path] = [`The ${path} field must be a valid domain name.`];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return [...new Set(names.map((name) => String(name).toLowerCase()))];
+  return [...new Set(names.map((name) => keptDomain(String(name))))];
 }
 
 /** Reads and prices a registration. 422 with all field errors at once, those of the contact by dotted path. */
 function readDomainOrder({ store, settings }: World, body: Body) {
   const fields = new Fields(body);
-  const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
+  const domain = fields.domain("domain");
   if (domain !== undefined && !isAvailable(store, domain)) {
     fields.refuse("domain", `The domain ${domain} is not available.`);
   }

@@ -2,6 +2,7 @@
  * Reads the fields of a request body and collects every error by its dotted path (§7: 422 `{message, errors}`). A field that
  * is wrong or missing is read as undefined; `complete` then refuses the whole body.
  */
+import { domainToASCII } from "node:url";
 import { type FieldErrors, invalid } from "../refusal.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -89,6 +90,12 @@ export class Fields {
     return this.#wrong(name, `must be ${form}`);
   }
 
+  /** A domain name, in the form that is kept. */
+  domain(name: string, rule: Rule = { required: true }): string | undefined {
+    const value = this.matching(name, isDomainName, "a valid domain name", rule);
+    return value === undefined ? undefined : keptDomain(value);
+  }
+
   /** An instant in the future, in the form of the store. */
   futureInstant(name: string, now: number): string | undefined {
     const value = this.string(name);
@@ -123,8 +130,21 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** A host name with at least two labels and an ending that is not a number. Internationalised names come as punycode. */
-export function isDomainName(value: string): boolean {
+/** A domain as the sandbox keeps it: lower case, without the root's dot, an international name as A-labels. */
+export function keptDomain(value: string): string {
+  const name = value.trim().toLowerCase().replace(/\.$/, "");
+  return /^[a-z\d.-]*$/.test(name) || !/^[\p{L}\p{M}\p{N}.-]*$/u.test(name) ? name : domainToASCII(name) || name;
+}
+
+/** An address as the sandbox compares it. */
+export function keptEmail(value: string): string {
+  const at = value.lastIndexOf("@") + 1;
+  return value.slice(0, at).toLowerCase() + keptDomain(value.slice(at));
+}
+
+/** A host name with at least two labels and an ending that is not a number, in A-labels or in the letters of its script. */
+export function isDomainName(given: string): boolean {
+  const value = keptDomain(given);
   const labels = value.split(".");
   if (value.length > 253 || labels.length < 2 || !labels.every((label) => LABEL.test(label))) return false;
   return /^([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/i.test(labels.at(-1) ?? "");

@@ -14,7 +14,7 @@ import { created, shown } from "../shape/items.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { type Body, Fields, isDomainName } from "./fields.ts";
+import { type Body, Fields } from "./fields.ts";
 
 export const migrationRequestEndpoints = {
   listMigrationRequests: view((call) => {
@@ -65,7 +65,7 @@ export function readMigrationRequest(
   orderProblem: (orderId: number) => string | undefined,
 ): Pick<MigrationRequest, "domain" | "order_id" | "answers"> {
   const fields = new Fields(body);
-  const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
+  const domain = fields.domain("domain");
   const order_id = fields.integer("order_id") ?? null;
   const problem = order_id === null ? undefined : orderProblem(order_id);
   if (problem !== undefined) fields.refuse("order_id", problem);

@@ -20,7 +20,7 @@ import { created, type Reply, shown } from "../shape/items.ts";
 import { type Coupon, CURRENCIES, type Customer, type Grant, type Plan, type Service } from "../store/records.ts";
 import { nextSecret, type Store } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { type Body, Fields, isDomainName, isEmail } from "./fields.ts";
+import { type Body, Fields, isEmail, keptEmail } from "./fields.ts";
 
 export const serviceEndpoints = {
   // "List orderable plans" (§1): the active ones of an active product.
@@ -186,8 +186,7 @@ function readDomain(fields: Fields, plan: Plan | undefined): string | null {
     return null;
   }
   const required = plan !== undefined;
-  const domain = fields.matching("domain", isDomainName, "a valid domain name", { required });
-  return domain?.toLowerCase() ?? null;
+  return fields.domain("domain", { required }) ?? null;
 }
 
 /** "Must be a valid coupon for this plan and cycle." */
@@ -230,8 +229,8 @@ export function addGrant({ store, clock }: World, service_id: number, body: Body
   const email = fields.matching("email", isEmail, "a valid email address", { required: true });
   const permission = fields.oneOf("permission", ["view", "manage"] as const, { required: true });
   const expires_at = fields.futureInstant("expires_at", clock.now()) ?? null;
-  const address = email?.toLowerCase();
-  const held = grants.find((one) => one.service_id === service_id && one.email.toLowerCase() === address);
+  const address = email === undefined ? "" : keptEmail(email);
+  const held = grants.find((one) => one.service_id === service_id && keptEmail(one.email) === address);
   if (held !== undefined && !(held.expires_at !== null && Date.parse(held.expires_at) <= clock.now())) {
     fields.refuse("email", "The email already has a grant on this service.");
   }

@@ -1,17 +1,15 @@
-/**
- * The real program as its own process: bundled once for the same sources, as `npm run build` does it, because a sweep starts it
- * hundreds of times.
- */
+/** The built program as its own process, and a process that contends for its lock. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
 import { builtOnce, ROOT } from "../../support/built-once.ts";
+import { builtProgram } from "../../support/program.ts";
 import type { Moment, PointKind, Tally } from "./kill-points.ts";
 
 const CONTENDER = "test/reliability/support/lock-contender.ts";
-const SOURCES = ["src/**/*.ts", "schemas/*", CONTENDER, path.relative(ROOT, import.meta.filename)];
+const SOURCES = ["src/**/*.ts", CONTENDER, path.relative(ROOT, import.meta.filename)];
 const preload = path.join(import.meta.dirname, "kill-points.ts");
 
 /** How a process ended. */
@@ -54,15 +52,14 @@ export interface Program {
   count(options: Start): Promise<{ readonly ended: Ended; readonly tally: Tally }>;
 }
 
-/** Bundles the program, and the process that contends for its lock. */
+/** Bundles the contender from the sources: no command of the built program takes the lock and nothing else. */
 const bundle = (outdir: string) =>
   build({
     absWorkingDir: ROOT,
-    entryPoints: { hostform: "src/cli/main.ts", contender: CONTENDER },
+    entryPoints: { contender: CONTENDER },
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
-    splitting: true,
     format: "esm",
     platform: "node",
     target: "node22.20",
@@ -72,11 +69,12 @@ const bundle = (outdir: string) =>
     logLevel: "error",
   });
 
-export async function bundleProgram(): Promise<Program> {
-  const shelf = path.join(ROOT, "node_modules/.cache/hostform-killed");
+export async function reliabilityProgram(): Promise<Program> {
+  const hostform = await builtProgram();
+  const shelf = path.join(ROOT, "node_modules/.cache/hostform-contender");
   const folder = await builtOnce(shelf, SOURCES, async (draft) => void (await bundle(draft)));
   const start = ({ cwd, env, args, kill, tally }: Start): Running => {
-    const child = spawn(process.execPath, ["--import", preload, path.join(folder, "hostform.mjs"), ...args], {
+    const child = spawn(process.execPath, ["--import", preload, hostform, ...args], {
       cwd,
       env: {
         PATH: process.env.PATH,

@@ -3,10 +3,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../support/folder.ts";
+import { describeWith, itWith } from "../../support/needing.ts";
+import { BASH, FISH, ZSH } from "../../support/programs.ts";
 import { runIn } from "./harness.ts";
 
 const scriptOf = async (shell: string) => (await runIn(temporaryFolder(), ["completion", shell])).stdout;
-const has = (shell: string) => spawnSync(shell, ["--version"]).error === undefined;
 
 describe("completion", () => {
   it.each(["bash", "zsh", "fish", "powershell"])("%s: knows commands, parts, options and choices", async (shell) => {
@@ -17,12 +18,13 @@ describe("completion", () => {
   });
 
   // In a file: fish refuses to read a script from the socket that a child's standard input is.
-  for (const [shell, flag] of [
-    ["bash", "-n"],
-    ["zsh", "-n"],
-    ["fish", "--no-execute"],
+  for (const [program, flag] of [
+    [BASH, "-n"],
+    [ZSH, "-n"],
+    [FISH, "--no-execute"],
   ] as const) {
-    it.skipIf(!has(shell))(`${shell}: the script parses`, async () => {
+    const shell = program.name;
+    itWith(program)(`${shell}: the script parses`, async () => {
       const file = path.join(temporaryFolder(), `completion.${shell}`);
       await writeFile(file, await scriptOf(shell));
       expect(spawnSync(shell, [flag, file], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
@@ -35,7 +37,7 @@ describe("completion", () => {
     expect((await runIn(temporaryFolder(), ["completion", "tcsh"])).code).toBe(1);
   });
 
-  describe.skipIf(!has("bash"))("in bash", () => {
+  describeWith(BASH)("in bash", () => {
     const HARMFUL = 'hosting_grant.www["$(touch harmed)`touch harmed`@x.example"]';
 
     /** What bash offers for the last of these words, with a `hostform` that prints these addresses. */

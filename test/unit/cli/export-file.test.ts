@@ -23,6 +23,19 @@ describe("the file of an export", () => {
     expect(names.filter((name) => name.includes("tmp"))).toEqual([]);
   });
 
+  it.each([
+    ["stack", "terraform -chdir=stack init"],
+    ["my dir", "terraform '-chdir=my dir' init"],
+    ["it's", "terraform '-chdir=it'\\''s' init"],
+    ["$HOME", "terraform '-chdir=$HOME' init"],
+    ["a\nb", "terraform $'-chdir=a\\x0ab' init"],
+    ["-x", "terraform -chdir=-x init"],
+  ])("in %j is followed by commands that a shell can run", async (folder, command) => {
+    const { code, stderr } = await exported(declaration, {}, `--out=${folder}`);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`\`${command}\``);
+  });
+
   it("is refused where Terraform would not read it as what it is", async () => {
     const { code, stderr } = await exported(declaration, {}, "--format", "hcl", "--out", "main.tf.json");
     expect(code).toBe(1);

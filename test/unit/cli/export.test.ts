@@ -175,7 +175,6 @@ describe("values in an export", () => {
               sole: "${env.ONE}",
               mixed: "a ${env.ONE} $${b} %{c} ${hosting_service.box.id}",
               number: 5,
-              nothing: null,
               list: [1, "${env.ONE}", "a ${hosting_service.www.id}", { "k'": "${hosting_service.www.plan_id}" }],
               plain: { a: [true, "$${x}"] },
               "${key}": "v",

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { showProgress } from "../../../src/cli/apply.ts";
+import * as cliParts from "../../../src/cli/parts.ts";
 import type { ApplyEvent, ChangeOutcome } from "../../../src/core/model/index.ts";
 import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
@@ -10,7 +11,7 @@ import { order, plan } from "../report/builders.ts";
 function made(parts: { terminal: boolean; quiet?: boolean; env?: Record<string, string> }) {
   const { terminal: isTerminal, quiet = false, env = {} } = parts;
   const io = fakeIo({ terminal: isTerminal, columns: 80, clock: testClock(), env });
-  return { io, terminal: openedOn(io, { quiet }).terminal };
+  return { io, terminal: openedOn(cliParts, io, { quiet }).terminal };
 }
 
 /** What a terminal shows after all that: lines go up by `ESC[nA` and the rest is cleared by `ESC[J`. */
@@ -91,7 +92,7 @@ describe("a long reading", () => {
     const clock = testClock();
     const { terminal: isTerminal, env = {}, ...print } = parts;
     const io = fakeIo({ terminal: isTerminal, columns: 80, clock, env });
-    const { terminal, project } = openedOn(io, print);
+    const { terminal, project } = openedOn(cliParts, io, print);
     const seen: string[][] = [];
     const pass = (ms: number) => {
       clock.advance(ms);

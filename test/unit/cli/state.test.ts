@@ -95,12 +95,18 @@ describe("state rm", () => {
 });
 
 describe("state mv", () => {
-  it("renames, and what depends on it follows", async () => {
+  it("renames a service with its grants, and what depends on it follows", async () => {
     const made = await recorded();
     const { code, json } = await made.run(["state", "mv", WWW, "hosting_service.acme", "--json"]);
     expect(code).toBe(0);
-    expect(json()).toEqual({ moved: [{ from: WWW, to: "hosting_service.acme" }] });
-    const grant = await made.run(["state", "show", GRANT, "--json"]);
+    const followed = 'hosting_grant.acme["dev@acme.example"]';
+    expect(json()).toEqual({
+      moved: [
+        { from: WWW, to: "hosting_service.acme" },
+        { from: GRANT, to: followed },
+      ],
+    });
+    const grant = await made.run(["state", "show", followed, "--json"]);
     expect(grant.json().dependencies).toEqual(["hosting_service.acme"]);
   });
 

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import * as cliParts from "../../../src/cli/parts.ts";
 import { type InstallFlags, runTerraformInstall, standingIn } from "../../../src/cli/terraform.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
@@ -36,7 +37,7 @@ interface Setting extends InstallFlags {
 
 async function install({ env = {}, platform = "linux", json = false, ...flags }: Setting = {}) {
   const io = fakeIo({ env: { HOME: home, ...env }, cwd: path.dirname(home) });
-  const { terminal, project } = openedOn(io, { json });
+  const { terminal, project } = openedOn(cliParts, io, { json });
   const code = await runTerraformInstall(terminal, project, flags, { platform, arch: "x64", root });
   terminal.flush();
   return { code, stdout: io.stdout(), stderr: io.stderr() };

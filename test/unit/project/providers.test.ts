@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import * as cliParts from "../../../src/cli/parts.ts";
 import { Providers } from "../../../src/project/providers.ts";
 import { testClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -16,7 +17,7 @@ async function started(env: Record<string, string>) {
   const clock = testClock();
   const sandbox = await startSandbox({ clock, rateLimit: BUDGET });
   const fake = fakeIo({ clock, env: { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, ...env } });
-  const { project } = openedOn(fake, {}, { dir: ".", state: "hosting.tfstate" });
+  const { project } = openedOn(cliParts, fake, {}, { dir: ".", state: "hosting.tfstate" });
   const look = async () => {
     const configs = new Map([["default", { alias: "default", requestsPerMinute: BUDGET }]]);
     const providers = new Providers(configs, project, {});

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import * as cliParts from "../../../src/cli/parts.ts";
 import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
 import type { CaptureOptions, CommandEnd } from "../../../src/core/record/index.ts";
 import { secretsOf } from "../../../src/project/secrets.ts";
@@ -24,7 +25,7 @@ async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
       return { stdout: "", stderr: "", ...end };
     },
   };
-  const { terminal, project } = openedOn(fake, {}, { dir, state: path.join(dir, "hosting.tfstate") });
+  const { terminal, project } = openedOn(cliParts, fake, {}, { dir, state: path.join(dir, "hosting.tfstate") });
   const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
   const { readSource } = secretsOf(project.source, project.host, project.redaction, { files: [], providers });
   if (readSource === undefined) throw new Error("no reader");
@@ -152,6 +153,6 @@ describe("a secret value", () => {
 
   it("is refused when there is no file, with its path", async () => {
     const { dir, read } = await reader();
-    expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: ENOENT.`);
+    expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: there is no such file or folder.`);
   });
 });

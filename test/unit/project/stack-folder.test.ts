@@ -98,7 +98,7 @@ describe("a path", () => {
     };
     expect(await refusal(opened("readme.md"))).toContain("readme.md is not a stack");
     expect(await refusal(opened("empty"))).toContain("There is no *.tf.json in empty");
-    expect(await refusal(opened("nowhere"))).toContain("nowhere cannot be read: it does not exist");
+    expect(await refusal(opened("nowhere"))).toContain("nowhere cannot be read: there is no such file or folder");
     // Resources of the other file would be taken for removed.
     expect(await refusal(opened("plain/a.tf.json"))).toContain("plain/b.tf.json lies beside plain/a.tf.json");
     expect((await opened("plain"))?.files.map((file) => file.path)).toEqual(["plain/a.tf.json", "plain/b.tf.json"]);

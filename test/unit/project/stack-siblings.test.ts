@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import * as cliParts from "../../../src/cli/parts.ts";
 import { UNKNOWN, type ValueObject } from "../../../src/core/model/index.ts";
 import type { RemoteState } from "../../../src/fronts/stacks/index.ts";
 import { readSiblings } from "../../../src/project/stacks/read.ts";
@@ -57,7 +58,7 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
       planned: new Map(planned === undefined ? [] : [["sites", { values: planned, types: {} }]]),
     },
   };
-  const { project } = openedOn(fakeIo({ cwd: folder }));
+  const { project } = openedOn(cliParts, fakeIo({ cwd: folder }));
   const range = { file: "cdk.tf.json", line: 1, column: 1, endLine: 1, endColumn: 1 };
   const asked = {
     name: "sites",

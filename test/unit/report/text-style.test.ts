@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Column, type Listing, renderListing, renderTable, requestEventLine } from "../../../src/report/index.ts";
-import { cut, flow, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/text-style.ts";
+import { cut, flow, flowText, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/text-style.ts";
 import fc from "../../support/fc.ts";
 import { expectFit } from "./fits.ts";
 import { listingRows } from "./listing-rows.ts";
@@ -213,4 +213,18 @@ describe("widths", () => {
       }),
     );
   });
+});
+
+it("a command with a blank in quotes stays on one line, so that it can be copied", () => {
+  const text =
+    "Next: `hostform terraform install`, `terraform '-chdir=my dir' init`, `terraform '-chdir=my dir' plan`.";
+  for (const width of [20, 40, 60, 80])
+    expect(
+      flowText(text, width)
+        .split("\n")
+        .join(" ")
+        .match(/`[^`]*`/g),
+    ).toEqual(text.match(/`[^`]*`/g));
+  const lines = flowText(text, 40).split("\n");
+  expect(lines.some((line) => line.includes("`terraform '-chdir=my dir' init`"))).toBe(true);
 });

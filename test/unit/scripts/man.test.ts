@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { manPages } from "../../../scripts/man.ts";
+import { itWith } from "../../support/needing.ts";
+import { MANDOC } from "../../support/programs.ts";
 
 const pages = manPages("1.2.3");
 
@@ -26,7 +28,7 @@ describe("manual pages", () => {
     expect(macros.filter((line) => !/^\.(?:\\"|TH|SH|TP|B|BR|I)( |$)/.test(line))).toEqual([]);
   });
 
-  it.skipIf(spawnSync("mandoc", ["-h"]).error !== undefined)("have no error for mandoc", () => {
+  itWith(MANDOC)("have no error for mandoc", () => {
     for (const [name, input] of pages) {
       const { stdout } = spawnSync("mandoc", ["-T", "lint", "-W", "error"], { input, encoding: "utf8" });
       expect(stdout, name).toBe("");

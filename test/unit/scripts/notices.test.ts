@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildProvider } from "../../../scripts/build-provider.ts";
-import { billOfMaterials, noticesIn, noticesOf, packagesOf } from "../../../scripts/notices.ts";
+import { billOfMaterials, embeddedFiles, noticesIn, noticesOf, packagesOf } from "../../../scripts/notices.ts";
 
 let root = "";
 beforeAll(async () => {
@@ -95,6 +96,35 @@ describe("the bill of materials", () => {
     ["no digest there", { "node_modules/@s/p": { version: "1.2.3" } }],
   ])("is refused for %s", async (_, lock) => {
     await expect(bill(lock)).rejects.toThrow("no SHA-512 of @s/p 1.2.3");
+  });
+});
+
+describe("the files of a bundle", () => {
+  /** Bundles a program that imports the package `whole`. */
+  async function filesWith(...plugins: Plugin[]): Promise<string[]> {
+    await install("whole", { "index.js": "export const published = 1;\n" });
+    const stdin = { contents: 'import { published } from "whole"; console.log(published);', resolveDir: root };
+    const options = { stdin, bundle: true, write: false, metafile: true, logLevel: "silent" } as const;
+    const { metafile } = await build({ ...options, absWorkingDir: root, plugins });
+    return embeddedFiles(metafile, root);
+  }
+  const contents = "export const published = 2; // replaced";
+
+  it("are the packages as they are published", async () => {
+    expect(await filesWith()).toEqual(["node_modules/whole/index.js", "<stdin>"]);
+  });
+
+  it.each<[string, Plugin["setup"]]>([
+    [
+      "a module takes the place of a package",
+      ({ onResolve, onLoad }) => {
+        onResolve({ filter: /^whole$/ }, () => ({ path: "whole", namespace: "parts" }));
+        onLoad({ filter: /.*/, namespace: "parts" }, () => ({ contents }));
+      },
+    ],
+    ["a file of a package is rewritten", ({ onLoad }) => onLoad({ filter: /whole/ }, () => ({ contents }))],
+  ])("are refused when %s", async (_, setup) => {
+    await expect(filesWith({ name: "test", setup })).rejects.toThrow(/other contents than these files: .*whole/);
   });
 });
 

@@ -15,20 +15,11 @@ import {
   packageFiles,
   platformOf,
 } from "../../../src/fronts/terraform/package.ts";
-import { noTerraform } from "../../support/backends.ts";
+import { itWith } from "../../support/needing.ts";
+import { TERRAFORM, UNZIP } from "../../support/programs.ts";
 
 const STEM = `terraform-provider-hosting_${VERSION}`;
 const bytes = (text: string) => new TextEncoder().encode(text);
-
-const has = (program: string) => {
-  try {
-    execFileSync(program, ["-v"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
-const noUnzip = has("unzip") ? "" : " (SKIPPED: no unzip on PATH)";
 
 describe("a release", () => {
   const contents = { provider: bytes("export {};\n"), license: bytes("MIT\n"), notices: bytes("ISC\n") };
@@ -106,7 +97,7 @@ describe("the files of a release", () => {
     expect(names).not.toContain(`${STEM}_windows_amd64.zip`);
   });
 
-  it.skipIf(noUnzip !== "")(`unpack with their modes${noUnzip}`, async () => {
+  itWith(UNZIP)("unpack with their modes", async () => {
     const target = path.join(dir, "unpacked");
     execFileSync("unzip", ["-q", path.join(dir, `${STEM}_linux_amd64.zip`), "-d", target]);
     expect((await readdir(target)).sort()).toEqual(["LICENSE", NOTICES, BUNDLE, EXECUTABLE]);
@@ -117,57 +108,60 @@ describe("the files of a release", () => {
     expect(started).toContain("This is the Terraform provider");
   });
 
-  const title = `are what Terraform installs, packed or as hostform lays them out${noTerraform ? ` (SKIPPED: ${noTerraform})` : ""}`;
-  it.skipIf(noTerraform !== undefined)(title, { timeout: 30_000 }, async () => {
-    const platform = platformOf(process.platform, process.arch);
-    const [packed, laid] = [path.join(dir, "packed"), path.join(dir, "laid")];
-    const archives = path.join(packed, PROVIDER_ADDRESS);
-    await mkdir(archives, { recursive: true });
-    const zip = await readFile(path.join(dir, `${STEM}_${platform}.zip`));
-    await writeFile(path.join(archives, `${STEM}_${platform}.zip`), zip);
+  itWith(TERRAFORM)(
+    "are what Terraform installs, packed or as hostform lays them out",
+    { timeout: 30_000 },
+    async () => {
+      const platform = platformOf(process.platform, process.arch);
+      const [packed, laid] = [path.join(dir, "packed"), path.join(dir, "laid")];
+      const archives = path.join(packed, PROVIDER_ADDRESS);
+      await mkdir(archives, { recursive: true });
+      const zip = await readFile(path.join(dir, `${STEM}_${platform}.zip`));
+      await writeFile(path.join(archives, `${STEM}_${platform}.zip`), zip);
 
-    const project = path.join(dir, "project");
-    await mkdir(project);
-    await writeFile(
-      path.join(project, "main.tf"),
-      `terraform {\n  required_providers {\n    hosting = {\n      source  = "${PROVIDER_ADDRESS}"\n      version = "${VERSION}"\n    }\n  }\n}\n`,
-    );
-    const terraform = async (mirror: string, ...args: string[]) => {
-      const rc = path.join(dir, "rc");
-      await writeFile(rc, `provider_installation {\n  filesystem_mirror {\n    path = "${mirror}"\n  }\n}\n`);
-      const env = { HOME: dir, TF_CLI_CONFIG_FILE: rc, CHECKPOINT_DISABLE: "1", HOSTFORM_NODE: process.execPath };
-      return run("terraform", [`-chdir=${project}`, ...args, "-no-color"], env);
-    };
-    expect(await terraform(packed, "init")).toContain(
-      `Installed ${PROVIDER_ADDRESS.split("/").slice(1).join("/")} v${VERSION}`,
-    );
-    expect(await terraform(packed, "providers", "schema", "-json")).toContain('"hosting_service"');
+      const project = path.join(dir, "project");
+      await mkdir(project);
+      await writeFile(
+        path.join(project, "main.tf"),
+        `terraform {\n  required_providers {\n    hosting = {\n      source  = "${PROVIDER_ADDRESS}"\n      version = "${VERSION}"\n    }\n  }\n}\n`,
+      );
+      const terraform = async (mirror: string, ...args: string[]) => {
+        const rc = path.join(dir, "rc");
+        await writeFile(rc, `provider_installation {\n  filesystem_mirror {\n    path = "${mirror}"\n  }\n}\n`);
+        const env = { HOME: dir, TF_CLI_CONFIG_FILE: rc, CHECKPOINT_DISABLE: "1", HOSTFORM_NODE: process.execPath };
+        return run("terraform", [`-chdir=${project}`, ...args, "-no-color"], env);
+      };
+      expect(await terraform(packed, "init")).toContain(
+        `Installed ${PROVIDER_ADDRESS.split("/").slice(1).join("/")} v${VERSION}`,
+      );
+      expect(await terraform(packed, "providers", "schema", "-json")).toContain('"hosting_service"');
 
-    // The same package, laid out by `terraform install`: the hash in the lock file fits.
-    const unpacked = path.join(project, `.terraform/providers/${PROVIDER_ADDRESS}/${VERSION}/${platform}`);
-    const [provider, notices] = [
-      await readFile(path.join(unpacked, BUNDLE)),
-      await readFile(path.join(unpacked, NOTICES)),
-    ];
-    const license = await readFile(path.resolve(import.meta.dirname, "../../../LICENSE"));
-    const files = packageFiles({ provider, license, notices });
-    await placePackage(laid, path.join(laid, PROVIDER_ADDRESS, VERSION, platform), files);
-    await rm(path.join(project, ".terraform"), { recursive: true });
-    expect(await terraform(laid, "init")).toContain("Reusing previous version");
-    expect(await terraform(laid, "validate")).toContain("Success!");
+      // The same package, laid out by `terraform install`: the hash in the lock file fits.
+      const unpacked = path.join(project, `.terraform/providers/${PROVIDER_ADDRESS}/${VERSION}/${platform}`);
+      const [provider, notices] = [
+        await readFile(path.join(unpacked, BUNDLE)),
+        await readFile(path.join(unpacked, NOTICES)),
+      ];
+      const license = await readFile(path.resolve(import.meta.dirname, "../../../LICENSE"));
+      const files = packageFiles({ provider, license, notices });
+      await placePackage(laid, path.join(laid, PROVIDER_ADDRESS, VERSION, platform), files);
+      await rm(path.join(project, ".terraform"), { recursive: true });
+      expect(await terraform(laid, "init")).toContain("Reusing previous version");
+      expect(await terraform(laid, "validate")).toContain("Success!");
 
-    // A Node that is too old: its one line is what the user sees.
-    const old = path.join(dir, "old");
-    await mkdir(old);
-    await writeFile(path.join(old, "node"), "#!/bin/sh\necho v18.0.0\n", { mode: 0o755 });
-    const refused = run("terraform", [`-chdir=${project}`, "validate", "-no-color"], {
-      HOME: dir,
-      TF_CLI_CONFIG_FILE: path.join(dir, "rc"),
-      CHECKPOINT_DISABLE: "1",
-      HOSTFORM_NODE: path.join(old, "node"),
-    });
-    expect(refused.replaceAll(/\s*\n[│\s]*/g, " ")).toContain("needs Node.js 22.20 or later");
-  });
+      // A Node that is too old: its one line is what the user sees.
+      const old = path.join(dir, "old");
+      await mkdir(old);
+      await writeFile(path.join(old, "node"), "#!/bin/sh\necho v18.0.0\n", { mode: 0o755 });
+      const refused = run("terraform", [`-chdir=${project}`, "validate", "-no-color"], {
+        HOME: dir,
+        TF_CLI_CONFIG_FILE: path.join(dir, "rc"),
+        CHECKPOINT_DISABLE: "1",
+        HOSTFORM_NODE: path.join(old, "node"),
+      });
+      expect(refused.replaceAll(/\s*\n[│\s]*/g, " ")).toContain("needs Node.js 22.20 or later");
+    },
+  );
 });
 
 /** Both streams of a program, however it ended. */

@@ -92,7 +92,22 @@ describe("any event", () => {
     expect(idsOf("service.suspended", { service_id: 1003, service: { id: "1003" } }).service).toBe("1003");
   });
 
-  it.each([1.5, -1, 2 ** 53, "", "..", "a/b", "a b", "\u001b[2J", true, null, [], [1003], {}])(
+  it("names an id digit by digit, however large it is, wherever the event holds it", () => {
+    const places = ['{"id":ID}', '{"service_id":ID}', '{"service":{"id":ID}}', '{"data":{"id":ID}}'];
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 40n), fc.constantFrom(...places), (id, place) => {
+        const data = place.replace("ID", String(id));
+        const body = `{"event":"service.suspended","timestamp":"${TIMESTAMP}","data":${data}}`;
+        expect(serviceIdOf(parseEvent(body))).toBe(String(id));
+      }),
+      { examples: [[9007199254740993n, places[0] ?? ""]] },
+    );
+    const raw = `{"event":"invoice.paid","timestamp":"${TIMESTAMP}","data":{"id":9007199254740993,"total":1e20,"note":"9007199254740993"}}`;
+    const { data } = parseEvent(Buffer.from(raw));
+    expect(data).toEqual({ id: "9007199254740993", total: 1e20, note: "9007199254740993" });
+  });
+
+  it.each([1.5, -1, 1e300, "", "..", "a/b", "a b", "\u001b[2J", true, null, [], [1003], {}])(
     "takes %j for no id",
     (id) => {
       expect(idsOf("service.suspended", { id })).toEqual({ service: undefined, invoice: undefined, order: undefined });

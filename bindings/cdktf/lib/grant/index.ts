@@ -17,7 +17,7 @@ export interface GrantConfig extends cdktf.TerraformMetaArguments {
   */
   readonly email: string;
   /**
-  * When the grant ends (ISO 8601). Default: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
+  * When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#expires_at Grant#expires_at}
   */
@@ -274,7 +274,7 @@ export class Grant extends cdktf.TerraformResource {
   // expires_at - computed: false, optional: true, required: false
   private _expiresAt?: string;
   /**
-  * When the grant ends (ISO 8601). Default: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
+  * When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
   */
   public get expiresAt() {
     return this.getStringAttribute('expires_at');

@@ -1,17 +1,18 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
-import { CURRENCIES, type Diagnostic, errorOf, type ValueObject } from "../../model/index.ts";
 import {
-  attribute,
-  createdAtAttribute,
-  deletionPolicy,
-  domainName,
+  CURRENCIES,
+  type Diagnostic,
+  errorOf,
   foldedDomain,
-  idAttribute,
+  inScale,
   sameDomain,
   sameFolded,
-} from "../attribute.ts";
-import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
+  similarDomain,
+  type ValueObject,
+} from "../../model/index.ts";
+import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
+import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import { type ChangeStep, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
@@ -38,6 +39,7 @@ const attributes = z.strictObject({
     change: "immutable",
     computed: true,
     same: sameDomain,
+    declarable: foldedDomain,
     example: "www.acme.example",
   }),
   term: attribute(z.literal([1, 3, 6, 12, 24, 36]).optional(), {
@@ -194,16 +196,19 @@ export const service: Kind<"createService"> = {
   creation: "keyed",
   removal: "policy",
   check,
-  async *list({ client, settings, signal, onWhole }) {
-    for await (const record of client.services.list({ signal, onWhole })) yield remote(record, settings);
+  async *list({ client, settings, ...options }) {
+    for await (const record of client.services.list(options)) {
+      inScale(settings.moneyScale, "service", [record]);
+      yield remote(record, settings);
+    }
   },
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
   naturalKey: ({ domain }) => foldedDomain(domain),
   // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
   mayMatch({ domain, plan_id }, live, plans) {
     // A host may show a service's domain only once it is provisioned; a service with another domain is another one.
-    if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
-      return false;
+    if (typeof domain === "string" && typeof live.domain === "string") return similarDomain(domain, live.domain);
+    if (domain !== undefined && domain !== null && typeof domain !== "string") return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
     const declared = plans.find((plan) => plan.plan_id === plan_id);
     if (isOtherProduct(declared?.product_type ?? null, { domain, product: live.product_type, plans })) return false;
@@ -217,7 +222,9 @@ export const service: Kind<"createService"> = {
   create: (planned, key) => ({
     endpoint: "createService",
     body: {
-      ...presentIn(planned, ["plan_id", "currency", "domain", "coupon_code"]),
+      ...presentIn(planned, ["plan_id", "currency"]),
+      ...(planned.domain != null && { domain: foldedDomain(planned.domain) ?? null }),
+      ...presentIn(planned, ["coupon_code"]),
       ...(planned.term != null && planned.term !== 1 && { term: planned.term }),
     },
     ...(key !== undefined && { idempotencyKey: key }),
@@ -226,12 +233,14 @@ export const service: Kind<"createService"> = {
     const { id, attributes, phase } = remote(record, settings);
     const { term: _, ...live } = attributes;
     const unclear = DESCRIBING.every((name) => (attributes[name] ?? null) === null);
+    const warning = invoiceProblem(invoice, settings);
     return {
       id,
       phase,
       attributes: { ...live, ...recordedInvoice(invoice) },
       invoice: reportedInvoice(invoice),
       ...(unclear && { unclear }),
+      ...(warning && { warning }),
     };
   },
   orderReference: (config) => (typeof config.reference === "string" ? config.reference : undefined),

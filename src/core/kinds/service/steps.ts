@@ -1,7 +1,13 @@
 import { describeEndpoint } from "../../api/endpoints.ts";
 import type { PlanRecord } from "../../api/index.ts";
-import { type Diagnostic, errorOf, type JsonObject, type ValueObject, warningOf } from "../../model/index.ts";
-import { sameFolded } from "../attribute.ts";
+import {
+  type Diagnostic,
+  errorOf,
+  type JsonObject,
+  sameFolded,
+  type ValueObject,
+  warningOf,
+} from "../../model/index.ts";
 import type { ChangeStep } from "../kind.ts";
 import { listPrice } from "./quote.ts";
 import { isHosting, monthsOf, passwordForm } from "./words.ts";

@@ -15,7 +15,8 @@ const WORDS: Readonly<Record<Exclude<Phase, "unknown">, string>> = {
     ausstehend wartend pendiente attente pendente ожидает მოლოდინში`,
   live: `active activated live running online up enabled provisioned ready operational
     aktiv activo actif ativo attivo активен აქტიური`,
-  suspended: `suspended paused disabled locked blocked frozen hold onhold deactivated
+  suspended: `suspended suspend suspending suspension paused pause pausing disabled disable disabling locked locking blocked block blocking
+    frozen freeze freezing hold onhold halted halt halting deactivated deactivating
     gesperrt suspendido suspendu suspenso sospeso приостановлен შეჩერებული`,
   gone: `terminated cancelled canceled deleted removed destroyed closed ended withdrawn gone
     beendet terminado resilie удален დახურული`,

@@ -7,7 +7,8 @@ import { reasonOf } from "../state-file.ts";
 export interface WireOptions {
   readonly credentials: { readonly username: string; readonly password: string } | undefined;
   readonly clock: Clock;
-  readonly dispatcher: Dispatcher;
+  /** Opens the connections. The first request calls it: most states are files. */
+  readonly connect: () => Promise<Dispatcher>;
   /** For one request with all its attempts and pauses, in milliseconds. Default: two minutes. */
   readonly timeoutMs?: number | undefined;
   /** The largest answer that is read. Default: 128 MiB; a state of twenty thousand resources has about 30. */
@@ -51,7 +52,7 @@ export type HttpWire = ReturnType<typeof createWire>;
  * followed, since credentials and secrets would go along. Answers are bounded in size.
  */
 export function createWire(options: WireOptions) {
-  const { credentials, clock, dispatcher, timeoutMs = REQUEST_MS, mostBytes = MOST_BYTES } = options;
+  const { credentials, clock, connect, timeoutMs = REQUEST_MS, mostBytes = MOST_BYTES } = options;
   const pair = credentials && Buffer.from(`${credentials.username}:${credentials.password}`, "utf8").toString("base64");
   const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
 
@@ -66,8 +67,7 @@ export function createWire(options: WireOptions) {
       () => undefined,
     );
     try {
-      // Loaded here: most states are files.
-      const { default: undici } = await import("undici");
+      const [{ default: undici }, dispatcher] = await Promise.all([import("undici"), connect()]);
       const answer = await undici.request(url, {
         method,
         dispatcher,

@@ -41,7 +41,7 @@ export interface Connection {
   session: ProviderSession | undefined;
   /** Terraform cancelled a call: no state has its answer. */
   isAnswerLost: boolean;
-  /** Warnings for the next answer about a resource. */
+  /** Warnings for the next answer about a resource or a data source. */
   readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;

@@ -59,14 +59,18 @@ export const calls: Calls = {
 /** Reads by a configuration in which everything is known: until then Terraform does not ask. */
 async function readKnown(source: () => DataSource, config: DynamicValue | undefined, connection: Connection) {
   let value: DynamicValue | undefined;
-  const diagnostics = await diagnosed(async () => {
-    const { schema, check, read } = source();
-    const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
-    // Values that were unknown when the configuration was checked are known now.
-    const found: Diagnostic[] = [...refersToPending(known), ...(check?.(known) ?? [])];
-    if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
-    return found;
-  });
+  const { warnings: noticed } = connection;
+  const diagnostics = await diagnosed(
+    async () => {
+      const { schema, check, read } = source();
+      const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
+      // Values that were unknown when the configuration was checked are known now.
+      const found: Diagnostic[] = [...refersToPending(known), ...(check?.(known) ?? [])];
+      if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
+      return found;
+    },
+    { noticed },
+  );
   return { value, diagnostics };
 }
 

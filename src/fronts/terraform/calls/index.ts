@@ -108,7 +108,7 @@ export const calls: Calls = {
         terraformVersion,
         onWait: waitLog(log),
         onWarning(warning) {
-          // A later warning goes into the next answer about a resource.
+          // A later warning goes into the next answer that reads or changes the account.
           (answered ? connection.warnings : warnings).push(warning);
           if (answered) log("warn", warning.summary, { code: warning.code });
         },

@@ -3,7 +3,7 @@
  */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { reportedInvoice } from "../../../core/kinds/invoice.ts";
-import type { Attributes, JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, inScale, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
@@ -58,6 +58,7 @@ export const hostingInvoice: DataSource = {
   check: (config) => exactlyOne(config, ["id", "invoice_number"]),
   async read(config, session) {
     const found = typeof config.id === "string" ? await withId(config.id, session) : await withNumber(config, session);
+    inScale(session.moneyScale, "invoice", [found]);
     return withConfigured(config, described(found, session));
   },
 };
@@ -79,7 +80,7 @@ async function withNumber({ invoice_number: number }: JsonObject, session: DataS
 }
 
 async function allInvoices({ account }: DataSession): Promise<InvoiceRecord[]> {
-  return sorted(await account.invoices(), ({ id }) => id);
+  return sorted(await account.invoices({ isShown: true }), ({ id }) => id);
 }
 
 export const hostingInvoices: DataSource = {

@@ -1,10 +1,13 @@
-import { foldedDomain, type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
-import { type Account, isNotFound } from "../../../core/lifecycle/index.ts";
+import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
+import type { Account } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
   errorOf,
   fail,
+  folded,
+  foldedDomain,
   formatAmount,
+  isNotFound,
   type Json,
   type JsonObject,
   some,
@@ -106,11 +109,8 @@ export async function oneById(type: string, id: string, session: DataSession, at
 /** A value of a configuration or of the API. */
 type Given = Json | undefined;
 
-/** Equality of words, without regard to case and surrounding blanks. A filter that is not set matches everything. */
-export function fits(wanted: Given, found: Given): boolean {
-  if (typeof wanted !== "string") return true;
-  return typeof found === "string" && found.trim().toLowerCase() === wanted.trim().toLowerCase();
-}
+/** Equality of words in their folded form. A filter that is not set matches everything. */
+export const fits = (wanted: Given, found: Given) => typeof wanted !== "string" || folded(found) === folded(wanted);
 
 /** The same for domains, whose international names have two forms. */
 export const fitsDomain = (wanted: Given, found: Given) =>

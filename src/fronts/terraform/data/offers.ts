@@ -2,13 +2,13 @@
  * What can be ordered: plans and domains.
  */
 import type { DomainAvailability, PlanRecord } from "../../../core/api/index.ts";
-import { domainName } from "../../../core/kinds/attribute.ts";
-import { foldedDomain } from "../../../core/kinds/index.ts";
 import { listPrice } from "../../../core/kinds/service/quote.ts";
 import {
   type Diagnostic,
   didYouMean,
+  domainProblem,
   errorOf,
+  foldedDomain,
   type Json,
   type JsonObject,
   some,
@@ -86,7 +86,7 @@ const currencyOf = ({ currency }: JsonObject) =>
 /** The plans that are what the configuration asks for. */
 async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
   const currency = currencyOf(config);
-  const fitting = (await account.plans()).filter(
+  const fitting = (await account.plans({ isShown: true })).filter(
     (record) =>
       fits(config.name, record.name) &&
       fits(config.product_type, record.product_type) &&
@@ -119,7 +119,7 @@ export const hostingPlan: DataSource = {
   async read(config, session) {
     const fitting = await matching(config, session);
     const found = fitting.filter((record) => config.plan_id === null || record.plan_id === config.plan_id);
-    const record = theOnly(found, soughtPlan(config, await session.account.plans()));
+    const record = theOnly(found, soughtPlan(config, await session.account.plans({ isShown: true })));
     return withConfigured(config, described(record, currencyOf(config), session));
   },
 };
@@ -185,12 +185,13 @@ export const hostingDomainAvailability: DataSource = {
 /** An unknown value is checked when it is known. */
 function isDomain(name: Value): boolean {
   if (name === UNKNOWN) return true;
-  return typeof name === "string" && domainName().safeParse(name.replace(/\.$/, "")).success;
+  return typeof name === "string" && domainProblem(name) === undefined;
 }
 
 function notADomain(name: Value, at: number): Diagnostic {
   const place = { remedies: ["Give names such as acme.example."], attribute: ["domains", at] };
-  return errorOf("config.invalid_value", `${JSON.stringify(name)} is not a domain name`, place);
+  const reason = typeof name === "string" ? `: ${domainProblem(name)}` : "";
+  return errorOf("config.invalid_value", `${JSON.stringify(name)} is not a domain name${reason}`, place);
 }
 
 /** The answer for a name: the client asks for each in lower case, once. */

@@ -2,8 +2,15 @@
  * The services of the account, and what belongs to one: its grants, requests to move a website there, a sign-on into its panel.
  */
 import type { Remote } from "../../../core/kinds/index.ts";
-import { isNotFound, signOnRefused } from "../../../core/lifecycle/index.ts";
-import { type Attributes, type Diagnostic, errorOf, fail, type JsonObject } from "../../../core/model/index.ts";
+import { signOnRefused } from "../../../core/lifecycle/index.ts";
+import {
+  type Attributes,
+  type Diagnostic,
+  errorOf,
+  fail,
+  isNotFound,
+  type JsonObject,
+} from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,

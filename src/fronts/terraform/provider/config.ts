@@ -13,6 +13,7 @@ import {
   isObject,
   isProjectName,
   type ProviderConfig,
+  shellPath,
   type Value,
   type ValueObject,
   warningOf,
@@ -161,7 +162,7 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
   if (!readableByOthers || "env" in source) return { token, attribute };
   const warning: Diagnostic = warningOf("provider.token", "Other users can read the token file", {
     detail: source.file,
-    remedies: [`\`chmod 600 ${source.file}\`.`],
+    remedies: [`\`chmod 600 ${shellPath(source.file)}\`.`],
     ...place,
   });
   return { token, attribute, warning };

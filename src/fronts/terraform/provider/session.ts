@@ -123,13 +123,15 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       requestsPerMinute: settings.requestsPerMinute,
       budgetShare: budgetShareIn(env),
       onWait: options.onWait,
+      // The client reports each warning once.
+      onWarning,
       stop,
       userAgent: userAgent(options.terraformVersion),
     };
     const turns = createTurnsFor({ ...reached, env, clock, onWarning: warn });
     return { client: new HostingClient(reaching), ledger: counted, turns };
   });
-  const reading = readingSettings(settings);
+  const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
   let journal: OpenJournal | undefined;
   const session: ProviderSession = {
     client,
@@ -139,7 +141,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
-    moneyScale: moneyScaleOf(settings, env),
+    moneyScale: reading.moneyScale,
     clock,
     stop,
     secretOutputs,

@@ -17,6 +17,7 @@ import {
   errorOf,
   fail,
   hasUnknown,
+  inQuotes,
   type Json,
   type JsonObject,
   type PrivateMark,
@@ -198,7 +199,9 @@ export function refuseEdited(kind: Kind, noted: ResourceState, planned: ValueObj
   const id = String(attributes.id);
   const isOpen = isPendingCreate(noted);
   const did = isOpen ? `requested this ${kind.noun}` : `created ${kind.noun} ${id}`;
-  const adopt = isOpen ? "" : `; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\``;
+  const adopt = isOpen
+    ? ""
+    : `; or \`terraform import ${kind.type}.NAME ${inQuotes(importIdOf(kind, id, attributes))}\``;
   const was = notedValue(noted, name);
   const [has, back] =
     was === null

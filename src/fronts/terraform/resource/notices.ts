@@ -1,6 +1,13 @@
 /** The provider's own diagnostics, beside those of the lifecycle: one function for each. */
-import type { Kind, Remote } from "../../../core/kinds/kind.ts";
-import { type Applied, isPendingCreate, lookalike, unknownPhase, unreadable } from "../../../core/lifecycle/index.ts";
+import { type Kind, matches, type Remote } from "../../../core/kinds/kind.ts";
+import {
+  type Applied,
+  isPendingCreate,
+  isSimilarName,
+  lookalike,
+  unknownPhase,
+  unreadable,
+} from "../../../core/lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -272,11 +279,22 @@ export function lookalikes(
   { alike = [] }: { readonly alike?: readonly Remote[] },
   scope: ProviderScope,
 ): Diagnostic[] {
-  const live = alike.filter(({ phase }) => phase !== "gone");
-  if (live.length === 0 || scope.hasRecorded(kind)) return [];
-  const found = lookalike({ kind, address: labelOf(kind, declared) }, live);
+  const isNamed = kind.naturalKey(declared) !== undefined;
+  // An object without a name that is shown may belong to another resource of this state.
+  const isFree = ({ id, attributes }: Remote) => scope.ownerOf(kind, { ...attributes, id }) === undefined;
+  const isSimilar = (one: Remote) =>
+    isSimilarName(kind, declared, one.attributes) && isFree(one) && !matches(kind, declared, one.attributes);
+  const live = alike.filter((one) => one.phase !== "gone" && (!isNamed || isSimilar(one)));
+  if (live.length === 0 || (!isNamed && scope.hasRecorded(kind))) return [];
+  const found = lookalike({ kind, address: labelOf(kind, declared) }, live, declared);
   const [adopt = ""] = found.remedies ?? [];
-  return [{ ...found, severity: "warning", remedies: [adopt, "If it is not, the apply orders another one."] }];
+  return [
+    {
+      ...found,
+      severity: "warning",
+      remedies: [adopt, `If it is not, the apply ${kind.quote === undefined ? "creates" : "orders"} another one.`],
+    },
+  ];
 }
 
 /** Objects that may be the declared one, of which the API shows too little. Other resources of the state may have them. */

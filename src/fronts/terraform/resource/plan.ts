@@ -170,7 +170,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
 function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope: ProviderScope): Diagnostic[] {
   if (observed.status !== "absent") return [];
   return [
-    ...(kind.naturalKey(declared) === undefined ? lookalikes(kind, declared, observed, scope) : []),
+    ...(observed.matches.length === 0 ? lookalikes(kind, declared, observed, scope) : []),
     ...unreadableOnes(kind, declared, observed.unreadable ?? [], scope),
     ...(observed.waitsFor === undefined ? [] : [shownLater(kind, observed.waitsFor)]),
   ];

@@ -12,6 +12,7 @@ import {
   sameInUse,
   settledByAccount,
   settledMark,
+  unknownValues,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
 import {
@@ -74,6 +75,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
+      ...unknownValues(prior.address, seen.unclear ?? {}),
       ...(await doublesOf(kind, prior, scope)),
     ];
     return { state, mark: left, diagnostics };

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { coreOf, mayBeOmitted, typeOf } from "../../../core/kinds/attribute.ts";
 import type { AttributeEntry, AttributeMeta, Kind } from "../../../core/kinds/index.ts";
 import { attributesOf } from "../../../core/lifecycle/index.ts";

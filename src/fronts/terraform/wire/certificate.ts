@@ -31,15 +31,12 @@ const DAY = 24 * 60 * 60 * 1000;
  * A new P-256 key with a self-signed certificate for `localhost`, the name that Terraform checks. Terraform gets the certificate in
  * the handshake and trusts no other. Valid from a day ago (clocks of containers differ) for a year.
  *
- * @param now milliseconds since 1970.
+ * @param now milliseconds since 1970. @param host another name than `localhost`.
  */
-export function selfSigned(now: number): Identity {
+export function selfSigned(now: number, host = "localhost"): Identity {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = value(SEQUENCE, oid("1.2.840.10045.4.3.2")); // ecdsa-with-SHA256
-  const name = value(
-    SEQUENCE,
-    value(SET, value(SEQUENCE, oid("2.5.4.3"), value(UTF8_STRING, Buffer.from("localhost")))),
-  );
+  const name = value(SEQUENCE, value(SET, value(SEQUENCE, oid("2.5.4.3"), value(UTF8_STRING, Buffer.from(host)))));
   const unsigned = value(
     SEQUENCE,
     value(contextOf(0), value(INTEGER, Buffer.of(2))), // X.509 version 3
@@ -49,7 +46,7 @@ export function selfSigned(now: number): Identity {
     value(SEQUENCE, time(now - DAY), time(now + 365 * DAY)),
     name,
     publicKey.export({ type: "spki", format: "der" }),
-    value(contextOf(3), value(SEQUENCE, ...extensions())),
+    value(contextOf(3), value(SEQUENCE, ...extensions(host))),
   );
   const signature = sign("sha256", unsigned, privateKey);
   const der = value(SEQUENCE, unsigned, algorithm, value(BIT_STRING, Buffer.of(0), signature));
@@ -62,14 +59,14 @@ export function selfSigned(now: number): Identity {
 }
 
 /** RFC 5280, 4.2.1: the usage of the key. It is its own authority, so it may sign certificates. */
-function extensions(): Buffer[] {
+function extensions(host: string): Buffer[] {
   const extension = (id: string, critical: boolean, content: Buffer) =>
     value(SEQUENCE, oid(id), ...(critical ? [TRUE] : []), value(OCTET_STRING, content));
   return [
     extension("2.5.29.19", true, value(SEQUENCE, TRUE)), // basicConstraints: an authority
     extension("2.5.29.15", true, value(BIT_STRING, Buffer.of(2, 0x84))), // keyUsage: digitalSignature, keyCertSign
     extension("2.5.29.37", false, value(SEQUENCE, oid("1.3.6.1.5.5.7.3.1"), oid("1.3.6.1.5.5.7.3.2"))), // extKeyUsage: serverAuth, clientAuth
-    extension("2.5.29.17", false, value(SEQUENCE, value(context(2), Buffer.from("localhost")))), // subjectAltName: DNS
+    extension("2.5.29.17", false, value(SEQUENCE, value(context(2), Buffer.from(host)))), // subjectAltName: DNS
   ];
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { endpoints, HostingClient } from "../../../../src/core/api/index.ts";
+import { networkFailure } from "../../../../src/core/api/network-failure.ts";
 import { createRedact } from "../../../../src/core/api/token.ts";
-import { networkFailure } from "../../../../src/core/api/transport.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { api, failureOf, setUp, TOKEN, textOf, useNock } from "./support.ts";
 
@@ -74,7 +74,7 @@ describe("each failure gives a clear sentence", () => {
       code: "api.malformed",
       says: ["Expected a service with an id", 'an object with "data"'],
     },
-    { status: 204, body: "", code: "api.malformed", says: ["an empty answer"] },
+    { status: 204, body: "", code: "api.inconclusive", says: ["status 204 and no content"] },
   ];
   for (const { status, body, headers, code, says } of table) {
     it(`${status} ${body.slice(0, 30)}`, async () => {

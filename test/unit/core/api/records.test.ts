@@ -241,7 +241,11 @@ describe("instants", () => {
     ["0", null],
     ["", null],
     [20_270_630, "20270630"],
-    ["never", "never"],
+    ["never", null],
+    ["0000-00-00 00:00:00", null],
+    ["-0001-11-30T00:00:00+00:00", null],
+    [false, null],
+    ["soon", "soon"],
   ])("%j is %j", async (sent, read) => {
     const grant = { id: 4, email: "dev@acme.example", permission: "view", expires_at: sent, created_at: sent };
     get("/services/7/grants?page=1&per_page=100", { data: [grant], total: 1 });
@@ -278,10 +282,10 @@ describe("records by their structure, under whatever names", () => {
     [{ id: 4, recipient: "dev@acme.example", permission: ["view"] }, {}],
     [{ grant: { id: 4, grantee: { email: "dev@acme.example" }, access: { code: "view" } } }, {}],
     [{ item: { ...plain, validUntil: 1_814_313_600 } }, { expires_at: "2027-06-30T00:00:00.000Z" }],
-    [{ ...plain, expires_at: "2027-06-30 12:30:00" }, { expires_at: "2027-06-30T12:30:00Z" }],
+    [{ ...plain, expires_at: "2027-06-30 12:30:00" }, { expires_at: "2027-06-30 12:30:00" }],
     [
       { ...plain, expires_at: { date: "2027-06-30 12:30:00.000000", timezone: "UTC" } },
-      { expires_at: "2027-06-30T12:30:00.000000Z" },
+      { expires_at: "2027-06-30 12:30:00.000000UTC" },
     ],
     [{ ...plain, expires_at: { date: "x", timestamp: 1_814_313_600 } }, { expires_at: "2027-06-30T00:00:00.000Z" }],
     [{ ...plain, id: 4, _id: 9 }, {}],

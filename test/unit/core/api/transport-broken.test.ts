@@ -219,8 +219,8 @@ describe("proxies", () => {
   });
 
   const refusals: [connect: string | undefined, says: string][] = [
-    [undefined, "the proxy refused the connection (502)"],
-    ["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "the proxy asks for a user name and password (407)"],
+    [undefined, "refused CONNECT api.hosting.example:443 (502)"],
+    ["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "rejects the user name or the password (407)"],
   ];
   for (const [connect, says] of refusals) {
     it(`HTTPS_PROXY is asked for a tunnel; ${says}: nothing was sent`, async () => {
@@ -252,7 +252,7 @@ describe("proxies", () => {
 
   it("an invalid proxy address is refused without repeating it", () => {
     const make = () => setUp({ env: { HTTPS_PROXY: "http://me:proxy-pass@:::" } });
-    expect(make).toThrow(/address of the proxy/);
+    expect(make).toThrow(/address of an HTTP proxy/);
     expect(make).not.toThrow(/proxy-pass/);
   });
 });

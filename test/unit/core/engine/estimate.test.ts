@@ -32,6 +32,7 @@ function account(over: Partial<AccountCosts> = {}, budget: Partial<RequestBudget
   const services = "hosting_service undefined";
   return {
     lists: new Map([[services, 10]]),
+    whole: new Set([services]),
     fresh: new Set([services]),
     plans: 1,
     arePlansFresh: true,

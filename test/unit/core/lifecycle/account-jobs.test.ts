@@ -96,10 +96,10 @@ describe("waiting for queued jobs", () => {
 
   it.each([1, 3])("ends with the object when its status is unknown and stays so (%i)", async (count) => {
     const { wait, clock, start, shows } = watched(count, Number.POSITIVE_INFINITY);
-    shows.push([1_000, "HALTED_BY_OWNER"]);
+    shows.push([1_000, "PARKED_BY_OWNER"]);
     const found = await Promise.all(ids(count).map(wait));
     expect(found.map((remote) => [remote?.phase, remote?.attributes.status])).toEqual(
-      ids(count).map(() => ["unknown", "HALTED_BY_OWNER"]),
+      ids(count).map(() => ["unknown", "PARKED_BY_OWNER"]),
     );
     expect(clock.now() - start).toBeGreaterThanOrEqual(11_000);
     expect(clock.now() - start).toBeLessThan(30_000);

@@ -2,9 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { CreateTurn, CreateTurns, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import { isNotFound } from "../../../../src/core/lifecycle/account.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
-import { ApiError, HostformError } from "../../../../src/core/model/index.ts";
+import { ApiError, HostformError, isNotFound } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import {
   type FakeAccount,

@@ -64,6 +64,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
   const file = path.join(temporaryFolder(), "token.creates");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
+  fake.isWhole = true;
   /** How long a list is without a new object. */
   let lagMs = 0;
   const born = new Map<string, number>();

@@ -88,6 +88,79 @@ const LOST: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook"
 const other = remote({ ...liveWebhook, id: "202", url: "https://other.example" });
 
 const cases: readonly Case[] = [
+  // A date that the host shows in a form of its own, or in none that can be read.
+  {
+    why: "a date that cannot be read plans nothing beside a declared one, and is named",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2027-01-31" },
+    prior: { ...liveGrant, expires_at: "2027-01-31" },
+    live: {
+      status: "present",
+      attributes: { ...liveGrant, expires_at: "2027-01-31" },
+      phase: "live",
+      unclear: { expires_at: "soon" },
+    },
+    actions: ["no-op"],
+    says: ["warning plan.unknown_date"],
+  },
+  {
+    why: "a date that cannot be read plans nothing on an import",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2027-01-31" },
+    live: { status: "present", attributes: { ...liveGrant, expires_at: "soon" }, phase: "live" },
+    importId: "1001/301",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_date"],
+  },
+  {
+    why: "a date without an offset is the declared one within a day",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2027-01-31T00:00:00Z" },
+    prior: { ...liveGrant, expires_at: "2027-01-31T00:00:00Z" },
+    live: { ...liveGrant, expires_at: "2027-01-31 04:00:00" },
+    actions: ["no-op"],
+  },
+  // A name that the host has rewritten or cut, of an object that no address owns.
+  {
+    why: "a client account whose name was escaped exists",
+    type: "hosting_client_account",
+    config: { name: "Smith & Sons" },
+    live: alike(remote({ id: "7", name: "SMITH &amp;  SONS" })),
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "a client account whose name may have been cut asks",
+    type: "hosting_client_account",
+    config: { name: "Smith & Sons International" },
+    live: { ...ABSENT, alike: [remote({ id: "7", name: "Smith & Sons Interna" })] },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "a client account whose name may have been cut is created on purpose",
+    type: "hosting_client_account",
+    config: { name: "Smith & Sons International" },
+    live: { ...ABSENT, alike: [remote({ id: "7", name: "Smith & Sons Interna" })] },
+    orderAnyway: true,
+    actions: ["create"],
+  },
+  {
+    why: "a client account whose name may have been cut and that another address has is another one",
+    type: "hosting_client_account",
+    config: { name: "Smith & Sons International" },
+    live: { ...ABSENT, alike: [remote({ id: "7", name: "Smith & Sons Interna" })] },
+    holder: "hosting_client_account.other",
+    actions: ["create"],
+  },
+  {
+    why: "a service whose domain the host shows without www asks",
+    config: order,
+    live: { ...ABSENT, alike: [remote({ ...liveService, domain: "acme.example" })] },
+    plans: LISTED,
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
   // What the list of plans says of an order.
   { why: "a plan that is listed", config: order, live: ABSENT, plans: LISTED, actions: ["create"] },
   {
@@ -1243,7 +1316,7 @@ describe("the plan of a resource", () => {
   });
 
   it.each([
-    ["suspended", "HALTED_BY_OWNER", '"HALTED_BY_OWNER": suspended'],
+    ["suspended", "PARKED_BY_OWNER", '"PARKED_BY_OWNER": suspended'],
     ["suspended", "7", '"7": suspended'],
     ["suspended", "ACTIVE_AGAIN", '"ACTIVE_AGAIN": suspended'],
     ["live", "UNSUSPENDED", '"UNSUSPENDED": live'],

@@ -18,6 +18,11 @@ describe("effectsOf: what a plan means for people", () => {
     ["nothing", change({ before: liveService, after: liveService }), []],
     ["an order", order(), ["www.acme.example is ordered: plan 101."]],
     [
+      "an order of an international domain, in both of its forms",
+      order({ after: { ...liveService, domain: "m\u00fcnchen.example" } }),
+      [expect.stringContaining("m\u00fcnchen.example (xn--mnchen-3ya.example) is ordered") as unknown as string],
+    ],
+    [
       "an order of what was there before",
       order({ reasons: [reason("reorder", "gone")] }),
       ["www.acme.example is ordered again: plan 101."],

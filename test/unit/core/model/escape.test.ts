@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
+import fc from "fast-check";
 import { expect, it } from "vitest";
-import { inQuotes } from "../../../../src/core/model/index.ts";
+import { inQuotes, shellPath, shellWord } from "../../../../src/core/model/index.ts";
 
 // The key of a grant is an e-mail address, and that of jane.o'brien has a quote in it.
 it("a text in quotes is one word of a shell, whatever is in it", () => {
@@ -11,4 +12,58 @@ it("a text in quotes is one word of a shell, whatever is in it", () => {
   });
   expect(printed.split("\0").slice(0, -1)).toEqual(texts);
   expect(inQuotes("hosting_service.acme")).toBe("'hosting_service.acme'");
+});
+
+const ODD = [
+  "my dir",
+  "it's",
+  "$HOME",
+  "a`id`",
+  "a\nb",
+  "tab\there",
+  "-rf",
+  "--",
+  "~",
+  "=x",
+  "",
+  "ü",
+  "a\u202eb",
+  "\\'",
+  "#x",
+  "!x",
+  "*",
+];
+
+it.each(["sh", "bash"])(
+  "a path that is printed is one word of %s, on one line and without a control character",
+  (shell) => {
+    const dash = shell === "sh" && execFileSync("/bin/sh", ["-c", "printf %s $'a'"], { encoding: "utf8" }) !== "a";
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.constantFrom(...ODD), fc.string({ unit: "grapheme" })), { minLength: 1 }),
+        (given) => {
+          const texts = given.map((text) => text.replaceAll("\0", ""));
+          const words = texts.map(shellWord);
+          expect(words.join(" ")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+          // dash has no quotes with escapes: it never runs what stands in them either.
+          if (dash && words.some((word) => word.startsWith("$'"))) return;
+          const printed = execFileSync(shell, [
+            "-c",
+            `for word in ${words.join(" ")}; do printf '%s\\0' "$word"; done`,
+          ]);
+          expect(printed.toString().split("\0").slice(0, -1)).toEqual(texts);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  },
+);
+
+it("a file that begins with a hyphen is no option", () => {
+  expect(["-x", "a b", "plain/file.json", "-a b"].map(shellPath)).toEqual([
+    "./-x",
+    "'a b'",
+    "plain/file.json",
+    "'./-a b'",
+  ]);
 });

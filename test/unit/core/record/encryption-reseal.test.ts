@@ -65,7 +65,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
         });
         const disk = luck === undefined ? survivor(broken) : broken.afterPowerFailure(luck);
         expect([await contentOf(disk, path), await contentOf(disk, backup)], `step ${crashAt}`).toEqual([plain, older]);
-        await place(disk).sweep();
+        await place(disk).prepare();
         // With the state under the new key, everything is.
         const opens = await new SealedText(place(disk), encryption, { clear: true }).read().catch(() => undefined);
         if (opens !== undefined) await reseal(place(disk), encryption, wanted, allowed);
@@ -104,7 +104,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
     const file = place(disk);
     const text: StateText = {
       name: path,
-      sweep: () => file.sweep(),
+      prepare: () => file.prepare(),
       read: () => file.read(),
       write: (given, verify) => file.write(given, verify),
     };

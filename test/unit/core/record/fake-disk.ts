@@ -117,6 +117,14 @@ export class FakeDisk implements Disk {
     this.#latest = [from, to];
   };
 
+  link = async (from: string, to: string) => {
+    this.#step(`link ${from} ${to}`);
+    const inode = this.names.get(from);
+    if (inode === undefined) throw failure("ENOENT");
+    this.names.set(to, inode);
+    this.#latest = [to];
+  };
+
   remove = async (path: string) => {
     this.#step(`remove ${path}`);
     if (this.names.delete(path)) this.#latest = [path];

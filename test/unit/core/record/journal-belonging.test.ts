@@ -131,7 +131,7 @@ describe("a journal that a stopped run left", () => {
     const place = placeOn(ready, (text) => ({
       text: {
         name: text.name,
-        sweep: () => text.sweep(),
+        prepare: () => text.prepare(),
         write: (given, verify) => text.write(given, verify),
         read: () => {
           ready.put(statePath, disk.text(statePath) ?? "");

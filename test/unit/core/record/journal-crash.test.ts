@@ -20,7 +20,7 @@ const remove =
 const move =
   (from: string, to: string): Step =>
   (state) =>
-    state.move(`hosting_service.${from}`, `hosting_service.${to}`);
+    state.move([{ from: `hosting_service.${from}`, to: `hosting_service.${to}` }]);
 
 /** What was reported as recorded, and what may be there instead because it was under way. */
 interface Outcome {
@@ -188,7 +188,7 @@ test("a state that is there although its write failed is known to hold the journ
         disk.before = () => undefined;
       }
     };
-    const diagnostic = await diagnosticOf(() => state.move("hosting_service.a", "hosting_service.b"));
+    const diagnostic = await diagnosticOf(() => state.move([{ from: "hosting_service.a", to: "hosting_service.b" }]));
     expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining("EIO") });
     expect(await idsOn(disk)).toEqual({ "hosting_service.b": "1" });
     // The next attempt crashes: the journal is written again by then or not, the state that is there or the next one.

@@ -37,6 +37,24 @@ describe("the order of what is done", () => {
     ]);
   });
 
+  test.each(["EBUSY", "EPERM", "EACCES", "EDQUOT"])(
+    "no journal is begun, so that no request leaves, when the state cannot be replaced (%s)",
+    async (code) => {
+      const disk = new FakeDisk();
+      const first = await openOn(disk);
+      await first.put(resource(A, "1"));
+      await first.close();
+      const before = disk.text(statePath);
+      const state = await openOn(disk, countingUuids("next"));
+      disk.failures.push({ operation: "rename /project/.hosting.tfstate.next-2.tmp", code });
+      expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
+        code: "state.unwritable",
+        detail: expect.stringContaining(code),
+      });
+      expect([disk.text(journalPath), disk.text(statePath)]).toEqual([undefined, before]);
+    },
+  );
+
   test("the lock is asked before and after each line", async () => {
     const disk = new FakeDisk();
     const asked: number[] = [];

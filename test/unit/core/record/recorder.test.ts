@@ -54,7 +54,7 @@ describe("a journal of which a line failed", () => {
       if (operation.startsWith("syncFolder") && disk.operations.at(-1)?.endsWith(` ${statePath}`))
         fails(disk, operation);
     };
-    await diagnosticOf(() => state.move(A, B));
+    await diagnosticOf(() => state.move([{ from: A, to: B }]));
     disk.before = (operation) => {
       // The next attempt has said what it writes, and is killed before that is there.
       if (operation.endsWith(`.tmp ${statePath}`)) throw new Error("killed");
@@ -75,7 +75,7 @@ describe("a run that is killed in a fold has everything that was recorded", () =
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
-    await state.move(A, B);
+    await state.move([{ from: A, to: B }]);
     await state.put(resource(A, "2"));
     killed(disk, (operation) => operation.endsWith(`.tmp ${statePath}`));
     await state.close().catch(() => undefined);
@@ -121,7 +121,7 @@ test("a state that is written whole without a journal leaves that alone", async 
   await first.close();
   const state = await openOn(disk);
   const before = disk.operations.length;
-  await state.move(A, B);
+  await state.move([{ from: A, to: B }]);
   expect(disk.operations.slice(before).filter((each) => each.includes(journalPath))).toEqual([]);
 });
 

@@ -105,9 +105,12 @@ describe("an open state", () => {
     const state = await opened(disk);
     await state.put(resource("hosting_service.a", "1"));
     await state.put(resource("hosting_webhook.h", "2"));
-    expect(await state.move("hosting_service.a", "hosting_service.b")).toEqual([
-      { from: "hosting_service.a", to: "hosting_service.b" },
-    ]);
+    const step = { from: "hosting_service.a", to: "hosting_service.b" };
+    expect(await state.move([step])).toEqual([step]);
+    const back = { from: step.to, to: "hosting_service.c" };
+    const occupied = { from: "hosting_service.c", to: "hosting_webhook.h" };
+    expect((await diagnosticOf(() => state.move([back, occupied])))?.code).toBe("usage");
+    expect([...state.state.resources.keys()], "all of the moves or none").toContain(step.to);
     expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.b", "hosting_webhook.h"]);
     expect(disk.text(journal)).toBeUndefined();
     await state.remove("hosting_service.b", "hosting_webhook.h");

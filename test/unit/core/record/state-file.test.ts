@@ -39,6 +39,45 @@ describe("replacing the state file", () => {
   });
 });
 
+describe("a file that may not be replaceable", () => {
+  const prepared = async (code?: string) => {
+    const disk = new FakeDisk({ [path]: OLD });
+    if (code !== undefined) disk.failures.push({ operation: "link", code });
+    const result = await new StateFile(path, disk, countingUuids()).prepare().then(
+      () => "ready",
+      () => "refused",
+    );
+    return [result, ...disk.names.keys()];
+  };
+
+  test("is refused when it is a mount of its own, which a link across it shows", async () => {
+    expect(await prepared("EXDEV")).toEqual(["refused", path]);
+  });
+
+  test.each([undefined, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK", "EEXIST", "EIO"])(
+    "is left to the first write when a link shows nothing (%s), and no link stays",
+    async (code) => {
+      expect(await prepared(code)).toEqual(["ready", path]);
+    },
+  );
+
+  test("is replaced by its own text before a run depends on it, once for each run", async () => {
+    const disk = new FakeDisk({ [path]: OLD });
+    const file = new StateFile(path, disk, countingUuids());
+    await file.read();
+    await file.rehearse(allowed);
+    expect([disk.text(path), disk.text(backup)]).toEqual([OLD, OLD]);
+    const { length } = disk.operations;
+    await file.rehearse(allowed);
+    expect(disk.operations.length).toBe(length);
+    await file.write(NEW, allowed);
+    expect([disk.text(path), disk.text(backup)]).toEqual([NEW, OLD]);
+    file.nextRun();
+    await file.rehearse(allowed);
+    expect(disk.text(backup)).toBe(NEW);
+  });
+});
+
 describe("a crash at any operation", () => {
   const run = async (disk: FakeDisk) => {
     const file = new StateFile(path, disk, countingUuids());
@@ -82,7 +121,7 @@ describe("a crash at any operation", () => {
       disk.crashAt = crashAt;
       await run(disk);
       disk.crashAt = Number.POSITIVE_INFINITY;
-      await new StateFile(path, disk, countingUuids("next")).sweep();
+      await new StateFile(path, disk, countingUuids("next")).prepare();
       const left = [...disk.names.keys()].filter((name) => name !== path && name !== backup);
       expect(left).toEqual(["/project/.other.tmp"]);
     }

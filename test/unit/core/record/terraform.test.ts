@@ -2,20 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Json } from "../../../../src/core/model/index.ts";
 import { createFileStore, decodeState } from "../../../../src/core/record/index.ts";
+import { describeWith } from "../../../support/needing.ts";
+import { TERRAFORM } from "../../../support/programs.ts";
 import { resource } from "./builders.ts";
 
-const installed = (() => {
-  try {
-    return execFileSync("terraform", ["version"], { stdio: ["ignore", "pipe", "ignore"] }).length > 0;
-  } catch {
-    return false;
-  }
-})();
-
-describe.skipIf(!installed)("the real Terraform (SKIPPED where it is not on PATH)", { timeout: 30_000 }, () => {
+describeWith(TERRAFORM)("the real Terraform", { timeout: 30_000 }, () => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "hostform-terraform-"));

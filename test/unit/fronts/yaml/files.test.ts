@@ -93,7 +93,7 @@ describe("files of a declaration", () => {
 
   it("a folder that does not exist is said so", async () => {
     expect(reported((await read(folder({}), [], "nowhere")).diagnostics)).toEqual([
-      "- config.unreadable: nowhere cannot be read: it does not exist",
+      "- config.unreadable: nowhere cannot be read: there is no such file or folder",
     ]);
   });
 
@@ -106,7 +106,7 @@ describe("files of a declaration", () => {
     );
     expect([desired, partial]).toEqual([undefined, undefined]);
     expect(reported(diagnostics)).toEqual([
-      "- config.unreadable: a.hosting.yaml cannot be read: permission denied",
+      "- config.unreadable: a.hosting.yaml cannot be read: its permissions do not allow it",
       '2:7 config.unknown_key: A service has no attribute "domian". Did you mean "domain"?',
     ]);
   });

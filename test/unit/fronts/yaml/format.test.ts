@@ -56,6 +56,39 @@ project: acme
     `);
   });
 
+  it.each([
+    [
+      "a line for editors",
+      "# yaml-language-server: $schema=a.json\n# b\nservices: {}\nproject: p\n",
+      "# yaml-language-server: $schema=a.json\nproject: p\n# b\nservices: {}\n",
+    ],
+    [
+      "a line for JetBrains editors",
+      "# $schema: a.json\nservices: {}\nproject: p\n",
+      "# $schema: a.json\nproject: p\nservices: {}\n",
+    ],
+    [
+      "a comment with an empty line below",
+      "# a\r\n# b  \r\n\r\n\r\nservices: {}\r\nproject: p\r\n",
+      "# a\n# b\n\nproject: p\nservices: {}\n",
+    ],
+  ])("begins with %s if the text does", (_, text, result) => {
+    expect(format(text)).toBe(result);
+    expect(format(result)).toBe(result);
+  });
+
+  it.each([
+    ["", ""],
+    ["\n\n", ""],
+    ["---\n", ""],
+    ["# a", "# a\n"],
+    ["\n# a  \r\n\n\n\n  # b\n#c\n\n", "# a\n\n# b\n#c\n"],
+    ["\uFEFF# a\n---\n# b\n--- # c\n...\n", "# a\n\n# b\n# c\n"],
+  ])("of a text without values, %j, is its comments", (text, result) => {
+    expect(format(text)).toBe(result);
+    expect(format(result)).toBe(result);
+  });
+
   it("keeps an anchor before what refers to it", () => {
     const text = "services:\n  a: &site {term: 1}\nproject: p\nguards: {x: *site}\n";
     expect(format(text)).toBe(text.replace("project", "\nproject"));
@@ -197,10 +230,16 @@ project: p
         .join(""),
     );
     fc.assert(
-      fc.property(texts, (text) => {
-        const once = format(text);
-        expect(format(once)).toBe(once);
-      }),
+      fc.property(
+        fc.constantFrom("", "# yaml-language-server: $schema=x\n", "# head\n\n", "# head\n"),
+        texts,
+        (first, rest) => {
+          const text = first + rest;
+          const once = format(text);
+          if (/server|\n\n/.test(first)) expect(once.startsWith(first.trimEnd())).toBe(true);
+          expect(format(once)).toBe(once);
+        },
+      ),
       { numRuns: 60 },
     );
   });

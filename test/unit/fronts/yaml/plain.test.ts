@@ -13,7 +13,7 @@ const plain = (text: string) => readPlain(new Source({ path: "hosting.yaml", tex
 /** A tree with its places, as a value to compare. */
 function shown(tree: Tree): unknown {
   const { start, end } = tree.span;
-  if (tree.form === "leaf") return [start, end, tree.value];
+  if (tree.form === "leaf") return [start, end, tree.value, tree.written];
   if (tree.form === "list") return [start, end, tree.items.map(shown)];
   return [start, end, [...tree.entries.values()].map((e) => [e.key, e.keySpan.start, e.keySpan.end, shown(e.value)])];
 }

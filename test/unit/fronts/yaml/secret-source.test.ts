@@ -83,7 +83,7 @@ describe("a mistake in the source of a secret", () => {
       `\n      env: ${SECRET}`,
       "5:5 config.invalid_value: password.env: expected the name of an environment variable, such as ACME_PASSWORD",
     ],
-    ["no path", "{file: 1}", "5:5 config.invalid_value: password.file: expected a path"],
+    ["no path", "{file: [a]}", "5:5 config.invalid_value: password.file: expected a path"],
     [
       "a command line for a shell",
       "{command: pass show acme}",

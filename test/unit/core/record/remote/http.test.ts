@@ -40,6 +40,7 @@ interface Parts {
   readonly kept?: string[];
 }
 
+const connections = new Agent();
 let stores = 0;
 
 function storeAt(server: HttpBackend, parts: Parts = {}): StateStore {
@@ -66,7 +67,7 @@ function storeAt(server: HttpBackend, parts: Parts = {}): StateStore {
       uuid,
       contender: { pid: parts.pid ?? 4711, user: "nino", host: parts.host ?? "ci-1" },
       ...(parts.lifeSigns && { lifeSigns: parts.lifeSigns }),
-      dispatcher: new Agent(),
+      connect: async () => connections,
       mostBytes: 100_000,
       warn: (diagnostic) => parts.warnings?.push(diagnostic),
       keep: async (text) => void parts.kept?.push(text),

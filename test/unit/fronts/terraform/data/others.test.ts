@@ -45,10 +45,12 @@ describe("hosting_domain_availability", () => {
     const { diagnostics } = await account.tryRead("hosting_domain_availability", {
       domains: ["a.example.", "no domain"],
     });
-    expect(reportedBy(diagnostics)).toEqual(['error at domains.1: "no domain" is not a domain name']);
+    expect(reportedBy(diagnostics)).toEqual([
+      'error at domains.1: "no domain" is not a domain name: it has one label, and a domain name has at least two',
+    ]);
     expect(account.sent()).toEqual([]);
     expect(await validated("hosting_domain_availability", { domains: [UNKNOWN, "b_c", null] })).toEqual([
-      'error at domains.1: "b_c" is not a domain name',
+      'error at domains.1: "b_c" is not a domain name: it has one label, and a domain name has at least two',
       "error at domains.2: null is not a domain name",
     ]);
     expect(await validated("hosting_domain_availability", { domains: UNKNOWN })).toEqual([]);

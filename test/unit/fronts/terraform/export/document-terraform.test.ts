@@ -4,18 +4,18 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   renderHcl,
   renderTfJson,
   type TfDocument,
   type TfValue,
 } from "../../../../../src/fronts/terraform/export/document.ts";
-import { noTerraform } from "../../../../support/backends.ts";
 import { character, fc } from "../../../../support/fc.ts";
+import { describeWith } from "../../../../support/needing.ts";
+import { TERRAFORM } from "../../../../support/programs.ts";
 
 const CASES = 400;
-const title = `Terraform reads what is written${noTerraform === undefined ? "" : ` (SKIPPED: ${noTerraform})`}`;
 
 /** Texts of what means something in a template, and of anything. Terraform writes texts in their composed form. */
 const text = fc.oneof(
@@ -71,7 +71,7 @@ function plain(of: TfValue): unknown {
 
 const wordOf = (code: string) => words.get(/"(w\d+)"/.exec(code)?.[1] ?? "") ?? "";
 
-describe.skipIf(noTerraform !== undefined)(title, { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("Terraform reads what is written", { timeout: 60_000 }, () => {
   let dir = "";
   beforeAll(async () => {
     dir = await mkdtemp(path.join(tmpdir(), "hostform-hcl-"));

@@ -50,6 +50,7 @@ describe("a session", () => {
     expect(session.moneyScale).toBe(2);
     expect(session.settings).toEqual({
       statusWords: { running: "live", "on hold": "suspended" },
+      moneyScale: 2,
       keyLifetimeMs: 86_400_000,
     });
     expect(session.account.settings).toBe(session.settings);

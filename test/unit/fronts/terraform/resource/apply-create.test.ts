@@ -308,6 +308,7 @@ describe("after a create", () => {
     ],
   ])("data sources list the collection of a %s again", async (type, config, made, parent) => {
     const { front, kind, fake } = await ask(type, config, { answer: made });
+    await front.account.list(kind, parent);
     const before = fake.asked.length;
     await front.account.list(kind, parent);
     expect(fake.asked.length, "as it was read").toBe(before);

@@ -51,7 +51,7 @@ describe("a change", () => {
   });
 
   it("whose end the status does not show is one error, which names the word, and no wait beside it", async () => {
-    const halted = remote({ ...PRIOR, status: "HALTED" }, "unknown");
+    const halted = remote({ ...PRIOR, status: "PARKED" }, "unknown");
     const { answer, sent } = await ask(
       "hosting_service",
       { ...ORDER, suspended: true },
@@ -61,7 +61,7 @@ describe("a change", () => {
     expect(answer.mark).toMatchObject({ ...MARK, waiting: ["suspended"], job: { toward: "suspended" } });
     const errors = answer.diagnostics.filter(({ severity }) => severity === "error");
     expect(errors).toMatchObject([
-      { code: "plan.unknown_status", summary: expect.stringMatching(/asked for.*HALTED/) },
+      { code: "plan.unknown_status", summary: expect.stringMatching(/asked for.*PARKED/) },
     ]);
   });
 });

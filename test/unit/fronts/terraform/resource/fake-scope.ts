@@ -30,6 +30,7 @@ export interface Options {
 
 export function fakeScope(type: string, { objects = [], answer, session, coalesce }: Options = {}): FakeScope {
   const fake = fakeAccount(terraformKind(type), ...objects);
+  fake.isWhole = true;
   const writer = fakeWriter(
     answer ??
       (({ endpoint }) => {

@@ -8,8 +8,9 @@ import { type EndpointName, endpoints } from "../../../../../src/core/api/endpoi
 import { malformed, tooLate } from "../../../../../src/core/api/errors.ts";
 import type { ApiRequest } from "../../../../../src/core/api/exchange.ts";
 import { createListing } from "../../../../../src/core/api/listing.ts";
+import { networkFailure } from "../../../../../src/core/api/network-failure.ts";
 import { readToken } from "../../../../../src/core/api/token.ts";
-import { networkFailure, send } from "../../../../../src/core/api/transport.ts";
+import { send } from "../../../../../src/core/api/transport.ts";
 import { type Diagnostic, HostformError } from "../../../../../src/core/model/index.ts";
 import { testClock } from "../../../../support/clock.ts";
 
@@ -55,7 +56,7 @@ async function unanswered(): Promise<readonly Diagnostic[]> {
 const emptyPage = () =>
   createListing({
     endpoint: "listServices",
-    fetchPage: async () => ({ data: [], meta: { current_page: 1, last_page: 2 } }),
+    fetchPage: async () => ({ json: { data: [], meta: { current_page: 1, last_page: 2 } } }),
     maxPages: 3,
     pageSize: 100,
   }).all();

@@ -76,7 +76,7 @@ function refusalsOf(kind: Kind): Diagnostic[] {
 }
 
 function statusesOf(kind: Kind): Diagnostic[] {
-  const words: Json[] = ['a "word"', "HALTED_BY_OWNER", "7", null];
+  const words: Json[] = ['a "word"', "PARKED_BY_OWNER", "7", null];
   const jobs = [
     undefined,
     ...(["suspended", "live"] as const).map((toward) => ({ since: LONG_AGO, toward, before: "ACTIVE" })),

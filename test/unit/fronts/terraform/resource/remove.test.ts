@@ -198,7 +198,7 @@ describe("a suspension before Terraform lets go", () => {
 
   it.each([
     ["is not done in time", "active", "live", "apply.waiting"],
-    ["ends with a status that is not understood", "HALTED", "unknown", "plan.unknown_status"],
+    ["ends with a status that is not understood", "PARKED", "unknown", "plan.unknown_status"],
   ] as const)("that %s is an error, and the service stays in the state with its marks", async (...one) => {
     const [, status, phase, code] = one;
     const objects = [remote({ ...liveService, status }, phase)];

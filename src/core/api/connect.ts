@@ -1,0 +1,180 @@
+/**
+ * Connections to a server: directly, or through the proxy that the environment names. Each step (lookup, connection, CONNECT, TLS
+ * handshake) reports its own failure, and until the last one is over no request has left.
+ */
+import { connect, isIP, type Socket } from "node:net";
+import type { PeerCertificate, TLSSocket } from "node:tls";
+import type { buildConnector } from "undici";
+import {
+  authorityOf,
+  dialFailure,
+  NoConnection,
+  nameOf,
+  type Peer,
+  stepFailure,
+  tlsFailure,
+  tunnelFailure,
+} from "./network-failure.ts";
+import { type HttpProxy, portOf } from "./proxy.ts";
+
+/** Opens connections for undici's pool. @param forwards the proxy takes requests for plain http; no tunnel is needed. */
+export function connectorTo(
+  proxy: HttpProxy | undefined,
+  forwards: boolean,
+  timeoutMs: number,
+): buildConnector.connector {
+  return ({ hostname, protocol, port, servername }, callback) => {
+    const target = { host: hostname, port: portOf({ port, protocol }) };
+    const attempt = new Attempt(timeoutMs);
+    const opened = attempt.open(target, {
+      proxy,
+      forwards,
+      servername: protocol === "https:" ? (servername ?? (isIP(hostname) === 0 ? hostname : "")) : undefined,
+    });
+    opened.then(
+      (socket) => callback(null, dropInformational(socket)),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/** Opens one connection, step by step, within one time limit. */
+class Attempt {
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #step = "";
+  #socket: Socket | undefined;
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    // The system's clock: nothing has left, so no clock of a test decides what becomes of it.
+    this.#timer = setTimeout(() => {
+      this.#socket?.destroy(stepFailure(this.#step, `no answer within ${this.#timeoutMs / 1000} s`));
+    }, timeoutMs);
+  }
+
+  /** @param path.servername of the API, "" for an address; undefined: no TLS. */
+  async open(
+    target: Peer,
+    {
+      proxy,
+      forwards,
+      servername,
+    }: { proxy: HttpProxy | undefined; forwards: boolean; servername: string | undefined },
+  ): Promise<Socket> {
+    try {
+      let socket = await this.#dial(proxy ?? target);
+      if (proxy?.isTls) socket = await this.#secure(socket, proxy, isIP(proxy.host) === 0 ? proxy.host : "");
+      if (proxy !== undefined && !forwards) socket = await this.#tunnel(socket, proxy, target);
+      return servername === undefined ? socket : await this.#secure(socket, target, servername);
+    } catch (error) {
+      this.#socket?.destroy();
+      throw error;
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  async #dial(peer: Peer): Promise<Socket> {
+    this.#step = `connecting to ${nameOf(peer)}`;
+    const socket = connect({
+      host: peer.host,
+      port: peer.port,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      noDelay: true,
+    });
+    await this.#until(socket, "connect", (error) => dialFailure(error, peer));
+    return socket;
+  }
+
+  /** Asks the proxy for a tunnel. */
+  async #tunnel(socket: Socket, proxy: HttpProxy, target: Peer): Promise<Socket> {
+    this.#step = `CONNECT ${authorityOf(target)} through ${nameOf(proxy)}`;
+    const { request } = await import("node:http");
+    const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+    request({
+      method: "CONNECT",
+      path: authorityOf(target),
+      createConnection: () => socket,
+      headers: {
+        host: authorityOf(target),
+        ...(proxy.authorization !== undefined && { "proxy-authorization": proxy.authorization }),
+      },
+    })
+      .on("connect", ({ statusCode = 0 }, _, head) => {
+        if (statusCode < 200 || statusCode > 299)
+          return reject(tunnelFailure(statusCode, proxy, target, proxy.authorization !== undefined));
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+      })
+      .on("error", (error) =>
+        reject(
+          error instanceof NoConnection ? error : stepFailure(this.#step, "the proxy closed the connection", error),
+        ),
+      )
+      .end();
+    return promise;
+  }
+
+  async #secure(socket: Socket, peer: Peer, servername: string): Promise<Socket> {
+    this.#step = `TLS handshake with ${nameOf(peer)}`;
+    // Most tests and the sandbox speak plain http, and need none of it.
+    const { connect: connectTls } = await import("node:tls");
+    const secured: TLSSocket = connectTls({ socket, host: peer.host, servername, ALPNProtocols: ["http/1.1"] });
+    let certificate: Partial<PeerCertificate> = {};
+    // Node destroys a connection whose certificate it does not accept; before that the certificate can be read.
+    secured.prependListener("secure", () => {
+      certificate = secured.getPeerCertificate();
+    });
+    await this.#until(secured, "secureConnect", (error) => tlsFailure(error, peer, certificate, Date.now()));
+    return secured;
+  }
+
+  /** Waits for an event of a socket; its errors are those of this step. Later ones have another listener too. */
+  async #until<T extends Socket>(socket: T, event: string, failureOf: (error: unknown) => NoConnection): Promise<void> {
+    this.#socket = socket;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    socket
+      .once(event, resolve)
+      .on("error", (error) => reject(error instanceof NoConnection ? error : failureOf(error)));
+    await promise;
+  }
+}
+
+/** Maximum size of the head of an answer, in bytes. */
+const MOST_HEAD_BYTES = 16_384;
+
+/**
+ * Drops the answers of 100 to 199 that come before the real one (RFC 9110, 15.2), except 101, which ends HTTP: undici takes a
+ * 100 that it has not asked for to be the end of the connection, and a POST that reached the API would look lost.
+ */
+function dropInformational(socket: Socket): Socket {
+  const read = socket.read.bind(socket);
+  let held: Buffer = Buffer.alloc(0);
+  /** `bytesWritten` when the head of the last answer came. Until the next request is written, the body of that answer follows. */
+  let answered = -1;
+  socket.read = (size?: number) => {
+    const chunk: Buffer | null = read(size);
+    if (chunk === null || socket.bytesWritten === answered) return chunk;
+    let bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    held = Buffer.alloc(0);
+    for (;;) {
+      const start = bytes.toString("latin1", 0, 12);
+      const isInformational = /^HTTP\/1\.[01] 1(?!01)\d\d/.test(start);
+      const end = isInformational ? bytes.indexOf("\r\n\r\n") : -1;
+      const isPart = isInformational ? end < 0 : start.length < 12 && "HTTP/1.".startsWith(start.slice(0, 7));
+      if (isPart && bytes.length < MOST_HEAD_BYTES) {
+        held = bytes;
+        return null;
+      }
+      if (end < 0) {
+        answered = socket.bytesWritten;
+        return bytes;
+      }
+      bytes = bytes.subarray(end + 4);
+      if (bytes.length === 0) return null;
+    }
+  };
+  return socket;
+}

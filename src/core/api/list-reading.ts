@@ -1,0 +1,399 @@
+/** One reading of a list from its first page to its end, in pages or in windows that overlap. */
+
+import { ApiError } from "../model/index.ts";
+import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
+import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
+import { type ListPage, nextOf, nextSigns, readItem, readPage } from "./envelope.ts";
+import { broken, endless, type FailedAttempt, half } from "./errors.ts";
+import type { ApiAnswer } from "./exchange.ts";
+import type { HostLists } from "./host-lists.ts";
+import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
+
+/** Result of a list that was read to its end. */
+export interface ListReading {
+  /** No row that was there all the time is missing: the list is one page, its windows overlap, or two readings are equal. */
+  readonly isWhole: boolean;
+  /** Pages that came, 1 at least. */
+  readonly pages: number;
+}
+
+/** Mode of reading a list. */
+export interface ReadOptions {
+  /** Reads windows that overlap in place of pages, and again until the list is whole. */
+  readonly whole?: boolean | undefined;
+  /** Called at the end. Who asks reads to the end: the pages that the first one promises are then fetched side by side. */
+  readonly onRead?: ((reading: ListReading) => void) | undefined;
+  /** Called in place of a failure if the answer is no list: the listing is then empty, and proves nothing. Absent: it fails. */
+  readonly onNoList?: ((failure: ApiError) => void) | undefined;
+}
+
+/** One page as it came. */
+export type Page = Pick<ApiAnswer, "json" | "total">;
+
+export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> extends ReadOptions {
+  readonly endpoint: E;
+  /** Fetches one page by its number. */
+  readonly fetchPage: (page: number, size: number) => Promise<Page>;
+  readonly maxPages: number;
+  /** Page size of the requests. */
+  readonly pageSize: number;
+  /** Habits of the host's lists, shared by the listings of a client. */
+  readonly host: HostLists;
+  /** Reads a page of another collection, to learn the form of the host's lists. Absent: there is none to compare with. */
+  readonly readAnother?: (() => Promise<unknown>) | undefined;
+}
+
+/** Pages follow one another; windows begin with the last rows of the one before. */
+export type Mode = "windows" | "pages";
+
+/** By what a row of a list is recognized on whatever page. */
+export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
+  const { rowKey = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
+  if (rowKey.length === 0) return record.id;
+  const fields: Fields = { ...record };
+  return JSON.stringify([record.id, ...rowKey.map((name) => fields[name])]);
+}
+
+/** Statuses by which a server says that there is no such page. */
+export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
+
+/** Maximum number of pages that are fetched ahead. A host that promises more than there are costs no more than these. */
+const AHEAD = 9;
+
+/** One reading of a whole list. */
+export class Reading {
+  /** Why the list is not reliable, once it was read. */
+  problem: FailedAttempt | undefined;
+  /** An answer that is no list and counts as an empty page, unless no list of the host has its form. */
+  instead: { readonly form: string; readonly came: string } | undefined;
+  readonly #options: ListingOptions;
+  readonly #host: HostLists;
+  readonly #start: 0 | 1;
+  readonly #rows = new Set<string>();
+  readonly #mode: Mode;
+  /** Windows cannot be read here: the host chooses the size, or its pages are too small. */
+  #isUnfit = false;
+  /** Each window began with the last rows of the one before. */
+  #isLinked = true;
+  /** Pages that were asked for before it is their turn, and how many rows the first page promises at most. */
+  readonly #ahead = new Map<string, Promise<Page>>();
+  #promised = 0;
+  /** The number of all rows, by every page that names one; undefined: one named fewer than there are. */
+  #totals: number[] | undefined = [];
+  /** Pages that came. */
+  #pages = 0;
+  #first: ListPage | undefined;
+  #firstRows: ReadonlySet<string> = new Set();
+  /** The first page was refused as one that does not exist. */
+  #refusal: ApiError | undefined;
+  /** Page 0 had rows that no other page has. */
+  #hadZero = false;
+  /** The page or window that was asked for last, and the index after the last row of the one before. */
+  #asked: Window;
+  #end = 0;
+  /** The answer after the last page, if one came. */
+  #afterLast: "nothing" | "repetition" | undefined;
+  /** The server's number of pages fits pages that are counted from 1. */
+  #fits = false;
+
+  constructor(options: ListingOptions, mode: Mode) {
+    this.#options = options;
+    this.#mode = mode;
+    this.#host = options.host;
+    this.#start = options.host.first ?? 1;
+    this.#asked = { page: 1, size: options.pageSize };
+  }
+
+  /** Rows are missing, which may have moved to another page meanwhile. */
+  get mayHaveMoved(): boolean {
+    return this.#total > this.#rows.size;
+  }
+
+  /** No row that was there all the time is missing: the list is one page, or each window begins with rows of the one before. */
+  get isWhole(): boolean {
+    const isLinked = this.#pages <= 1 || (this.#mode === "windows" && this.#isLinked);
+    return this.problem === undefined && !this.#hadZero && !this.#isUnfit && isLinked;
+  }
+
+  get isUnfit(): boolean {
+    return this.#isUnfit;
+  }
+
+  /** No row came. */
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  /** All rows, in their order. */
+  get rows(): string {
+    return JSON.stringify([...this.#rows]);
+  }
+
+  get pages(): number {
+    return this.#pages;
+  }
+
+  async *read(): AsyncGenerator<ApiRecord> {
+    yield* this.#readOn();
+    // The next reading asks for page 0.
+    if (this.#isUnfit || !this.#isLinked) return;
+    if (this.#start === 1) yield* await this.#host.inTurn(() => this.#readPageZero());
+    if (this.problem === undefined && this.mayHaveMoved) {
+      const detail = `The server reports ${this.#total} objects, and its pages hold ${this.#rows.size}.`;
+      this.problem = broken(this.#options.endpoint, "is incomplete", detail);
+    }
+    if (this.#hasAll && this.#rows.size > 0) this.instead = undefined;
+  }
+
+  /** The least that every page agrees upon; 0 where none says anything. */
+  get #total(): number {
+    return this.#totals === undefined || this.#totals.length === 0 ? 0 : Math.min(...this.#totals);
+  }
+
+  /** All rows that the server says there are were read. */
+  get #hasAll(): boolean {
+    return this.#totals !== undefined && this.#totals.length > 0 && !this.mayHaveMoved;
+  }
+
+  /** From the first page to the end. */
+  async *#readOn(): AsyncGenerator<ApiRecord> {
+    const { endpoint, maxPages, pageSize } = this.#options;
+    let signs: readonly boolean[] = [];
+    let before: readonly string[] = [];
+    let same = "";
+    let size: number | undefined;
+    for (;;) {
+      const { page: count } = this.#asked;
+      const asked = this.#numberOf(this.#asked);
+      if (this.#pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
+      const page = await this.#fetch(this.#asked);
+      if (page === undefined) {
+        if (isPromised(signs)) this.problem = half(endpoint, `Page ${asked} is refused`, this.#rows.size);
+        if (this.#pages > 0) this.#afterLast = "nothing";
+        break;
+      }
+      const { records, fresh, rows } = this.#take(page);
+      this.#pages += 1;
+      const isFirst = this.#pages === 1;
+      if (isFirst) {
+        this.#first = page;
+        this.#firstRows = new Set(rows);
+      } else if (this.#mode === "windows" && !this.#isContinued(before, page, rows)) return;
+      const promised = isPromised(signs);
+      signs = nextSigns(page, { asked, pages: count, rows: this.#rows.size });
+      const next = nextOf(signs);
+      if (records.length === 0) {
+        // A page that the server counts is not the one after the last.
+        const counted = !isFirst && (count <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
+        if (next === "more" || counted || (next === "silent" && promised))
+          this.problem = half(endpoint, `Page ${asked} is empty`, this.#rows.size);
+        if (!isFirst) this.#afterLast = "nothing";
+        break;
+      }
+      const all = JSON.stringify(rows.toSorted());
+      if (this.#mode === "pages" && all === same) {
+        this.#afterLast = "repetition";
+        // Full pages alike: the server may ignore the number of the page and hide all rows but the first ones.
+        const ignored = this.#pages === 2 && records.length >= pageSize && this.#start === 1;
+        if (next === "more" || ignored)
+          this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
+        break;
+      }
+      before = rows;
+      same = all;
+      if (isFirst && next === "more") this.#promised = promisedBy(page, asked, pageSize);
+      this.#fits ||= page.pages === count && fresh.length > 0;
+      yield* fresh;
+      size = page.size ?? size ?? records.length;
+      // If the first page is page 0, the server may not count the last page.
+      const counted = page.next.length === 0 && page.total === undefined;
+      const open = this.#first?.number === 0 && counted && records.length >= pageSize;
+      const isShort =
+        this.#mode === "windows" && !isFirst
+          ? records.length < this.#asked.size
+          : records.length < size || this.#host.isShort(endpoint, records.length);
+      if ((next === "end" && !open) || (next === "silent" && isShort)) break;
+      this.#end = this.#endOf(this.#asked);
+      const following = this.#after(this.#asked);
+      // Pages this small may have no window that continues them.
+      this.#isUnfit ||= following === undefined;
+      if (following === undefined) return;
+      this.#asked = following;
+      this.#fetchAhead();
+    }
+    if (this.#hasAll && this.#rows.size > 0) this.problem = undefined;
+  }
+
+  /** Compares a window with the one before, and learns whether the host has windows at all. */
+  #isContinued(before: readonly string[], { size: stated }: ListPage, rows: readonly string[]): boolean {
+    const { size } = this.#asked;
+    this.#isLinked = continues(before, rows, this.#end - beginOf(this.#asked));
+    if (this.#isLinked) this.#host.hasWindows ??= true;
+    else if (rows.length > size || (stated !== undefined && stated !== size)) {
+      this.#host.hasWindows = false;
+      this.#isUnfit = true;
+    }
+    return this.#isLinked;
+  }
+
+  /** The number under which the host has a page. */
+  #numberOf({ page }: Window): number {
+    return this.#start + page - 1;
+  }
+
+  /** The page size in force: the number of rows of the first page, which is not the last one, unless the server states it. */
+  get #most(): number {
+    const { items = [], size = items.length } = this.#first ?? {};
+    return this.#mode === "pages" ? size : items.length;
+  }
+
+  /** The window, or the page, that continues a full one. Undefined: there is no such window. */
+  #after(window: Window): Window | undefined {
+    if (this.#mode === "pages") return { page: window.page + 1, size: this.#options.pageSize };
+    return windowAfter(this.#endOf(window), this.#most);
+  }
+
+  /** The index after the last row of a full window or page. */
+  #endOf({ page, size }: Window): number {
+    return page === 1 || this.#mode === "pages" ? page * this.#most : page * size;
+  }
+
+  /**
+   * Asks for page 0 unless it is certain that page 1 is the first page, and gives the rows that only page 0 has: an
+   * account never looks empty, or without its first rows, to a caller that creates what is missing.
+   */
+  async #readPageZero(): Promise<readonly ApiRecord[]> {
+    const { endpoint } = this.#options;
+    if (this.#isSettled()) return [];
+    const contradiction = this.#contradiction();
+    const known = this.#host.first === 1;
+    const page = known ? undefined : await this.#fetch({ page: 0, size: this.#options.pageSize });
+    if (page === undefined) {
+      if (this.#refusal !== undefined) throw this.#refusal;
+      if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is refused", this.#rows.size);
+      this.#host.learnFirst(1);
+      this.problem ??= contradiction === undefined ? undefined : broken(endpoint, "contradicts itself", contradiction);
+      return [];
+    }
+    const { records, fresh } = this.#take(page);
+    const apart = !records.some((record) => this.#firstRows.has(rowOf(endpoint, record)));
+    this.#hadZero = fresh.length > 0;
+    if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
+      this.#host.learnFirst(0);
+      // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
+      if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition")
+        this.problem = undefined;
+    } else if (!this.#hasAll) {
+      if (contradiction !== undefined && this.#rows.size > 0)
+        this.problem ??= broken(endpoint, "contradicts itself", contradiction);
+      // Page 0 is another name of page 1, unless it is the only page and comes again in place of those after it.
+      if (this.#rows.size > 0 && (apart || (await this.#hasEnd()))) this.#host.learnFirst(1);
+    }
+    if (this.#hasAll) this.problem = undefined;
+    return fresh;
+  }
+
+  /** Returns true if page 1 is certainly the first page. */
+  #isSettled(): boolean {
+    const page = this.#first;
+    if (page === undefined || this.problem !== undefined || this.#contradiction() !== undefined) return false;
+    if (this.#host.first !== undefined) return this.#host.first === 1;
+    if (this.mayHaveMoved) return false;
+    const { number, from, previous, first, last } = page;
+    const rows = this.#rows.size > 0;
+    const isFirst = first === 1 || (rows && (from === 0 || from === 1)) || (previous === false && (rows || last !== 0));
+    if ((number === 1 && isFirst) || (this.#fits && this.#pages > 1)) this.#host.learnFirst(1);
+    return isFirst || number === 0 || this.#hasAll || this.#fits;
+  }
+
+  /** Evidence against page 1 as the first page. */
+  #contradiction(): string | undefined {
+    const { number = 1, from = 1, previous = false, first } = this.#first ?? {};
+    if (this.#hasAll) return undefined;
+    if (this.#rows.size > 0 && from > 1) return `Its first page, page 1, begins with row ${from}.`;
+    if (number > 1) return `The server calls page 1 page ${number}.`;
+    if (first === 0 && number !== 0) return "The server says that page 0 is the first, and page 0 holds nothing else.";
+    return previous && number !== 0 ? "The server says that there is a page before page 1." : undefined;
+  }
+
+  /** Returns true if the answer after the last page differs from the last page. */
+  async #hasEnd(): Promise<boolean> {
+    if (this.#afterLast === undefined) {
+      const page = await this.#fetch({ ...this.#asked, page: this.#asked.page + 1 });
+      this.#afterLast = page === undefined || page.items.length === 0 ? "nothing" : "repetition";
+    }
+    return this.#afterLast === "nothing";
+  }
+
+  /** The rows of a page, and those of them that are new. */
+  #take(page: ListPage) {
+    const { endpoint } = this.#options;
+    const records: readonly ApiRecord[] = page.items.map((item) => readItem(endpoint, item));
+    const rows = records.map((record) => rowOf(endpoint, record));
+    const fresh = records.filter((_, at) => !this.#rows.has(rows[at] ?? ""));
+    for (const row of rows) this.#rows.add(row);
+    this.#host.learnPage(endpoint, page);
+    if (page.instead !== undefined) this.instead = { form: page.form, came: page.instead };
+    if (page.total !== undefined && page.total < this.#rows.size) this.#totals = undefined;
+    if (page.total !== undefined) this.#totals?.push(page.total);
+    return { records, fresh, rows };
+  }
+
+  /** Fetches what the first page promises while the pages before are read; what fails is reported when it is its turn. */
+  #fetchAhead(): void {
+    // Until the host is known to have windows, the next one may be of no use.
+    if (this.#options.onRead === undefined || (this.#mode === "windows" && !this.#host.hasWindows)) return;
+    let end = this.#end;
+    let window: Window | undefined = this.#asked;
+    for (let count = 0; count < AHEAD && window !== undefined && end < this.#promised; count++) {
+      const { page, size }: Window = window;
+      if (!this.#ahead.has(keyOf(window))) {
+        const fetched = this.#options.fetchPage(this.#numberOf(window), size);
+        fetched.catch(() => undefined);
+        this.#ahead.set(keyOf(window), fetched);
+      }
+      end = this.#endOf({ page, size });
+      window = this.#after(window);
+    }
+  }
+
+  /** One page; undefined where the server says that there is none of that number. */
+  async #fetch(window: Window): Promise<ListPage | undefined> {
+    const { endpoint, fetchPage, pageSize } = this.#options;
+    // Page 0 is another name of page 1, or the one before it.
+    const number = window.page === 0 ? 0 : this.#numberOf(window);
+    try {
+      const { json, total } = await (this.#ahead.get(keyOf(window)) ?? fetchPage(number, window.size));
+      return readPage(endpoint, json, total);
+    } catch (error) {
+      const status = error instanceof ApiError ? (error.status ?? 0) : 0;
+      // A database may fail at the rows before the first one.
+      if (!NO_PAGE.includes(status) && !(number === 0 && status >= 500)) throw error;
+      if (number === this.#start) {
+        if (this.#start === 0 || this.#host.first === 1) throw error;
+        this.#refusal = error as ApiError;
+      } else if (this.#refusal === undefined && (status >= 500 || (error as ApiError).serverMessage === undefined)) {
+        // No word of the API's own: what fails may be a proxy, for a moment. The first page shows that the API is there.
+        await fetchPage(this.#start, pageSize);
+      }
+      return undefined;
+    }
+  }
+}
+
+const keyOf = ({ page, size }: Window) => `${page} ${size}`;
+
+/** The number of rows that all pages have, by the least that the first one says. A total counts where the size in force is certain. */
+function promisedBy({ items, size, number, last, pages, total }: ListPage, asked: number, pageSize: number): number {
+  const isCertain = size !== undefined || items.length >= pageSize;
+  const rows = size ?? items.length;
+  const said = [
+    ...(last === undefined ? [] : [(last - (number ?? asked) + 1) * rows]),
+    ...(pages === undefined ? [] : [pages * rows]),
+    ...(total === undefined || !isCertain ? [] : [total]),
+  ];
+  return said.length === 0 ? 0 : Math.min(...said);
+}
+
+/** All signs of the last page say that there is a next one. */
+const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);

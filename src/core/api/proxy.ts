@@ -1,0 +1,86 @@
+/** The proxy to a server, by the environment. */
+import { fail } from "../model/index.ts";
+import { isLoopback } from "./address.ts";
+import type { Peer } from "./network-failure.ts";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** A proxy, and what it wants to be signed on with. */
+export interface HttpProxy extends Peer {
+  readonly variable: string;
+  readonly isTls: boolean;
+  /** The value of Proxy-Authorization. */
+  readonly authorization: string | undefined;
+}
+
+/**
+ * The proxy to a server by HTTPS_PROXY or HTTP_PROXY, and NO_PROXY, lower case first; undefined: directly. Loopback addresses are
+ * never proxied: plain http is allowed there because it does not leave the machine.
+ * @throws HostformError `provider.proxy`; the value may hold a password and is not repeated.
+ */
+export function proxyFor(url: URL, env: Variables): HttpProxy | undefined {
+  if (isLoopback(url)) return undefined;
+  const variable = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const value = setting(env, variable);
+  if (value === "" || isExempt(setting(env, "NO_PROXY"), bare(url.hostname), portOf(url))) return undefined;
+  // An address without a scheme is customary: `proxy.example:3128`.
+  const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
+  const pair = proxy === null ? undefined : pairIn(proxy);
+  if (proxy === null || pair === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === "") {
+    fail("provider.proxy", `${variable} does not hold the address of an HTTP proxy`, {
+      remedies: [
+        `Set ${variable} to an address such as http://proxy.example:3128, or unset it. Percent-encode the signs of a password that have a meaning in addresses (@ is %40).`,
+      ],
+    });
+  }
+  return {
+    host: bare(proxy.hostname),
+    port: portOf(proxy),
+    variable,
+    isTls: proxy.protocol === "https:",
+    authorization: pair === "" ? undefined : `Basic ${Buffer.from(pair).toString("base64")}`,
+  };
+}
+
+function setting(env: Variables, name: string): string {
+  return (env[name.toLowerCase()] ?? env[name] ?? "").trim();
+}
+
+/** `USER:PASSWORD`, "" when there are none; undefined when they are not percent-encoded correctly. */
+function pairIn({ username, password }: URL): string | undefined {
+  try {
+    return username === "" && password === "" ? "" : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  } catch {
+    return undefined;
+  }
+}
+
+const bare = (host: string) => host.replace(/^\[|\]$|\.$/g, "");
+export const portOf = ({ port, protocol }: Pick<URL, "port" | "protocol">) =>
+  Number(port) || (protocol === "https:" ? 443 : 80);
+
+/**
+ * Decides whether NO_PROXY names a server: `*`, `api.example` (and what is below it), `.example`, `*.example` (only what is below
+ * it), an address, a network such as `10.0.0.0/8`; each may have a port.
+ */
+function isExempt(list: string, host: string, port: number): boolean {
+  return list.split(/[\s,]+/).some((entry) => {
+    const [, named, only] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+    if (only !== undefined && Number(only) !== port) return false;
+    const name = bare((named ?? entry).toLowerCase());
+    if (name === "*") return true;
+    const [network = "", bits] = name.split("/");
+    if (bits !== undefined) return isInNetwork(host, network, Number(bits));
+    const suffix = name.replace(/^\*?\./, "");
+    return suffix !== "" && ((host === suffix && !name.startsWith("*")) || host.endsWith(`.${suffix}`));
+  });
+}
+
+function isInNetwork(host: string, network: string, bits: number): boolean {
+  const { BlockList, isIP, isIPv6 } = process.getBuiltinModule("node:net");
+  const [version, family] = [isIP(network), isIPv6(network) ? "ipv6" : "ipv4"] as const;
+  if (version === 0 || isIP(host) !== version || !(bits >= 0 && bits <= (version === 6 ? 128 : 32))) return false;
+  const list = new BlockList();
+  list.addSubnet(network, bits, family);
+  return list.check(host, family);
+}

@@ -1,0 +1,81 @@
+/** One object of the account in the words of a declaration, and the reasons for what cannot be written. */
+import type { PlanRecord } from "../../core/api/index.ts";
+import type { AttributeMeta } from "../../core/kinds/attribute.ts";
+import type { Kind, Remote } from "../../core/kinds/kind.ts";
+import { attributesOf } from "../../core/lifecycle/index.ts";
+import { equal, escapeLine, foldedDomain, foldedEmail, type Json, type JsonObject } from "../../core/model/index.ts";
+import { literal } from "../../fronts/yaml/index.ts";
+
+/** A text of the account inside a sentence. */
+export const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
+
+/**
+ * What a declaration says of a live object: all that can be declared and that the API shows, but for what takes requests to
+ * change (`suspended`: not declared, so that a suspension by the host stays) and what is the default. Removing it is prevented.
+ * @returns also the reasons, as sentences: by attribute of what the object cannot be declared without, and of what is `omitted`.
+ */
+export function declaredOf(kind: Kind, live: JsonObject) {
+  const config: Record<string, Json> = {};
+  const missing = new Map<string, string>();
+  const omitted: string[] = [];
+  for (const { name, type, meta } of attributesOf(kind)) {
+    if (meta.change === undefined || meta.change === "in-place" || meta.writeOnly === true) continue;
+    const value = live[name] ?? null;
+    const written =
+      value === null
+        ? undefined
+        : [...formsOf(value).filter((form) => isSame(meta, value, form)), meta.declarable?.(value)].find(
+            (form) => form !== undefined && form !== null && type.safeParse(form).success,
+          );
+    if (written !== undefined && written !== null) {
+      if (!equal(written, meta.default ?? null)) config[name] = escaped(written);
+      continue;
+    }
+    const isRequired = !type.safeParse(undefined).success;
+    if (value === null || value === "") {
+      if (isRequired) missing.set(name, `The API does not show its ${name}.`);
+      continue;
+    }
+    const [issue] = type.safeParse(value).error?.issues ?? [];
+    const text = shown(JSON.stringify(value));
+    const reason = `${text} (${issue?.message ?? "another type"})`;
+    const why = `Its ${name} cannot be declared: ${shown(reason)}.`;
+    // Without what it is known by, it would be declared as another thing.
+    const isKey = kind.naturalKey(live) !== kind.naturalKey({ ...live, [name]: null });
+    if (isRequired || isKey) missing.set(name, why);
+    else omitted.push(why);
+  }
+  if (kind.removal === "policy") config.deletion_policy = "prevent";
+  return { config, missing, omitted };
+}
+
+/** A value as the API shows it, and the forms of a text that mean the same: without the root's dot, folded. */
+function formsOf(value: Json): readonly Json[] {
+  if (typeof value !== "string") return [value];
+  return [value.replace(/\.$/, ""), value, value.trim(), foldedDomain(value) ?? value, foldedEmail(value) ?? value];
+}
+
+const isSame = ({ same }: Pick<AttributeMeta, "same">, value: Json, form: Json): boolean =>
+  form === value || same?.(value, form) === true;
+
+function escaped(value: Json): Json {
+  if (typeof value === "string") return literal(value);
+  return Array.isArray(value) ? (value as readonly Json[]).map(escaped) : value;
+}
+
+const MOST_CANDIDATES = 10;
+
+/** The comment above a block whose plan somebody has to choose. */
+export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRecord[]): string[] {
+  const { plan, price, currency, billing_cycle: cycle } = attributes;
+  const about = [plan, price, currency, cycle].filter((part) => part != null).map(shown);
+  const named = candidates.slice(0, MOST_CANDIDATES).map((one) => {
+    const cost = one.price === null ? [] : [`${one.price} ${one.currency ?? ""}`.trim()];
+    return `${one.plan_id} (${[one.name ?? "no name", ...cost, ...(one.billing_cycle === null ? [] : [one.billing_cycle])].map(shown).join(", ")})`;
+  });
+  const more = candidates.length > MOST_CANDIDATES ? ` and ${candidates.length - MOST_CANDIDATES} more` : "";
+  return [
+    `choose: plan_id ${named.length === 0 ? "(see `hostform plans`)" : `${named.join(" or ")}${more}`} (service ${id})`,
+    `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, then \`hostform plan\`.`,
+  ];
+}

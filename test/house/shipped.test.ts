@@ -1,0 +1,29 @@
+/** Suites beside the unit tests run the files that ship (`test/support/shipped.ts`). */
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+/** The modules that run a command, a project or the provider. */
+const RUNNING =
+  "cli/(?:cli|main|parts|program)|project/(?:apply|library|plan|project)|fronts/terraform/(?:main|calls/\\w+)";
+
+/** Modules that import one of them from the sources, each with the reason. */
+const FROM_SOURCES: Readonly<Record<string, string>> = {
+  "test/docs/commands.test.ts": "compares the page with the definitions of the commands",
+  "test/house/remedies.test.ts": "reads the definitions of the commands",
+  "test/house/rendered-remedies.test.ts": "reads the definitions of the commands",
+  "test/support/shipped.ts": "HOSTFORM_TEST_SOURCES=1 wants the sources",
+  "test/support/terraform-core-process.ts": "ends a command between two effects inside the provider",
+  "test/support/terraform-core-wire.ts": "encodes the values of the modelled Terraform",
+};
+
+it("run a command, a project or the provider from the sources only for a listed reason", () => {
+  const own = new RegExp(`(?:from |(?<!typeof )import\\()"(?:\\.\\.?/)+src/(?:${RUNNING})\\.ts"`);
+  const files = globSync(["test/**/*.ts"], { cwd: root, exclude: ["test/unit/**", "test/golden/**"] });
+  const importing = files
+    .map((file) => file.replaceAll(path.sep, "/"))
+    .filter((file) => own.test(readFileSync(path.join(root, file), "utf8").replace(/^import type [\s\S]*?;$/gm, "")));
+  expect(importing.sort()).toEqual(Object.keys(FROM_SOURCES));
+});

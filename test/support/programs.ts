@@ -1,0 +1,96 @@
+/** The programs beside Node that some tests need, and the decision about a test whose program is missing. */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, globSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+export interface Program {
+  readonly name: string;
+  /** Its path; undefined on a machine without the program. */
+  readonly path: string | undefined;
+  /** One sentence: where the tests look for the program, and how a user gets it. */
+  readonly get: string;
+  /** The Debian package that `.ci/run` installs. */
+  readonly debian?: string;
+  /** CI goes on without the program. Terraform is in no repository of Debian. */
+  readonly optionalInCi?: true;
+}
+
+/** The first executable of these names: all folders of the PATH for the first name, then for the second. */
+function onPath(names: readonly string[], more: readonly string[] = []): string | undefined {
+  const folders = [...(process.env.PATH ?? "").split(path.delimiter), ...more];
+  return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function packaged(name: string, debian: string, file = onPath([debian])): Program {
+  return { name, path: file, debian, get: `Put it on the PATH. On Debian: \`apt-get install ${debian}\`.` };
+}
+
+export const TERRAFORM: Program = {
+  name: "Terraform",
+  path: onPath(["terraform"]),
+  get: "Put it on the PATH: https://developer.hashicorp.com/terraform/install.",
+  optionalInCi: true,
+};
+
+const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+const NAMED = process.env.CHROMIUM;
+
+export const CHROMIUM: Program = {
+  name: "Chromium",
+  path: NAMED === undefined ? onPath(BROWSERS) : [NAMED].find(isExecutable),
+  debian: "chromium",
+  get: "Put it on the PATH, or its path into CHROMIUM. On Debian: `apt-get install chromium`.",
+};
+
+/** The path is that of `initdb`; the server lies beside it. Debian keeps both off the PATH. */
+export const POSTGRES = packaged("PostgreSQL", "postgresql", onPath(["initdb"], globSync("/usr/lib/postgresql/*/bin")));
+export const BASH = packaged("bash", "bash");
+export const ZSH = packaged("zsh", "zsh");
+export const FISH = packaged("fish", "fish");
+export const MANDOC = packaged("mandoc", "mandoc");
+export const UNZIP = packaged("unzip", "unzip");
+
+/** A container may withhold the right to mount, so CI may lack it. */
+export const MOUNT: Program = {
+  name: "The right to mount",
+  path: mayMount() ? "unshare" : undefined,
+  get: "Run the tests as root on Linux.",
+  optionalInCi: true,
+};
+
+function mayMount(): boolean {
+  const command = ["-m", "mount", "--bind", tmpdir(), tmpdir()];
+  return process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", command).status === 0;
+}
+
+export const PROGRAMS: readonly Program[] = [TERRAFORM, CHROMIUM, POSTGRES, BASH, ZSH, FISH, MANDOC, UNZIP, MOUNT];
+
+/** What becomes of a test: it runs, it is skipped and the end of the run counts it, or it fails. */
+export type Verdict =
+  | { readonly do: "run" }
+  | { readonly do: "skip"; readonly program: string; readonly get: string }
+  | { readonly do: "fail"; readonly message: string };
+
+/**
+ * Decides about a test that needs programs. In CI nothing is skipped, for a green run would prove less than it says; Terraform is
+ * the exception, because a CI machine cannot install it from Debian.
+ */
+export function verdictOn(programs: readonly Program[], env: Readonly<Record<string, string | undefined>>): Verdict {
+  const missing = programs.filter((one) => one.path === undefined);
+  const fatal = env.CI === "true" ? missing.find((one) => !one.optionalInCi) : undefined;
+  if (fatal !== undefined) {
+    return { do: "fail", message: `${fatal.name} is missing, and CI skips no test for it. ${fatal.get}` };
+  }
+  const [first] = missing;
+  return first === undefined ? { do: "run" } : { do: "skip", program: first.name, get: first.get };
+}

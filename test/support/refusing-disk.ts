@@ -1,0 +1,28 @@
+/** A file system that refuses operations, for the built files as well: they import Node's module, and it is changed. */
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import path from "node:path";
+import { onTestFinished, vi } from "vitest";
+
+/**
+ * Lets the system refuse an operation on each file whose name fits, until the test ends or the returned function is called.
+ * @param code such as `EXDEV`, `ENOSPC`.
+ */
+export function refuse(operation: "rename" | "link" | "open", name: string | RegExp, code: string): () => void {
+  const real = fs[operation] as (...paths: unknown[]) => Promise<unknown>;
+  const fits = (file: unknown) => {
+    const base = path.basename(String(file));
+    return typeof name === "string" ? base === name : name.test(base);
+  };
+  const spy = vi.spyOn(fs, operation).mockImplementation(async (...args: unknown[]): Promise<never> => {
+    if (args.slice(0, 2).some(fits)) throw Object.assign(new Error(`${code}: refused, ${operation}`), { code });
+    return (await real(...args)) as never;
+  });
+  syncBuiltinESMExports();
+  const allow = () => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  };
+  onTestFinished(allow);
+  return allow;
+}

@@ -1,0 +1,233 @@
+// A list that something may be created from: rows come and go while it is read, and none that stays is missed.
+import { describe, expect, it } from "vitest";
+import { FailedAttempt } from "../../../../src/core/api/errors.ts";
+import { HostLists } from "../../../../src/core/api/host-lists.ts";
+import type { ListReading } from "../../../../src/core/api/list-reading.ts";
+import { createListing } from "../../../../src/core/api/listing.ts";
+import { beginOf, windowAfter } from "../../../../src/core/api/windows.ts";
+import { ApiError } from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+import { failureOf } from "./support.ts";
+
+/** What happens to the list before a page is read: a row is inserted or deleted at a place, a fraction of its length. */
+interface Event {
+  readonly does: "insert" | "delete";
+  readonly at: number;
+}
+
+interface Host {
+  /** What a page holds at most, whatever is asked for. */
+  readonly cap: number;
+  /** The host has pages of its own size, and does not read `per_page`. */
+  readonly ignores: boolean;
+  readonly says: "everything" | "total" | "more" | "nothing";
+  readonly first: 0 | 1;
+}
+
+const PLAIN: Host = { cap: 100, ignores: false, says: "everything", first: 1 };
+
+/** A list on a host. `events` happen one group before each request. */
+function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (readonly Event[])[] = []) {
+  const { cap, ignores, says, first } = { ...PLAIN, ...host };
+  const list = [...rows];
+  const stayed = new Set(rows);
+  const asked: string[] = [];
+  let next = 1_000_000;
+  const fetchPage = async (page: number, perPage: number) => {
+    for (const { does, at } of events[asked.length] ?? []) {
+      const place = Math.floor(at * (list.length + (does === "insert" ? 1 : 0)));
+      if (does === "insert") list.splice(place, 0, next++);
+      else for (const gone of list.splice(place, 1)) stayed.delete(gone);
+    }
+    asked.push(`${page}/${perPage}`);
+    const size = ignores ? cap : Math.min(cap, perPage);
+    if (page < first)
+      throw new FailedAttempt("listServices", {
+        code: "api.rejected",
+        summary: "no such page",
+        reached: "answered",
+        status: 422,
+        serverMessage: "There is no such page.",
+      });
+    const begin = (page - first) * size;
+    const data = list.slice(begin, begin + size).map((id) => ({ id }));
+    const last = first + Math.max(1, Math.ceil(list.length / size)) - 1;
+    if (says === "nothing") return { json: { data } };
+    if (says === "total") return { json: { data, total: list.length } };
+    if (says === "more") return { json: { data, has_more: page < last } };
+    return { json: { data, meta: { current_page: page, last_page: last, per_page: size, total: list.length } } };
+  };
+  const read = async (lists = new HostLists(), pageSize = 100) => {
+    let reading: ListReading | undefined;
+    const found = await createListing({
+      endpoint: "listServices",
+      host: lists,
+      maxPages: 200,
+      pageSize,
+      whole: true,
+      onRead: (read) => {
+        reading = read;
+      },
+      fetchPage,
+    }).all();
+    return { ids: new Set(found.map(({ id }) => Number(id))), reading };
+  };
+  return { list, stayed, asked, read };
+}
+
+const ids = (count: number) => Array.from({ length: count }, (_, at) => count - at);
+
+describe("a list that must be whole", () => {
+  const event = fc.record({
+    does: fc.constantFrom("insert" as const, "delete" as const),
+    at: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  });
+  const order = fc.constantFrom("ascending", "descending", "unsorted");
+
+  it("has every row that was there all the time, whatever came and went while it was read", async () => {
+    const seen = { whole: 0, refused: 0, moved: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 60 }),
+        order,
+        fc.integer({ min: 4, max: 12 }),
+        fc.constantFrom("everything" as const, "total" as const, "more" as const, "nothing" as const),
+        fc.array(fc.array(event, { maxLength: 3 }), { maxLength: 40 }),
+        fc.boolean(),
+        async (count, how, cap, says, events, asksForMore) => {
+          const sorted = ids(count);
+          const rows =
+            how === "ascending"
+              ? sorted.toReversed()
+              : how === "descending"
+                ? sorted
+                : sorted.sort((a, b) => ((a * 7919) % 61) - ((b * 7919) % 61));
+          const host = setUp({ cap, says }, rows, events);
+          const lists = new HostLists();
+          lists.learnFirst(1);
+          try {
+            const { ids: found, reading } = await host.read(lists, asksForMore ? cap + 5 : cap);
+            expect(reading?.isWhole).toBe(true);
+            // Two equal readings of pages are no proof: what both missed would have to move twice.
+            if (lists.hasWindows === true || host.asked.length === 1) {
+              expect([...host.stayed].filter((id) => !found.has(id))).toEqual([]);
+              seen.whole += 1;
+              if (events.flat().length > 0) seen.moved += 1;
+            }
+          } catch (error) {
+            if (!(error instanceof ApiError)) throw error;
+            expect(error.diagnostics[0]?.code).toBe("api.pagination");
+            seen.refused += 1;
+          }
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+    expect(seen.moved).toBeGreaterThan(200);
+  });
+});
+
+describe("the seen case: a row leaves page 1, another is appended before page 2, and the total stays", () => {
+  const events = [[], [{ does: "delete", at: 0.1 } as const, { does: "insert", at: 0.9999 } as const]];
+  it.each([
+    ["has overlapping windows", {}],
+    ["chooses the page size", { ignores: true }],
+    ["states nothing but the rows", { says: "nothing" as const }],
+    ["states a total alone", { says: "total" as const }],
+    ["caps pages at 25", { cap: 25 }],
+    ["caps pages at 50 and states nothing", { cap: 50, says: "nothing" as const }],
+  ])("misses no row of a host that %s", async (_, host) => {
+    const { stayed, read } = setUp(host, ids(130), events);
+    const { ids: found } = await read();
+    expect([...stayed].filter((id) => !found.has(id))).toEqual([]);
+  });
+});
+
+describe("what a whole list costs", () => {
+  it.each([
+    [0, 1],
+    [100, 1],
+    [101, 2],
+    [198, 2],
+    [199, 3],
+    [300, 4],
+    [1_000, 11],
+    [5_000, 57],
+  ])("%i rows: %i requests", async (count, requests) => {
+    const { asked, read } = setUp({}, ids(count));
+    expect((await read()).ids.size).toBe(count);
+    expect(asked).toHaveLength(requests);
+  });
+
+  it("two readings, of a host that chooses the page size, and one request to learn that", async () => {
+    const { asked, read } = setUp({ ignores: true, cap: 25 }, ids(60));
+    const lists = new HostLists();
+    await read(lists);
+    expect(asked).toHaveLength(2 + 3 + 3);
+    asked.length = 0;
+    await read(lists);
+    expect(asked).toHaveLength(3 + 3);
+  });
+
+  it("is refused where each reading differs", async () => {
+    const insert = { does: "insert", at: 0 } as const;
+    const { read } = setUp({}, ids(150), Array(40).fill([insert]));
+    expect((await failureOf(read())).diagnostics[0]).toMatchObject({
+      code: "api.pagination",
+      summary: expect.stringContaining("changes while it is read"),
+    });
+  });
+});
+
+describe("the next window", () => {
+  it("begins with a row that was read, and reaches further, for every size of 100 rows", () => {
+    for (let end = 100; end < 20_000; end += 1) {
+      const window = windowAfter(end, 100);
+      if (window === undefined) throw new Error(`none after ${end}`);
+      expect(beginOf(window)).toBeLessThan(end);
+      expect(beginOf(window) + window.size).toBeGreaterThan(end);
+      expect(window.size).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it("does not exist where pages are too small", () => {
+    expect(windowAfter(2, 2)).toBeUndefined();
+    expect(windowAfter(1, 1)).toBeUndefined();
+  });
+});
+
+describe("a host that states nothing of its pages", () => {
+  /** Services, then 40 lists of grants, as they are read with one client. */
+  const cost = async (cap: number, services: number, grants: number) => {
+    const lists = new HostLists();
+    lists.learnFirst(1);
+    const requests: number[] = [];
+    for (const [endpoint, count] of [
+      ["listServices", services] as const,
+      ...Array.from({ length: 40 }, () => ["listGrants", grants] as const),
+    ]) {
+      let asked = 0;
+      const fetchPage = async (page: number, size: number) => {
+        asked += 1;
+        const most = Math.min(cap, size);
+        const rows = ids(count).slice((page - 1) * most, page * most);
+        return { json: { data: rows.map((id) => ({ id, email: `${id}@a.example` })) } };
+      };
+      const found = await createListing({ endpoint, host: lists, maxPages: 99, pageSize: 100, fetchPage }).all();
+      expect(found).toHaveLength(count);
+      requests.push(asked);
+    }
+    return requests.slice(1).reduce((sum, asked) => sum + asked, 0);
+  };
+
+  it.each([
+    ["one request for each list of grants, once a longer page was seen", 100, 40, 3, 40],
+    ["the same where pages are capped at 25", 25, 60, 3, 40],
+    ["the same where pages are capped at 50", 50, 60, 24, 40],
+    ["two for each page that is as long as the cap", 25, 60, 25, 80],
+    ["two for each page of 25 rows and more, which may be the host's page of grants", 100, 40, 26, 80],
+    ["two for each page where no longer one was seen", 100, 2, 3, 80],
+  ])("costs %s (cap %i, %i services, %i grants)", async (_, cap, services, grants, requests) => {
+    expect(await cost(cap, services, grants)).toBe(requests);
+  });
+});

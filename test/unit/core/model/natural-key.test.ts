@@ -1,0 +1,213 @@
+import { domainToASCII } from "node:url";
+import { describe, expect, it } from "vitest";
+import {
+  domainProblem,
+  folded,
+  foldedDomain,
+  foldedEmail,
+  sameDomain,
+  sameEmail,
+  sameFolded,
+  sameUrl,
+  sentEmail,
+  sentUrl,
+  shownName,
+  similarDomain,
+  similarName,
+} from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+
+describe("sameFolded", () => {
+  it.each([
+    ["Dev@Acme.example", "dev@acme.example", true],
+    [" www.acme.example", "WWW.acme.example ", true],
+    ["Smith & Sons", "Smith &amp; Sons", true],
+    ["Smith & Sons", "Smith &amp;amp; Sons", true],
+    ["O'Hara", "O&#039;Hara", true],
+    ["M\u00fcller", "Mu\u0308ller", true],
+    ["Acme  Ltd", "Acme\u00a0Ltd\n", true],
+    ["Acme &bogus; Ltd", "Acme Ltd", false],
+    ["a", "b", false],
+    [null, null, false],
+    [1, 1, false],
+  ])("of %j and %j is %j", (a, b, expected) => {
+    expect(sameFolded(a, b)).toBe(expected);
+  });
+
+  it("is symmetric, and folding twice is folding once", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        expect(sameFolded(a, b)).toBe(sameFolded(b, a));
+        expect(folded(folded(a))).toBe(folded(a));
+      }),
+    );
+  });
+});
+
+describe("sameDomain", () => {
+  it.each([
+    ["WWW.acme.example", "www.acme.example", true, "case"],
+    ["www.acme.example.", "www.acme.example", true, "the root's dot"],
+    ["b\u00fccher.example", "xn--bcher-kva.example", true, "the ASCII form of an international name"],
+    ["B\u00dcCHER.example", "bu\u0308cher\u3002example", true, "decomposed letters and another dot"],
+    ["XN--BCHER-KVA.example.", "b\u00fccher.example", true, "an A-label in capitals with the root's dot"],
+    ["www.acme.example", "acme.example", false, "another name"],
+    ["10.20", "10.0.0.20", false, "numbers are no IP address"],
+    ["www.acme.example:80", "www.acme.example", false, "a port is no part of a name"],
+    ["www%2eacme.example", "www.acme.example", false, "a percent sign is no part of a name"],
+    ["not a domain", "not a domain", true, "what is no domain is compared as it is"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameDomain(a, b)).toBe(expected);
+    expect(sameDomain(b, a)).toBe(expected);
+  });
+});
+
+it("the form of a domain is the one that Node gives, also where it is taken without asking", () => {
+  const label = fc.string({ unit: fc.constantFrom(..."abz09-xn".split("")), maxLength: 70 });
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), (labels) => {
+      const domain = labels.join(".").replace(/\.+$/, "");
+      expect(foldedDomain(domain)).toBe(domainToASCII(`${domain}.invalid`).slice(0, -8));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+describe("sameUrl", () => {
+  it.each([
+    ["https://a.example", "https://a.example/", true, "a path that is added"],
+    ["HTTPS://A.example:443/x", "https://a.example/x", true, "case and the default port"],
+    ["https://a.example/x", "https://a.example/X", false, "another path"],
+    ["https://a.example/x", "https://a.example/x/", false, "a slash inside a path means something"],
+    ["no url", "no url", true, "what is no URL is compared as it is"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameUrl(a, b)).toBe(expected);
+    expect(sameUrl(b, a)).toBe(expected);
+  });
+});
+
+describe("sameEmail", () => {
+  it.each([
+    ["Dev@Acme.example", "dev@acme.EXAMPLE", true, "case"],
+    ["dev@b\u00fccher.example", "dev@xn--bcher-kva.example", true, "both forms of the domain"],
+    ["dev@acme.example", "dev@acme.example.", true, "the root's dot"],
+    ["dev@acme.example", "de.v@acme.example", false, "another local part"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameEmail(a, b)).toBe(expected);
+    expect(sameEmail(b, a)).toBe(expected);
+  });
+});
+
+it("each folded form is its own folded form", () => {
+  const unit = fc.oneof(
+    fc.constantFrom(..."&;#aAmp39. @\u0301\u00c5\u212b\u00df\u0130\u037e\u3002\u00a0".split("")),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      for (const form of [folded, foldedDomain, foldedEmail]) expect(form(form(text))).toBe(form(text));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+describe("a request", () => {
+  it("carries the domain of an e-mail address as A-labels and the local part as it is declared", () => {
+    expect(sentEmail(" Ana.Acme@M\u00dcNCHEN.example")).toBe("Ana.Acme@xn--mnchen-3ya.example");
+  });
+
+  it.each([
+    ["https://hooks.acme.example", "https://hooks.acme.example"],
+    ["https://hooks.m\u00fcnchen.example/a?b=\u00fc", "https://hooks.xn--mnchen-3ya.example/a?b=%C3%BC"],
+  ])("carries the URL %j as %j", (url, expected) => expect(sentUrl(url)).toBe(expected));
+});
+
+describe("a name for people", () => {
+  it.each([
+    ["m\u00fcnchen.example", "m\u00fcnchen.example (xn--mnchen-3ya.example)"],
+    ["xn--mnchen-3ya.example", "m\u00fcnchen.example (xn--mnchen-3ya.example)"],
+    ["\u0430pple.example", "\u0430pple.example (xn--pple-43d.example)"],
+    ["dev@M\u00fcnchen.example", "dev@m\u00fcnchen.example (dev@xn--mnchen-3ya.example)"],
+    ["www.acme.example", "www.acme.example"],
+    ["WWW.Acme.example", "WWW.Acme.example"],
+    ["xn--.example", "xn--.example"],
+    ["no domain at all", "no domain at all"],
+  ])("of %j is %j", (name, expected) => expect(shownName(name)).toBe(expected));
+});
+
+describe("a text is a domain name or has a reason", () => {
+  it.each([
+    ["www.acme.example", undefined],
+    ["shop.example.", undefined],
+    ["WWW.ACME.EXAMPLE", undefined],
+    ["m\u00fcnchen.example", undefined],
+    ["xn--mnchen-3ya.example", undefined],
+    ["\u0441\u0430\u0439\u0442.\u0440\u0444", undefined],
+    ["\u0915\u094d\u0937.\u092d\u093e\u0930\u0924", undefined],
+    ["", "it is empty"],
+    ["bad..name", "it has an empty label"],
+    [".acme.example", "it has an empty label"],
+    ["acme.example..", "it has an empty label"],
+    ["localhost", "it has one label, and a domain name has at least two"],
+    ["*.wild.example", "it has a wild card"],
+    ["my_shop.example", "it has an underscore, which no host name has"],
+    ["_dmarc.acme.example", "it has an underscore, which no host name has"],
+    ["acme.example:443", 'it has the character ":"'],
+    ["acme .example", 'it has the character " "'],
+    ["acme%2eexample.org", 'it has the character "%"'],
+    ["https://acme.example", 'it has the character ":"'],
+    ["-a.example", "one of its labels begins or ends with a hyphen"],
+    [`${"a".repeat(64)}.example`, "one of its labels has 64 characters, and 63 are allowed"],
+    [`${"\u00fc".repeat(60)}.example`, expect.stringContaining("characters, and 63 are allowed")],
+    [`${"abcdefg.".repeat(32)}example`, "it has 263 characters, and 253 are allowed"],
+    ["xn--a.example", "one of its labels begins with xn-- and is no A-label"],
+    ["192.0.2.1", "its last label is a number, as in an IP address"],
+    ["acme.e", "its last label is a single letter"],
+    ["\u0663x.example", "its letters have no form for the domain name system (UTS 46)"],
+  ])("%j: %s", (text, reason) => expect(domainProblem(text)).toEqual(reason));
+
+  it("every name without a reason has a form that is one as well", () => {
+    const label = fc.string({ unit: fc.constantFrom(..."ab09-_*\u00fc\u0431\u05d0\u0301".split("")), maxLength: 8 });
+    fc.assert(
+      fc.property(fc.array(label, { maxLength: 4 }), (labels) => {
+        const name = labels.join(".");
+        if (domainProblem(name) === undefined) expect(domainProblem(foldedDomain(name) ?? "")).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("a shown name may be the declared one", () => {
+  it.each([
+    ["Smith & Sons International Trading", "Smith & Sons Interna", true, "cut at 20 characters"],
+    ["Smith & Sons International Trading", "Smith &amp; Sons Int", true, "escaped, then cut at 20"],
+    ["Smith & Sons Tbilisi & Partners", "Smith & Sons Tbilisi &am", true, "cut within an entity"],
+    ["Georgian Wine Company of Kakheti", "Georgian Wine Compan", true, "cut within a word"],
+    ["Georgian Wine Company of Kakheti", "georgian wine company", true, "cut at a blank"],
+    ["Georgian Wine Company", "Georgian...", true, "cut with an ellipsis"],
+    ["M\u00fcller GmbH", "Muller GmbH", true, "without accents"],
+    ["M\u00fcller GmbH", "M&uuml;ller GmbH", true, "with a named entity"],
+    ["Acme, Ltd.", "ACME LTD", true, "without punctuation"],
+    ["Acme", "Acme Ltd", false, "a longer name that is shown is another one"],
+    ["Acme Ltd", "Acme", false, "a short name is not a cut one"],
+    ["Acme Georgia", "Acme Armenia", false, "another name"],
+    ["Georgian Wine Company of Kakheti", "Georgian Wine Company of Imereti", false, "a common beginning"],
+    ["Client 1", "Client 10", false, "a number"],
+    ["---", "!!!", false, "no letters"],
+    ["Acme", null, false, "none shown"],
+  ])("%j, shown as %j: %j (%s)", (declared, shown, expected, _why) => {
+    expect(similarName(declared, shown)).toBe(expected);
+  });
+
+  it.each([
+    ["www.acme.example", "acme.example", true],
+    ["m\u00fcnchen.example", "www.xn--mnchen-3ya.example", true],
+    ["www.acme.example", "www.acme.example", false],
+    ["shop.acme.example", "acme.example", false],
+    ["acme.example", null, false],
+  ])("%j and the domain %j: %j", (declared, shown, expected) => expect(similarDomain(declared, shown)).toBe(expected));
+});
