@@ -1,5 +1,5 @@
-import { ownerIn } from "../core/engine/index.ts";
-import { type Kind, kinds } from "../core/kinds/index.ts";
+import { ownerIn, siblingsOf } from "../core/engine/index.ts";
+import { type Kind, kinds, type Remote } from "../core/kinds/index.ts";
 import {
   adopt,
   type Evidence,
@@ -94,14 +94,16 @@ function pendingIn(state: State, address: string | undefined): PendingCreate[] {
 async function look(state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> {
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
+  return evidence({ account, kind, prior, invoiced: kinds.get("hosting_service"), ...othersIn(state, prior, kind) });
+}
+
+/** The owners of live objects, and the other pending creates. */
+function othersIn(state: State, prior: PendingCreate, kind: Kind) {
   const ownerOf = ownerIn(state, kinds);
-  return evidence({
-    account,
-    kind,
-    prior,
-    invoiced: kinds.get("hosting_service"),
-    ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
-  });
+  return {
+    ownerOf: (remote: Remote) => ownerOf(prior.provider, kind, remote),
+    siblings: siblingsOf(prior, kind, state.resources.values()),
+  };
 }
 
 function kindOf({ address }: PendingCreate): Kind {
@@ -119,10 +121,7 @@ async function settleAdopted(
   const { address } = prior;
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
-  const owner = ownerIn(store.state, kinds)(prior.provider, kind, { id, attributes: prior.attributes });
-  if (owner !== undefined)
-    fail("usage", `Nothing was settled: ${kind.noun} ${id} is already in the state, as ${owner}`, { address });
-  const adopted = await adopt(account, kind, prior, id);
+  const adopted = await adopt(account, kind, prior, id, othersIn(store.state, prior, kind));
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
       remedies: [`\`hostform resolve ${inQuotes(address)}\` shows the candidates.`],

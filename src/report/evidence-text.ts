@@ -14,7 +14,9 @@ interface EvidenceReport {
   readonly candidates: readonly Candidate[] | null;
   readonly invoices: readonly InvoiceEvidence[] | null;
   readonly available?: boolean | null;
-  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
+  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "waiting" | "held" | "unclear" | "unknowable";
+  readonly until?: string;
+  readonly holder?: string;
 }
 
 type Candidate = { readonly id: string; readonly natural_key: string | null } & Readonly<
@@ -30,6 +32,9 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   made: "It was created: `hostform apply` adopts it.",
   nothing:
     "It was not created, as far as the account shows: `hostform apply` sends the request again. To prevent that: `--absent`.",
+  waiting:
+    "It is too early to decide: from UNTIL on, a list without it proves that it was not created. To decide now: `--adopt ID` or `--absent`.",
+  held: "It created nothing: HOLDER has the object with this natural key. Pass `--absent`.",
   unclear: "hostform cannot decide: adopt one of these with `--adopt ID`, or pass `--absent`.",
   unknowable:
     "The API has no call that shows it: pass `--adopt ID` if it was ordered (see the invoice or the dashboard), else `--absent`.",
@@ -55,7 +60,7 @@ function linesOf(one: EvidenceReport, now: number): string[] {
     ...candidateLines(one),
     ...(one.available === undefined ? [] : [availability(one.available)]),
     ...invoiceLines(one),
-    `  ${VERDICT[one.verdict]}`,
+    `  ${VERDICT[one.verdict].replace("UNTIL", () => one.until ?? "the next run").replace("HOLDER", () => escapeLine(one.holder ?? ""))}`,
   ];
 }
 

@@ -125,4 +125,21 @@ describe("resolve", () => {
     );
     expect((await project.run("resolve", "hosting_client_account.one", "--absent")).err).toContain("is not pending");
   });
+
+  it("refuses a grant of another address that the user names by its e-mail address", async () => {
+    const services = (grants: object) => ({
+      www: { plan_id: 11, currency: "USD", domain: "www.acme.example", grants },
+    });
+    const grants = { "dev@acme.example": "view" };
+    const project = await startProject({ declare: { project: "resolve", services: services(grants) } });
+    await project.apply();
+    await project.declare({ project: "resolve", services: services({ ...grants, "ops@acme.example": "view" }) });
+    project.control.addFault({ method: "POST", path: "/services/:id/grants", phase: "before", drop: true, times: 9 });
+    await project.run("apply", "--auto-approve");
+    const address = 'hosting_grant.www["ops@acme.example"]';
+    const ran = await project.run("resolve", address, "--adopt", "dev@acme.example");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain('is already in the state, as hosting_grant.www["dev@acme.example"]');
+    expect((await project.recorded(address))?.private.pending).toBeDefined();
+  });
 });

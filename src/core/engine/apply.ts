@@ -188,14 +188,16 @@ class Run {
       const prior = state.resources.get(change.address);
       if (prior === undefined || change.before === null || !isNoOp(change)) return [];
       // What the account shows now is what became of a request that an earlier run began.
-      const { attempt, job, ...mark } = prior.private;
-      const { job: open } = change.private;
+      const { attempt, job, pending, ...mark } = prior.private;
+      const { job: open, pending: still } = change.private;
       const same =
         attempt === undefined &&
         equal(prior.attributes, change.before) &&
         (job === undefined) === (open === undefined) &&
+        (pending === undefined) === (still === undefined) &&
         mark.client === change.client;
-      const seen = { ...prior, attributes: change.before, private: { ...mark, ...(open && { job: open }) } };
+      const kept = { ...mark, ...(open && { job: open }), ...(still && { pending: still }) };
+      const seen = { ...prior, attributes: change.before, private: kept };
       return same ? [] : [withClient(seen, change)];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));

@@ -3,6 +3,7 @@ import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   billedTwice,
   duplicate,
+  isPendingCreate,
   Ownership,
   objectKey,
   type PendingCreate,
@@ -36,13 +37,14 @@ export function ownerIn(state: State, kinds: Kinds): OwnerOf {
   return (provider, kind, { id, attributes }) => ownership.ownerOf(objectKey(provider, kind, { ...attributes, id }));
 }
 
-/** Of pending creates, the other ones of a kind and account. */
+/** The other pending creates of a kind and account. */
 export function siblingsOf(
   { address, provider }: Pick<Change, "address" | "provider">,
   { type }: Kind,
-  pending: Iterable<PendingCreate>,
+  recorded: Iterable<ResourceState>,
 ): PendingCreate[] {
-  return [...pending].filter(
+  const pending = [...recorded].filter(isPendingCreate);
+  return pending.filter(
     (one) => one.address !== address && one.provider === provider && one.address.startsWith(`${type}.`),
   );
 }

@@ -11,7 +11,7 @@ export type { Secrets, SourceReader } from "./evaluate.ts";
 export { kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
 export type { Limits } from "./guards.ts";
 export { checkGuards, type GuardContext } from "./guards.ts";
-export { ownerIn } from "./identity.ts";
+export { ownerIn, siblingsOf } from "./identity.ts";
 export { type Move, moved } from "./moves.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export { plan } from "./plan.ts";

@@ -203,8 +203,8 @@ function divided(queries: readonly Query[], { accounts, isRead, earlier }: Obser
  * Whether the record may stand in for a resource: it is declared, it was there, and nothing that this project began with it is
  * open. What is to be created, adopted, removed or settled is always read.
  */
-function isRecallable({ kind, prior, config, importId, sent, provider }: Query, accounts: Accounts): boolean {
-  if (prior === undefined || config === undefined || importId !== undefined || sent !== undefined) return false;
+function isRecallable({ kind, prior, config, importId, isPending, provider }: Query, accounts: Accounts): boolean {
+  if (prior === undefined || config === undefined || importId !== undefined || isPending) return false;
   const { pending, attempt, job, deposed } = prior.private;
   if ((pending ?? attempt ?? job ?? deposed) !== undefined) return false;
   if (kind.list === undefined && kind.get === undefined) return false;
@@ -299,7 +299,7 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: EvalScop
       importId !== undefined &&
       (prior === undefined || !isPendingCreate(prior) || namesOutcome(kind, prior.private, importId));
     queries.push({
-      ...(isPendingCreate(prior) && { sent: prior }),
+      ...(isPendingCreate(prior) && { isPending: true }),
       address,
       provider: prior?.provider ?? provider,
       kind,

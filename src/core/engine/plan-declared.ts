@@ -94,7 +94,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
   const abandoned = Map.groupBy(leaving, ({ address, provider }) => `${provider} ${kindOf(address, kinds)?.type}`);
-  const pending = [...state.resources.values()].filter(isPendingCreate);
+  const pending = [...(options.recorded ?? state).resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
@@ -142,6 +142,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       plans: observed.plans.get(resource.provider) ?? [],
+      settings: desired.providers.get(resource.provider),
       now: observed.now?.get(resource.provider) ?? options.now,
     };
     const missing = dependsOn.find((address) => left.has(address));

@@ -17,7 +17,7 @@ import {
 import { estimateRequests } from "./estimate.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
 import { checkGuards } from "./guards.ts";
-import { doubles, ownedTwice, ownerIn, sharedObjects } from "./identity.ts";
+import { doubles, ownedTwice, ownerIn, sharedObjects, siblingsOf } from "./identity.ts";
 import { forgottenBy, preventDestroyErrors } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
@@ -55,6 +55,7 @@ export function plan(options: PlanOptions): Plan {
       now: observed.now?.get(prior.provider) ?? now,
       settings: desired.providers.get(prior.provider),
       ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
+      siblings: siblingsOf(prior, kind, recordedAll.resources.values()),
       forget: isForgotten(prior.address),
     });
     changes.set(prior.address, planned.change);

@@ -49,8 +49,10 @@ export class Records {
       claimId: (kind, id, attributes) =>
         this.#ownership.claim(address, objectKey(provider, kind, { ...attributes, id })),
       claim: (kind, planned) => this.#ownership.claim(address, thingKey(provider, kind, planned)),
-      siblings: (kind) =>
-        siblingsOf({ address, provider }, kind, this.#pending.values()).filter((one) => this.#making.has(one.address)),
+      siblings: (kind, isThisRun = false) =>
+        siblingsOf({ address, provider }, kind, this.#pending.values()).filter(
+          (one) => !isThisRun || this.#making.has(one.address),
+        ),
     };
   }
 

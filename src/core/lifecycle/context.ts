@@ -36,8 +36,6 @@ export interface ApplyContext {
   owner?(): string | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(kind: Kind, remote: Remote): string | undefined;
-  /** Whether a live object certainly belongs to another resource, where the address of that one is unknown. */
-  isOthers?(kind: Kind, remote: Remote): boolean;
   /** Claims an object for this address, before it is recorded. @returns the other address that owns it already. */
   claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
   /** Whether an order that turns out to have been placed before, with no mark of it here, is adopted. Default: yes. */
@@ -46,8 +44,8 @@ export interface ApplyContext {
   claim?(kind: Kind, planned: JsonObject): string | undefined;
   /** Whether a live object is the one that this create takes the place of: it was let go for that. */
   replaces?(remote: Remote): boolean;
-  /** Other resources of the same kind and account whose create has no known outcome. */
-  siblings?(kind: Kind): readonly PendingCreate[];
+  /** The other pending creates of the kind and account. @param isThisRun only those that this run settles. */
+  siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
   /** What is recorded of the resource before the change. */
   readonly prior?: ResourceState | undefined;
   /** Records a resource; resolves when it is durable. */

@@ -4,21 +4,9 @@ import { ApiError, type Change, fail, HostformError, type JsonObject, warningOf 
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
-import {
-  type CreateContext,
-  findAccepted,
-  findMade,
-  idempotencyKey,
-  intentOf,
-  mutationOf,
-  notSent,
-  refusedAgain,
-  repeatWithinMs,
-  resent,
-  subjectOf,
-  usesUpKey,
-  wasRefused,
-} from "./creating.ts";
+import { type CreateContext, idempotencyKey, mutationOf, subjectOf, usesUpKey, wasRefused } from "./creating.ts";
+import { repeatWithinMs } from "./decide.ts";
+import { OpenCreate } from "./open-create.ts";
 import { knownBefore, madeBetween } from "./pending-create.ts";
 import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
@@ -37,11 +25,11 @@ export async function createKeyed(
   planned: JsonObject,
   context: CreateContext,
 ): Promise<Created> {
-  const { account, writer, project, markPending, unmark } = context;
+  const { account, writer, project, unmark } = context;
   const { pending, generation = 1 } = change.private;
-  const look = pending?.accepted ? findAccepted : findMade;
-  const found = pending && (await look(kind, change, planned, pending, context));
-  if (found !== undefined) return adopted(kind, change, found);
+  const open = new OpenCreate(kind, change, planned, context);
+  const found = pending && (await open.settle());
+  if (found !== undefined) return adopted(kind, change, found.made);
   const before = await account.recheck(kind);
   const live = [...before.values()];
   const plans = await account.plans();
@@ -54,9 +42,7 @@ export async function createKeyed(
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
   const subject = subjectOf(kind, change, context);
   const there = knownBefore(live, alike, subject.ownerOf);
-  const now = account.hostNow();
-  const intent = pending === undefined ? intentOf(mutation, now, there) : resent(pending, now);
-  await markPending(intent);
+  await open.record(mutation, there);
   const { keyLifetimeMs } = account.settings;
   const repeated = keyLifetimeMs === undefined ? {} : { repeatWithinMs: repeatWithinMs(keyLifetimeMs) };
   let made: Created;
@@ -64,24 +50,19 @@ export async function createKeyed(
     made = kind.created(await writer.perform(mutation, repeated), planned, account.settings);
   } catch (error) {
     if (error instanceof HostformError && error.diagnostics[0]?.code === "api.accepted")
-      return newlyListed(await findAccepted(kind, change, planned, intent, context), context);
+      return newlyListed(await open.accepted(), context);
     if (isHeld(error)) {
-      const late = await findMade(kind, change, planned, intent, context);
-      if (late !== undefined) return newlyListed(late, context);
+      const late = await open.settle({}, error);
+      if (late !== undefined) return newlyListed(late.made, context);
     }
-    if (!wasRefused(error)) throw error;
-    // A refusal of the second sending says nothing of the first.
-    if (pending !== undefined) {
-      if (!notSent(error)) throw refusedAgain(change, pending, error);
-      await markPending(pending, {});
-    } else await unmark(usesUpKey(error) ? generation + 1 : undefined);
+    if (wasRefused(error)) await open.takeBack(error, usesUpKey(error) ? generation + 1 : undefined);
     throw error;
   }
 
   const earlier = made.id === null ? undefined : before.get(made.id);
   if (made.unclear && (earlier === undefined || !like(earlier))) {
     const own = await namedBy(kind, made, like, context);
-    const listed = own ?? (await findAccepted(kind, change, planned, intent, context));
+    const listed = own ?? (await open.accepted());
     return { ...newlyListed(listed, context), invoice: made.invoice };
   }
 
@@ -142,13 +123,13 @@ async function namedBy(
   return claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
-/** What the list shows of an order of this run. */
+/** The object of an order of this run, as the list shows it. */
 function newlyListed({ id, attributes, phase }: Remote, { account }: CreateContext): Created {
   account.noteNew(id);
   return { id, attributes, phase, invoice: null };
 }
 
-/** What an order without known outcome has made: the list shows it, and nothing is sent. */
+/** Adopts the object of an order without an answer; no request is sent. */
 function adopted(kind: Kind, { address }: Change, { id, attributes, phase }: Remote): Created {
   const summary = `The answer to the order of ${address} was lost: adopted ${kind.noun} ${id}, which it made`;
   const warning = warningOf("apply.replayed", summary);
@@ -205,7 +186,7 @@ function refuseTwin(
   if (twins.length > 0) throw new HostformError([existing(subject, twins)]);
   const doubles = lookalikesOf(kind, planned, live, plans, {
     ...subject,
-    ...(siblings && { siblings: siblings(kind) }),
+    ...(siblings && { siblings: siblings(kind, true) }),
   });
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }

@@ -6,7 +6,7 @@ import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
 import { type CreateContext, idempotencyKey, wasRefused } from "./creating.ts";
-import { believedAfterMs } from "./pending-create.ts";
+import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
@@ -86,7 +86,7 @@ export async function createInTurn(
  * clock was set back. Undefined when that time is over.
  */
 function unbelievedMs(account: Account, at: number): number | undefined {
-  const believed = believedAfterMs(account.settings);
+  const believed = believedAfterMs(account.settings.listLagMs ?? LIST_LAG_MS);
   const left = Math.min(believed, at + believed - account.hostNow());
   return left > 0 ? left : undefined;
 }

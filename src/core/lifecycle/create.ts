@@ -14,18 +14,8 @@ import {
 import { parentOf } from "./attributes.ts";
 import { createKeyed } from "./create-keyed.ts";
 import { createInTurn } from "./create-turn.ts";
-import {
-  type CreateContext,
-  findAccepted,
-  findMade,
-  intentOf,
-  notSent,
-  refusedAgain,
-  resent,
-  stopped,
-  subjectOf,
-  wasRefused,
-} from "./creating.ts";
+import { type CreateContext, intentOf, mutationOf, stopped, subjectOf, wasRefused } from "./creating.ts";
+import { OpenCreate } from "./open-create.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { likeness } from "./read.ts";
 import { duplicate, existing, pending, unreadable } from "./refusals.ts";
@@ -56,7 +46,7 @@ export async function create(
 
 const BY_CLASS = { keyed: createKeyed, listable: createListable, blind: createBlind } as const;
 
-/** How often one run sends a create whose answer is lost each time. */
+/** Attempts of one run, those included whose object was deleted because its secret was lost. */
 const MOST_SENDINGS = 2;
 
 /**
@@ -70,71 +60,58 @@ async function createListable(
   context: CreateContext,
 ): Promise<Created> {
   const { account, writer } = context;
-  const mutation = kind.create(planned, undefined);
-  /** The request that is out and whose outcome is not known. */
-  let open = change.private.pending;
+  const fresh = kind.create(planned, undefined);
+  const open = new OpenCreate(kind, change, planned, context);
   let lost: unknown;
   let isSilent = false;
   /** A host may not show what belongs to a service before that is live. */
   const notShown = async (error: unknown): Promise<never> => {
     throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
   };
-  const there = open ?? (await present(kind, change, planned, context).catch(notShown));
+  const there = open.intent ?? (await present(kind, change, planned, context).catch(notShown));
   for (let sendings = 1; ; sendings++) {
-    if (open !== undefined) {
-      const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
-      // What this run has sent is not recorded in the change: a second try of the change would not look for it.
-      const made = await (open === change.private.pending ? look.catch(notShown) : look);
-      if (made !== undefined && !returnsSecretOnce(kind)) return adopted(kind, planned, made, context);
-      if (made !== undefined) {
-        await replaceLost(kind, change, made, open, context);
-        open = undefined;
+    const earlier = open.intent;
+    if (earlier !== undefined) {
+      // The change does not record the requests of this run: a second try of the change would not look for their result.
+      const settled = await (sendings === 1 ? open.settle().catch(notShown) : open.settle({}, lost));
+      if (settled !== undefined && !settled.isUseless) return adopted(kind, planned, settled.made, context);
+      if (settled !== undefined) {
+        await replaceLost(kind, change, settled.made, earlier, context);
+        open.close();
       }
     }
     if (sendings > MOST_SENDINGS) throw lost;
-    const now = account.hostNow();
-    const intent = open === undefined ? intentOf(mutation, now, there) : resent(open, now);
-    await context.markPending(intent);
+    const isFirst = open.intent === undefined;
+    const mutation = open.intent === undefined ? fresh : mutationOf(open.intent, fresh);
+    const intent = await open.record(mutation, there);
     let answer: Parameters<Kind["created"]>[0];
     try {
       answer = await writer.perform(mutation);
     } catch (error) {
-      const early = open === undefined ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
+      const early = isFirst ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
       // Neither made nor shown before the service is live: should it be there all the same, the list shows it then.
       const hidden = (refusal: unknown) => {
         if (early?.service.phase !== "pending" || !mayPass(refusal)) throw refusal;
         return undefined;
       };
-      const made =
-        early && !wasRefused(error) ? await findMade(kind, change, planned, intent, context).catch(hidden) : undefined;
-      if (made !== undefined) return adopted(kind, planned, made, context);
+      const made = early && !wasRefused(error) ? await open.settle().catch(hidden) : undefined;
+      if (made !== undefined) return adopted(kind, planned, made.made, context);
       if (early !== undefined) {
         await context.unmark();
         throw early;
       }
-      if (wasRefused(error)) {
-        // A refusal says nothing of an earlier sending: the list may not have shown that yet.
-        if (open === undefined) await context.unmark();
-        else if (!notSent(error)) throw refusedAgain(change, open, error);
-        // The sending that is open is the earlier one: what it made is older than this one.
-        else await context.markPending(open, {});
-        throw error;
-      }
-      if (!(error instanceof ApiError)) throw error;
+      if (wasRefused(error)) await open.takeBack(error);
+      if (wasRefused(error) || !(error instanceof ApiError)) throw error;
       lost = error;
-      open = intent;
       continue;
     }
     const answered = kind.created(answer, planned, account.settings);
-    const made =
-      answered.id === null || answered.unclear
-        ? await named(kind, change, planned, answered, intent, context)
-        : answered;
+    const made = answered.id === null || answered.unclear ? await named(answered, open) : answered;
     // An answer without the secret that it alone carries is a lost answer; twice, and the host does not return it at all.
     if (!returnsSecretOnce(kind, made.attributes) || isSilent) return made;
     isSilent = true;
     await replaceLost(kind, change, made, intent, context);
-    open = undefined;
+    open.close();
   }
 }
 
@@ -165,7 +142,7 @@ async function present(
   return knownBefore(all, there, own.ownerOf);
 }
 
-/** What could be learned only from the lost answer is lost: the object goes, and another is made. */
+/** The secret was only in the lost answer, so delete the object and create it again. */
 async function replaceLost(
   kind: Kind,
   { address }: Change,
@@ -179,22 +156,16 @@ async function replaceLost(
 }
 
 function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { account }: CreateContext): Created {
-  return { ...kind.created(null, planned, account.settings), id, attributes };
+  const { warning: _, ...answer } = kind.created(null, planned, account.settings);
+  return { ...answer, id, attributes };
 }
 
 /** An answer that does not show what was made: the list does. What only the answer could contain stays as it came. */
-async function named(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  made: Created,
-  intent: Intent,
-  context: CreateContext,
-): Promise<Created> {
+async function named(made: Created, open: OpenCreate): Promise<Created> {
   // Whatever the listing shows: what only the answer contains is kept.
   const { id: _, ...answered } = made.attributes;
   const known = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
-  const listed = await findAccepted(kind, change, planned, intent, context, known);
+  const listed = await open.accepted(known);
   const seen = Object.entries(listed.attributes).filter(([, value]) => value !== null);
   return { ...made, id: listed.id, attributes: { ...known, ...Object.fromEntries(seen) } };
 }

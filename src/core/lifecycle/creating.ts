@@ -16,39 +16,9 @@ import {
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
-import { parentOf } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
-import {
-  ageOf,
-  believedAfterMs,
-  certainlyMade,
-  LOOKS_MS,
-  newlyMade,
-  ON_THE_WAY_MS,
-  type Sent,
-  strangers,
-} from "./pending-create.ts";
-import { collection, likeness } from "./read.ts";
-import { notShown, undecided } from "./refusals.ts";
 
-export interface CreateContext
-  extends Pick<
-    ApplyContext,
-    | "account"
-    | "writer"
-    | "project"
-    | "pause"
-    | "ownerOf"
-    | "isOthers"
-    | "replaces"
-    | "adoptsOrders"
-    | "siblings"
-    | "claim"
-    | "claimId"
-    | "stop"
-    | "owner"
-    | "parentKind"
-  > {
+export interface CreateContext extends ApplyContext {
   /** Records durably that the create was begun. @param answered what an answer contained, if one came: it is recorded also by a run that was stopped. */
   markPending(intent: Intent, answered?: JsonObject): Promise<void>;
   /** Takes that back: nothing was made. @param generation that of the next order, where the key of this one is used up. */
@@ -61,14 +31,14 @@ export interface CreateContext
   warn(diagnostic: Diagnostic): void;
 }
 
-/** What is said and asked of a create: its address, and who has a live object of its kind. */
+/** The resource being created, as diagnostics need it. */
 export const subjectOf = (kind: Kind, { address }: Change, { ownerOf }: Pick<CreateContext, "ownerOf">) => ({
   kind,
   address,
   ownerOf: (remote: Remote) => ownerOf?.(kind, remote),
 });
 
-/** What is written down of a create before it leaves. @param before what was there. */
+/** The record of a create before its request leaves. */
 export function intentOf(
   { endpoint, params, body, idempotencyKey }: Mutation,
   now: number,
@@ -77,9 +47,6 @@ export function intentOf(
   const intent: Intent = { since: new Date(now).toISOString(), operation: endpoint, params, body, idempotencyKey };
   return { ...intent, ...(known.length > 0 && { known }), knowsAll };
 }
-
-/** The intent of a request that is sent again. */
-export const resent = (intent: Intent, now: number): Intent => ({ ...intent, resent: new Date(now).toISOString() });
 
 /** The request of an intent, byte for byte as it was sent. */
 export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
@@ -91,7 +58,7 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   };
 }
 
-/** Whether a failure says that the request was certainly not carried out. */
+/** Returns true if the request was certainly not carried out. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
 /**
@@ -120,67 +87,9 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
   return new HostformError([...causes, again], { cause: error });
 }
 
-/** What a plan warns of ends the change that meets it. */
+/** A warning of the plan, as the error that ends its change. */
 export const stopped = (warning: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
   new HostformError([...causes, { ...warning, severity: "error" }], { cause });
-
-/**
- * What a create without known outcome has made, as its collection shows by now. Looks at once, several times while lists may
- * lag, and when they certainly show what it made: only then does an empty answer mean that it made nothing.
- * @param planned what was asked for.
- * @returns undefined when it made nothing: the request may be sent again.
- * @throws HostformError `plan.pending` when the collection shows something that it may have made and that is not certainly it.
- */
-export async function findMade(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  intent: Intent,
-  context: CreateContext,
-): Promise<Remote | undefined> {
-  const { account, pause, siblings } = context;
-  const subject = subjectOf(kind, change, context);
-  const sent: Sent = { attributes: planned, private: { pending: intent } };
-  let age = ageOf(intent, account.hostNow());
-  const last = Math.max(age, believedAfterMs(account.settings));
-  const looks = [...new Set([age, ON_THE_WAY_MS, ...LOOKS_MS, last])].filter((at) => at >= age && at <= last);
-  account.proveAbsence(kind, parentOf(kind, planned));
-  for (const at of looks) {
-    if (at > age) await pause(at - age);
-    age = at;
-    account.forget(kind, parentOf(kind, planned));
-    const made = newlyMade(subject, sent, await likeness(account, kind, planned));
-    if (made.length === 0) continue;
-    const only = certainlyMade(kind, sent, made, account.hostNow());
-    if (only === undefined) throw stopped(undecided(subject, sent, made));
-    return only;
-  }
-  const listed = await collection(account, kind, planned);
-  const all = { strangers: listed.filter((remote) => !context.isOthers?.(kind, remote)) };
-  const others = strangers(kind, sent, all, { ownerOf: subject.ownerOf, siblings: siblings?.(kind) });
-  if (others.length > 0) throw stopped(undecided(subject, sent, others));
-  return undefined;
-}
-
-/**
- * What the API has made of a create that it accepted without saying what: found in the list. It is written down as accepted
- * first, also by a run that was stopped; then it is looked for by every run, and never sent again automatically.
- * @param answered what the answer contained all the same.
- * @throws HostformError `plan.pending` when the list does not show it in time, or not clearly.
- */
-export async function findAccepted(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  intent: Intent,
-  context: CreateContext,
-  answered: JsonObject = {},
-): Promise<Remote> {
-  await context.markPending({ ...intent, accepted: true }, answered);
-  const made = await findMade(kind, change, planned, intent, context);
-  if (made === undefined) throw stopped(notShown(subjectOf(kind, change, context)));
-  return made;
-}
 
 /**
  * The Idempotency-Key of an order (§4): a function of what the order *is*, never of its payload and never random, so
@@ -221,12 +130,3 @@ export function orderNameErrors(kind: Kind, config: ValueObject, project: string
   }
   return found;
 }
-
-/** A request takes its time to arrive. Of a lifetime that is short it is the half. */
-const TRANSIT_MS = 60_000;
-
-/**
- * How long one run may repeat an order without looking, in milliseconds, at a host that is said to remember its key for
- * `lifetimeMs`: what leaves just before that arrives after it, and would order again.
- */
-export const repeatWithinMs = (lifetimeMs: number): number => lifetimeMs - Math.min(TRANSIT_MS, lifetimeMs / 2);

@@ -13,16 +13,9 @@ import {
   warningOf,
 } from "../model/index.ts";
 import { attributesOf, hasAll, refreshed, sameValue, unclearOf } from "./attributes.ts";
-import {
-  certainlyMade,
-  isPendingCreate,
-  namesOutcome,
-  newlyMade,
-  type PendingCreate,
-  returnsSecretOnce,
-  settledMark,
-  strangers,
-} from "./pending-create.ts";
+import { decide, foresee } from "./decide.ts";
+import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
+import { decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
 import {
@@ -31,11 +24,9 @@ import {
   immutable,
   lookalike,
   mismatch,
-  notShown,
-  pending,
+  questionOf,
   renamed,
   shownLater,
-  undecided,
   unknownValues,
   unreadable,
 } from "./refusals.ts";
@@ -57,7 +48,7 @@ export function planResource(input: PlanInput): Planned {
   const expired = kind.expired?.(input.config, input.now);
   if (isPendingCreate(prior)) {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
-    return named ? planAdopted(input, prior) : planPending(input, prior);
+    return named ? planAdopted(input, prior) : planPending(input, prior, expired);
   }
   if (observed.status === "present") {
     const planned = planPresent(input, observed, expired);
@@ -66,11 +57,7 @@ export function planResource(input: PlanInput): Planned {
       ? unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }])
       : planned;
   }
-  if (expired !== undefined) {
-    const fix = "Remove it, or give a later `expires_at`.";
-    const summary = `${input.address} is not created: ${expired}`;
-    return leave(warningOf("plan.expired", summary, { remedies: [fix], address: input.address }));
-  }
+  if (expired !== undefined) return leave(notCreated(input, expired));
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
   if (observed.status === "gone") {
@@ -98,6 +85,12 @@ export function planResource(input: PlanInput): Planned {
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
+
+const notCreated = ({ address }: PlanInput, expired: string) =>
+  warningOf("plan.expired", `${address} is not created: ${expired}`, {
+    remedies: ["Remove it, or give a later `expires_at`."],
+    address,
+  });
 
 /** Of some objects, those that no other address holds. */
 const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
@@ -275,45 +268,42 @@ function reasonOf({ prior }: PlanInput, name: string, old: Value): ChangeReason 
 }
 
 /**
- * Plans a resource whose create was begun by an earlier run and has no known outcome. It is settled as it was sent,
- * whatever is declared by now; what was edited since is the next plan's. What the account shows decides, whatever the age of
- * the request: clocks may be wrong, and how long a host remembers a key is not known.
- *
- * | class | the account shows | then |
- * | --- | --- | --- |
- * | keyed, listable | something else that is new | left alone: a host may show it in a form of its own |
- * | keyed, listable | nothing new | sent again; an order with the same key and bytes |
- * | keyed, listable, accepted with an answer that names nothing | nothing new like it | left alone: it is looked for again |
- * | keyed, listable | one new object with its natural key, made at that time | adopted; recreated if a secret was lost with the answer |
- * | keyed, listable | anything else | left alone: the user decides |
- * | blind | — | left alone: the user decides |
- *
- * The apply waits before it sends anything again, until lists certainly show what there is, and looks once more.
+ * Plans a resource with a pending create by the decision about it. The create counts as it was sent, whatever is declared now:
+ * the next plan changes it. The apply looks again and decides again before it sends a request.
  */
-function planPending(input: PlanInput, prior: PendingCreate): Planned {
-  const { kind, observed, now } = input;
-  const { pending: intent } = prior.private;
-  if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
+function planPending(input: PlanInput, prior: PendingCreate, expired: string | undefined): Planned {
+  const { kind, observed } = input;
+  const { since } = prior.private.pending;
+  const listed = observed.status === "absent" ? observed.listed : undefined;
+  // An expired create is forgotten without another look, so its absence is proved now.
+  const [want, by] = expired === undefined ? (["it", foresee] as const) : (["nothing", decide] as const);
+  const decided = decidePending({ ...input, sent: prior, listed, want }, by);
+  const [only] = decided.objects;
+  const leave = (...why: Diagnostic[]) => unchanged(input, prior.attributes, why);
   const then = asSent(input, prior);
-  const made = newlyMade(input, prior, observed);
-  if (made.length === 0) {
-    const others = strangers(kind, prior, observed, input);
-    if (others.length > 0) return unchanged(input, prior.attributes, [undecided(input, prior, others)]);
-    if (intent.accepted) return unchanged(input, prior.attributes, [notShown(input)]);
-    const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;
+  if (decided.do === "adopt" && only !== undefined) {
+    if (decided.next === "recreate") {
+      const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
+      return planResent(then, prior, text, 2);
+    }
+    const attributes = refreshed(kind, prior.attributes, only);
+    const present = { status: "present", attributes, phase: only.phase } as const;
+    return planAdopted({ ...then, importId: only.id, observed: present }, prior);
+  }
+  if (decided.do === "ask") return leave(questionOf(input, prior, decided));
+  if (decided.do === "refused" && only !== undefined) return leave(existing(input, [only]));
+  if (expired === undefined) {
+    const again = `the answer to the request of ${since} was lost: the same is sent again`;
     return planResent(then, prior, kind.creation === "keyed" ? `${again}, with the same key` : again);
   }
-  const only = certainlyMade(kind, prior, made, now);
-  if (only === undefined) return unchanged(input, prior.attributes, [undecided(input, prior, made)]);
-  if (returnsSecretOnce(kind, prior.attributes)) {
-    const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
-    return planResent(then, prior, text, 2);
-  }
-  const attributes = refreshed(kind, prior.attributes, only);
-  return planAdopted(
-    { ...then, importId: only.id, observed: { status: "present", attributes, phase: only.phase } },
-    prior,
-  );
+  if (decided.do !== "refused") return leave(notCreated(input, expired));
+  const { change } = unchanged({ ...input, prior: { ...prior, private: {} } }, prior.attributes, []);
+  const reason = { why: "gone", text: "it was never made" } as const;
+  return {
+    change: { ...change, actions: ["forget"], after: null, reasons: [reason], removal: "forget" },
+    diagnostics: [notCreated(input, expired)],
+    result: {},
+  };
 }
 
 /** The declaration with what made the request what it was put back to what was sent. */

@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Kind, ReadSettings } from "../kinds/kind.ts";
 import {
   type Change,
   type ChangeActions,
@@ -40,6 +40,8 @@ export interface PlanInput extends Others {
   readonly plans: readonly PlanRecord[];
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
+  /** Of the provider. */
+  readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
 }
 
 export interface Planned {

@@ -17,7 +17,8 @@ import {
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
-import { isJustCreated, madeBetween, type PendingCreate, strangers } from "./pending-create.ts";
+import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
+import type { Listed } from "./pending-facts.ts";
 import { mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -49,8 +50,8 @@ interface Likeness {
   readonly unreadable?: readonly Remote[];
   /** Objects of any phase with its natural key or, for kinds that say so without one, alike in other ways. */
   readonly alike?: readonly Remote[];
-  /** Of a create without known outcome: what came after it and is not like it. */
-  readonly strangers?: readonly Remote[];
+  /** For a pending create: the whole list, and nothing else of the above. */
+  readonly listed?: Listed;
 }
 
 /** What is to be read of one resource. */
@@ -59,8 +60,8 @@ export interface ReadQuery {
   readonly prior: ResourceState | undefined;
   /** The id to adopt, when there is no prior. */
   readonly importId?: string;
-  /** Its create, if that has no known outcome. */
-  readonly sent?: PendingCreate;
+  /** Its create is pending: `config` is as it was sent. */
+  readonly isPending?: boolean;
   /** The declared attributes as far as they are known; undefined when it is not declared. */
   readonly config: ValueObject | undefined;
   /** The kind of what the object belongs to (of a grant, the service): what is not live yet is no failure. */
@@ -99,7 +100,7 @@ async function awaitedBy(
 }
 
 async function readNow(account: Account, query: ReadQuery): Promise<Observation> {
-  const { kind, prior, importId, config, alone, sent } = query;
+  const { kind, prior, importId, config, alone, isPending } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
     if (recorded.status === "gone" && kind.creation === "listable")
@@ -109,10 +110,17 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
   account.proveAbsence(kind, parentOf(kind, config));
-  const like = await likeness(account, kind, config);
-  const all = sent && { strangers: await collection(account, kind, config) };
-  const news = all ? strangers(kind, sent, all) : [];
-  return { status: "absent", ...like, ...(news.length > 0 && { strangers: news }) };
+  if (isPending && config !== undefined)
+    return { status: "absent", matches: [], listed: await listAll(account, kind, config) };
+  return { status: "absent", ...(await likeness(account, kind, config)) };
+}
+
+/** Lists the kind for a pending create. @param sent the attributes of its request. */
+export async function listAll(account: Account, kind: Kind, sent: ValueObject): Promise<Listed> {
+  const objects = await collection(account, kind, sent);
+  const { creation, mayMatch } = kind;
+  const isUnclear = creation === "keyed" && objects.some(({ attributes }) => mayMatch?.(sent, attributes, []));
+  return { objects, plans: isUnclear ? await account.plans() : [], readAt: account.hostNow() };
 }
 
 /** Everything that the kind lists (of a parent, for kinds that have one); nothing while that is not known. */

@@ -13,6 +13,7 @@ import {
 } from "../model/index.ts";
 import { ownForms, unreadableOf } from "./attributes.ts";
 import { madeThen, type Sent } from "./pending-create.ts";
+import type { PendingDecision } from "./pending-facts.ts";
 
 /** Why a resource is not changed, with remedies. One function per reason. */
 interface Subject {
@@ -230,6 +231,21 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
     detail: `${answer} ${one ? "This one was" : "These were"} not there before; ${why}`,
     object: one ? object : undefined,
     remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
+    address,
+  });
+}
+
+/** The question that a decision about a pending create leaves to the user. */
+export function questionOf(subject: Subject, sent: Sent, { row, objects }: PendingDecision): Diagnostic {
+  if (row === "blind") return pending(subject);
+  return row === "accepted" ? notShown(subject) : undecided(subject, sent, objects);
+}
+
+/** The plan adopted an object for a pending create, and the account of now says otherwise. */
+export function changedSince({ kind, address }: Subject, id: string): Diagnostic {
+  return errorOf("plan.pending", `${address} is not ${kind.noun} ${id}: the account changed since the plan`, {
+    detail: "The plan adopts that object for a create without an answer. No request was sent.",
+    remedies: ["Plan again, then apply."],
     address,
   });
 }

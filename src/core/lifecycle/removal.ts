@@ -6,18 +6,12 @@ import {
   type JsonObject,
   type Phase,
   type ResourceState,
+  some,
   warningOf,
 } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
-import {
-  ageOf,
-  believedAfterMs,
-  certainlyMade,
-  isPendingCreate,
-  newlyMade,
-  type PendingCreate,
-  settledMark,
-} from "./pending-create.ts";
+import { isPendingCreate, type PendingCreate, settledMark } from "./pending-create.ts";
+import { decidePending, type PendingDecision } from "./pending-facts.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 import { notRemovable, observedMark } from "./status.ts";
@@ -36,6 +30,8 @@ interface RemovalInput {
   readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;
+  /** The other pending creates of the kind and account. */
+  readonly siblings?: readonly PendingCreate[];
 }
 
 export interface PlannedRemoval {
@@ -144,26 +140,22 @@ function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagno
   });
 }
 
-/**
- * The end of a resource whose create has no known outcome: what it made is removed; what certainly made nothing is
- * forgotten; where neither is known, the user decides.
- */
+/** Plans the removal of a pending create: removes its object, forgets a create that made nothing, or waits. */
 function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
-  const { kind, observed, now, settings = {} } = input;
+  const { kind, observed } = input;
   const settled = settledMark(prior.private);
   const { deposed, ...mark } = settled;
-  const made = newlyMade(input, prior, observed);
-  const only = certainlyMade(kind, prior, made, now);
+  const listed = observed.status === "absent" ? observed.listed : undefined;
+  const decided = decidePending({ ...input, sent: prior, listed, want: "nothing" });
+  const [only] = decided.objects;
   // A site is not suspended because it looks like what was asked for.
   const harmful = policyOf(prior.attributes) === "suspend";
-  if (only !== undefined && !harmful) {
+  if (decided.do === "adopt" && only !== undefined && !harmful) {
     const attributes = refreshed(kind, prior.attributes, only);
     const present = { status: "present", attributes, phase: only.phase } as const;
     return planRemoval({ ...input, prior: { ...prior, attributes, private: settled }, observed: present });
   }
-  // Where a natural key distinguishes objects, an account that does not show it does not have it.
-  const identifiable = kind.creation !== "blind" && kind.naturalKey(prior.attributes) !== undefined;
-  if (made.length === 0 && identifiable && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
+  if (decided.do === "refused") {
     // An object that was to be replaced is still there.
     const left: Observation =
       deposed === undefined ? ABSENT : { status: "present", attributes: deposed, phase: "live" };
@@ -173,16 +165,22 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
   const { removal: _, ...change } = forgotten.change;
   return {
     change: { ...change, actions: ["no-op"], after: change.before, reasons: [], private: prior.private },
-    diagnostics: [undecided(kind, prior.address)],
+    diagnostics: [undecided(kind, prior, decided)],
   };
 }
 
 const ABSENT: Observation = { status: "absent", matches: [] };
 
-function undecided(kind: Kind, address: string): Diagnostic {
+function undecided(kind: Kind, { address, private: mark }: PendingCreate, decided: PendingDecision): Diagnostic {
+  const { objects } = decided;
+  const ids = objects.length === 0 ? "" : ` (${some(objects.map(({ id }) => id))})`;
+  const likely = `it may be ${kind.noun} ${some(objects.map(({ id }) => id))}, and hostform suspends nothing on a likeness`;
+  const because = decided.do === "adopt" ? likely : `${decided.because}${ids}`;
+  const proof = decided.do === "wait" ? decided.proof : undefined;
+  const until = proof === undefined ? "" : ` hostform waits until ${new Date(proof).toISOString()}.`;
   return warningOf("plan.pending", `It is not known whether ${address} was ordered, so it cannot be removed`, {
-    detail: `An earlier run requested this ${kind.noun} and the answer was lost.`,
-    remedies: [{ do: "resolve", removing: true }],
+    detail: `An earlier run requested this ${kind.noun} at ${mark.pending.since}, and no answer named it: ${because}.${until}`,
+    remedies: [...(decided.do === "wait" ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: true }],
     address,
   });
 }

@@ -6,35 +6,33 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { ApiError, fail, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
-import {
-  ageOf,
-  believedAfterMs,
-  certainlyMade,
-  newlyMade,
-  type PendingCreate,
-  returnsSecretOnce,
-  settledMark,
-  strangers,
-} from "./pending-create.ts";
-import { read } from "./read.ts";
+import { foresee } from "./decide.ts";
+import { type PendingCreate, settledMark } from "./pending-create.ts";
+import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
+import { listAll, type Others, read } from "./read.ts";
 
 /**
- * The record of an object that the user has named as what a create without known outcome made.
- * @returns undefined when the account certainly does not have it.
- * @throws HostformError `usage` when it is another thing, or was there before.
+ * Returns the record of an object that the user names as the result of a pending create.
+ * @returns undefined when the account does not have it.
+ * @throws HostformError `usage` when another address has it, it is another object, or it existed before.
  */
 export async function adopt(
   account: Account,
   kind: Kind,
   prior: PendingCreate,
   id: string,
+  others: Others = {},
 ): Promise<ResourceState | undefined> {
   const settled = { ...prior, private: settledMark(prior.private) };
-  if (kind.list === undefined && kind.get === undefined) return { ...settled, attributes: { ...prior.attributes, id } };
+  if (kind.list === undefined && kind.get === undefined) {
+    refuseHeld(kind, prior, { id, attributes: prior.attributes, phase: "live" }, others);
+    return { ...settled, attributes: { ...prior.attributes, id } };
+  }
   const observed = await read(account, { kind, prior: undefined, importId: id, config: prior.attributes });
   if (observed.status !== "present") return undefined;
-  refuseOther(kind, prior, observed.attributes);
   const remote: Remote = { id: String(observed.attributes.id), attributes: observed.attributes, phase: observed.phase };
+  refuseHeld(kind, prior, remote, others);
+  refuseOther(kind, prior, observed.attributes);
   const shown = ownForms(kind, prior.attributes, remote.attributes);
   const attributes = refreshed(kind, prior.attributes, remote, shown);
   const isOwn = Object.keys(shown).length > 0;
@@ -42,26 +40,48 @@ export async function adopt(
 }
 
 /**
- * The record of what a pending create has certainly made, as the account shows it by now. Sends GETs only.
- * @returns undefined when the account shows nothing, or nothing that is certainly it.
+ * Returns the record of the object that a pending create made, if the decision is to adopt it. Sends GETs only.
  * @throws ApiError when the account cannot be read.
  */
 export async function settledByAccount(
   account: Account,
   kind: Kind,
   prior: PendingCreate,
+  others: Others,
 ): Promise<ResourceState | undefined> {
-  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
-  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());
-  if (made === undefined) return undefined;
+  const decided = decidePending(await questionFor({ ...others, account, kind, prior }));
+  const [made] = decided.objects;
+  if (decided.do !== "adopt" || decided.next !== "keep" || made === undefined) return undefined;
   return { ...prior, attributes: refreshed(kind, prior.attributes, made), private: settledMark(prior.private) };
 }
 
-/** What is adopted must be what was asked for: the next apply would change or delete it otherwise. */
+/** Lists the kind, for the decision. */
+async function questionFor(input: EvidenceInput) {
+  const { account, kind, prior } = input;
+  const listed = kind.list && (await listAll(account, kind, prior.attributes));
+  return { ...input, sent: prior, listed, now: account.hostNow(), settings: account.settings };
+}
+
+/** An object has one owner: an address that records it, or another pending create that requested it. */
+function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: Remote, others: Others): void {
+  const owner = others.ownerOf?.(remote);
+  const subject = `${kind.noun} ${remote.id}`;
+  if (owner !== undefined)
+    fail("usage", `Nothing was settled: ${subject} is already in the state, as ${owner}`, { address });
+  const sibling = matches(kind, attributes, remote.attributes) ? undefined : siblingOf(kind, remote, others.siblings);
+  if (sibling === undefined) return;
+  fail("usage", `Nothing was settled: ${subject} is not what ${address} requested`, {
+    detail: `It has the natural key that ${sibling.address} requested; that create is pending, too.`,
+    remedies: [`Settle ${sibling.address} first.`],
+    address,
+  });
+}
+
+/** Refuses an object that the create did not request: the next apply would change or delete it. */
 function refuseOther(kind: Kind, { address, attributes, private: { pending } }: PendingCreate, live: JsonObject): void {
   const id = String(live.id);
   const before = pending.known?.includes(id);
-  // Of what the API does not show in a form that can be read, and of what came since, the user knows more.
+  // The user knows more about an object whose natural key is unreadable, and about an object that is new.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was resolved: ${kind.noun} ${id} is not what ${address} requested`, {
@@ -82,11 +102,11 @@ export function withdraw(prior: ResourceState): ResourceState | undefined {
   return kept.generation === undefined ? undefined : { ...prior, private: kept };
 }
 
-/** What is known of a create whose outcome is not: everything that can be read without changing anything. */
+/** The facts about a pending create that GETs show. */
 export interface Evidence {
   readonly address: string;
   readonly type: string;
-  /** When the request first left (ISO 8601), and which it was. */
+  /** The time of the first attempt (ISO 8601), and its endpoint. */
   readonly since: string;
   readonly operation: string;
   readonly idempotency_key: string | null;
@@ -100,12 +120,16 @@ export interface Evidence {
   /** Of a domain: whether it can still be registered. Null when the answer does not say; absent for other kinds. */
   readonly available?: boolean | null;
   /**
-   * What is to be done. `sent-again`: nothing, the next apply sends the same order with the same key; `made`: nothing, the
-   * next apply adopts the one object that it is; `secret-lost`: nothing, the next apply recreates it; `nothing`: the
-   * account does not show it, the next apply sends it again; `unclear`: one or several that could be somebody else's;
-   * `unknowable`: nothing shows it.
+   * The next step. `sent-again`: none, the next apply sends the same order with the same key; `made`: none, the next apply
+   * adopts the object; `secret-lost`: none, the next apply recreates it; `nothing`: none, the next apply sends the request
+   * again; `waiting`: lists may not show the object before `until`; `held`: it created nothing, `holder` has the object;
+   * `unclear`: the user decides which candidate it is; `unknowable`: no call shows the object.
    */
-  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
+  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "waiting" | "held" | "unclear" | "unknowable";
+  /** ISO 8601. */
+  readonly until?: string;
+  /** The address of the object with the same natural key. */
+  readonly holder?: string;
 }
 
 interface Candidate {
@@ -127,22 +151,23 @@ interface InvoiceEvidence {
   readonly status: string | null;
 }
 
-/** What it takes to gather evidence. */
-interface EvidenceInput {
+/** The create, its account, and the other resources. */
+interface EvidenceInput extends Pick<Others, "ownerOf" | "siblings"> {
   readonly account: Account;
   readonly kind: Kind;
   readonly prior: PendingCreate;
   /** The kind whose objects invoices are raised for (services), to find the owner of an invoice. */
   readonly invoiced?: Kind | undefined;
-  /** The other address under which a live object is recorded. */
-  ownerOf?(remote: Remote): string | undefined;
 }
 
 /** Gathers the evidence. Sends GETs only. @throws ApiError when the account cannot be read. */
 export async function evidence(input: EvidenceInput): Promise<Evidence> {
   const { kind, prior, account } = input;
   const { pending } = prior.private;
-  const made = kind.list === undefined ? null : await candidates(input);
+  const question = await questionFor(input);
+  const decided = decidePending(question);
+  // Until absence is proved, the candidates are those that an apply would ask about then.
+  const made = kind.list === undefined ? null : decidePending(question, foresee).objects;
   const domain = kind.list === undefined ? prior.attributes.domain : undefined;
   return {
     address: prior.address,
@@ -155,28 +180,26 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
     candidates: made?.map((remote) => candidateOf(kind, remote)) ?? null,
     invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
     ...(typeof domain === "string" && { available: await account.isAvailable(domain) }),
-    verdict: verdictOf(input, made),
+    ...verdictOf(kind, decided),
   };
 }
 
-async function candidates(input: EvidenceInput): Promise<Remote[]> {
-  const { account, kind, prior } = input;
-  const observed = await read(account, { kind, prior: undefined, config: prior.attributes, sent: prior });
-  const made = newlyMade(input, prior, observed);
-  return made.length > 0 ? made : strangers(kind, prior, observed, input);
-}
-
-function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
-  if (made === null) return "unknowable";
-  const now = account.hostNow();
-  if (made.length === 0) {
-    const { pending } = prior.private;
-    // What the API accepted is looked for, and not sent again.
-    if (pending.accepted || ageOf(pending, now) < believedAfterMs(account.settings)) return "unclear";
-    return kind.creation === "keyed" ? "sent-again" : "nothing";
+function verdictOf({ creation }: Kind, decided: PendingDecision): Pick<Evidence, "verdict" | "until" | "holder"> {
+  switch (decided.do) {
+    case "adopt":
+      return { verdict: decided.next === "recreate" ? "secret-lost" : "made" };
+    case "resend":
+      return { verdict: creation === "keyed" ? "sent-again" : "nothing" };
+    case "wait":
+      return {
+        verdict: "waiting",
+        ...(decided.proof && { until: new Date(decided.proof).toISOString() }),
+      };
+    case "ask":
+      return { verdict: decided.row === "blind" ? "unknowable" : "unclear" };
+    case "refused":
+      return { verdict: "held", ...("holder" in decided && { holder: decided.holder }) };
   }
-  if (certainlyMade(kind, prior, made, now) === undefined) return "unclear";
-  return returnsSecretOnce(kind, prior.attributes) ? "secret-lost" : "made";
 }
 
 const candidateOf = (kind: Kind, { id, attributes }: Remote): Candidate => ({

@@ -5,7 +5,7 @@
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
-import { type ApplyContext, refuseStopped } from "../../../core/lifecycle/index.ts";
+import { type ApplyContext, type PendingCreate, refuseStopped } from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
   HostformError,
@@ -33,6 +33,7 @@ interface ApplyOptions {
   readonly scope: ProviderScope;
   /** Aborted when Terraform gives up the call. */
   readonly cancelled?: AbortSignal | undefined;
+  readonly pending?: PendingCreate | undefined;
 }
 
 /** What was last recorded of the object while a change was applied. */
@@ -48,7 +49,7 @@ export interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, prior, operation, owner, scope, cancelled, isFirst }: ApplyOptions,
+  { name, config, prior, operation, owner, scope, cancelled, isFirst, pending }: ApplyOptions,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = scope;
   const { client, clock, project, journal, place, secretOutputs, self } = session;
@@ -57,6 +58,7 @@ export function applyContext(
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
   let first = isFirst;
+  if (pending !== undefined) scope.addCreate(kind, pending);
   const context: ApplyContext = {
     account,
     writer:
@@ -69,7 +71,9 @@ export function applyContext(
     stop,
     parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
-    isOthers: (ofKind, { id, attributes }) => scope.ownerOf(ofKind, { ...attributes, id }, owner) !== undefined,
+    ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner),
+    siblings: (ofKind) => scope.siblings(ofKind),
+    prior: pending,
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
     // Without an entry of ours it may belong to another configuration. The user imports it if it does not.

@@ -32,7 +32,7 @@ import {
   recordedAs,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
-import { activeEntry, adoptEntry, settledByNow } from "./journal-lookup.ts";
+import { activeEntry, adoptEntry, refuseEdited } from "./journal-lookup.ts";
 import {
   different,
   failureOf,
@@ -84,9 +84,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   // Whether two resources are the same thing may be known only now.
   const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return refuse(duplicate(kind, THIS, other));
-  const { note, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
+  const { note: noted, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
   if (elsewhere !== undefined) return refuse(elsewhere);
-  const noted = isPendingCreate(note) ? await settledByNow(kind, note, scope) : note;
+  if (isPendingCreate(noted)) refuseEdited(kind, noted, planned);
   if (isPendingCreate(noted) && kind.creation === "blind") {
     // No list shows whether it was created, and it is never sent again automatically: the state keeps what is known.
     const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, scope) }, []);
@@ -104,7 +104,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
   const isFirst = before === undefined;
-  const options = { name, config, prior, operation, owner, scope, cancelled: question.cancelled, isFirst } as const;
+  const pending = isPendingCreate(before) ? before : undefined;
+  const { cancelled } = question;
+  const options = { name, config, prior, operation, owner, scope, cancelled, isFirst, pending } as const;
   const { context, latest } = applyContext(kind, options);
   const known = before?.private ?? generationOf(kind, name, scope.session.journal);
   const change = changeOf(kind, { ...question, mark: known }, before, scope.session.settings);

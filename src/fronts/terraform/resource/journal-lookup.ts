@@ -7,11 +7,9 @@ import {
   isJustCreated,
   isPendingCreate,
   observedMark,
-  type PendingCreate,
   parentOf,
   refreshed,
   sameValue,
-  settledByAccount,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
@@ -166,12 +164,7 @@ export async function adoptEntry(
       attribute: ["reference"],
     });
   }
-  const edited = attributesOf(kind).find(({ name, meta }) => {
-    const isFixed = meta.change === "immutable" || meta.change === "replace";
-    const becomes: Value = planned[name] ?? null;
-    return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
-  });
-  if (edited !== undefined) refuseEdited(kind, noted, edited.name);
+  refuseEdited(kind, noted, planned);
   const owner = scope.claimObject(resource, kind, noted.attributes);
   if (owner !== undefined) {
     fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {
@@ -188,30 +181,35 @@ export async function adoptEntry(
   };
 }
 
-/**
- * An order without known outcome: what the account certainly shows of it by now. Anything else is left to the lifecycle.
- */
-export async function settledByNow(
-  kind: Kind,
-  noted: PendingCreate,
-  { account }: ProviderScope,
-): Promise<ResourceState> {
-  return (kind.creation === "keyed" ? await settledByAccount(account, kind, noted) : undefined) ?? noted;
-}
-
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;
 
-function refuseEdited(kind: Kind, noted: ResourceState, name: string): never {
+/**
+ * A declaration that changed since an interrupted run: what that run requested is finished first, as it was.
+ * @throws HostformError `plan.exists`.
+ */
+export function refuseEdited(kind: Kind, noted: ResourceState, planned: ValueObject): void {
   const { attributes } = noted;
+  const edited = attributesOf(kind).find(({ name, meta }) => {
+    const isFixed = meta.change === "immutable" || meta.change === "replace";
+    const becomes: Value = planned[name] ?? null;
+    return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
+  });
+  if (edited === undefined) return;
+  const { name } = edited;
   const id = String(attributes.id);
+  const isOpen = isPendingCreate(noted);
+  const did = isOpen ? `requested this ${kind.noun}` : `created ${kind.noun} ${id}`;
+  const adopt = isOpen
+    ? ""
+    : `; or \`terraform import ${kind.type}.NAME ${inQuotes(importIdOf(kind, id, attributes))}\``;
   const was = notedValue(noted, name);
   const [has, back] =
     was === null
       ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
       : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
-  fail("plan.exists", `An interrupted run created ${kind.noun} ${id} with another ${name}`, {
+  fail("plan.exists", `An interrupted run ${did} with another ${name}`, {
     detail: `${has} Terraform could not record it, and the provider creates no second one.`,
-    remedies: [`${back}; or \`terraform import ${kind.type}.NAME ${inQuotes(importIdOf(kind, id, attributes))}\`.`],
+    remedies: [`${back}${adopt}.`],
     attribute: [name],
   });
 }

@@ -102,7 +102,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, scope: Pr
   };
 }
 
-type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting">;
+type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings">;
 
 function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
   return {
@@ -116,6 +116,7 @@ function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
     orderAnyway: true,
     secretByReference: hiddenNames(kind),
     now: account.hostNow(),
+    settings: account.settings,
     ...own,
   };
 }
@@ -205,13 +206,15 @@ async function planRecorded(
   const recorded = recordedAs(kind, prior, mark);
   const pending = isPendingCreate(recorded);
   const observed = pending
-    ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes })
+    ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : asRecorded(kind, recorded.attributes, session.settings);
   // The list of plans shows whether the declared plan fits an imported object.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
-  const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans, adopting }, scope));
+  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
+  const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
   const double = scope.isDouble(kind, prior) ? [twoAddresses(kind, String(prior.id))] : [];
   const asMade = pending ? [] : immutableSinceCreate(kind, prior, { mark, declared, gone });

@@ -2,8 +2,16 @@
  * What the resources of one provider configuration share while the process lives: who has which object and which name, what is
  * listed, and which jobs are waited for.
  */
-import type { Kind } from "../../../core/kinds/kind.ts";
-import { type Account, JobWatch, Ownership, objectKey, thingKey } from "../../../core/lifecycle/index.ts";
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import {
+  type Account,
+  JobWatch,
+  type Others,
+  Ownership,
+  objectKey,
+  type PendingCreate,
+  thingKey,
+} from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
 import { nameOf } from "./attribute-mapping.ts";
@@ -46,6 +54,7 @@ export class ProviderScope {
   readonly #recordedTypes = new Set<string>();
   /** The ids of objects that Terraform has tainted because their secret is lost, by name. */
   readonly #lost = new Map<string | undefined, string>();
+  readonly #creates: (readonly [type: string, create: PendingCreate])[] = [];
   readonly #said = new Set<string>();
 
   constructor(session: ProviderSession, env?: Env) {
@@ -89,6 +98,27 @@ export class ProviderScope {
   /** The resource that is known to have an object. @param but one that does not count. */
   ownerOf(kind: Kind, object: JsonObject, but?: Owner): Owner | undefined {
     return this.#ownership.ownerOf(keyOf(kind, object), but);
+  }
+
+  /** The other resources of this state, for a decision about a pending create. Waits a moment for those that Terraform sends now. */
+  async othersOf(kind: Kind, prior: PendingCreate): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
+    this.addCreate(kind, prior);
+    await this.session.clock.sleep(GATHER_MS);
+    return { ownerOf: (remote) => this.labelOf(kind, remote), siblings: this.siblings(kind) };
+  }
+
+  addCreate(kind: Kind, prior: PendingCreate): void {
+    this.#creates.push([kind.type, prior]);
+  }
+
+  /** The label of the resource that is known to have a live object. @param but one that does not count. */
+  labelOf(kind: Kind, { id, attributes }: Remote, but?: Owner): string | undefined {
+    return this.ownerOf(kind, { ...attributes, id }, but)?.label;
+  }
+
+  /** The pending creates of the kind that this process knows. */
+  siblings(kind: Kind): PendingCreate[] {
+    return this.#creates.flatMap(([type, create]) => (type === kind.type ? [create] : []));
   }
 
   /** Nothing was made, or it was removed: its name and its natural key are free again. */

@@ -9,7 +9,6 @@ import {
   parentOf,
   read,
   refreshed,
-  returnsSecretOnce,
   sameInUse,
   settledByAccount,
   settledMark,
@@ -184,11 +183,9 @@ function withoutWaiting(
 
 /** A pending create: adopts what the account certainly shows; anything else is left to the plan. */
 async function readPending(kind: Kind, state: JsonObject, prior: PendingCreate, scope: ProviderScope): Promise<Answer> {
-  const left: Answer = { state, mark: prior.private, diagnostics: [] };
-  if (kind.creation === "blind" || returnsSecretOnce(kind, prior.attributes)) return left;
   const { account, session } = scope;
-  const settled = await settledByAccount(account, kind, prior);
-  if (settled === undefined) return left;
+  const settled = await settledByAccount(account, kind, prior, await scope.othersOf(kind, prior));
+  if (settled === undefined) return { state, mark: prior.private, diagnostics: [] };
   const { attributes } = settled;
   const summary = `Adopted ${kind.noun} ${String(attributes.id)}, which the create of ${prior.address} made; its answer was lost`;
   return {

@@ -45,10 +45,11 @@ export async function planDestroy(
   const { account, session } = scope;
   const { settings } = session;
   const observed: Observation = isPendingCreate(recorded)
-    ? await read(account, { kind, prior: undefined, config: recorded.attributes })
+    ? await read(account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : asRecorded(kind, recorded.attributes, settings);
-  const now = account.hostNow();
-  const { change, diagnostics } = planRemoval({ kind, prior: recorded, observed, mode: "apply", now, settings });
+  const input = { kind, prior: recorded, observed, mode: "apply", now: account.hostNow(), settings } as const;
+  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined)
     throw new HostformError(diagnostics.map((each) => ({ ...each, severity: "error" as const })));

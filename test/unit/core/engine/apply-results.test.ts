@@ -94,7 +94,9 @@ async function run(changes: readonly Change[], options: RunOptions = {}) {
 }
 
 describe("what does not change", () => {
-  const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as PrivateMark["attempt"];
+  const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as NonNullable<
+    PrivateMark["attempt"]
+  >;
   const job = { since: new Date(START).toISOString(), toward: "suspended", before: "active" } as const;
   const A = "hosting_webhook.a";
   const was = (mark: PrivateMark = {}) => recorded(A, hook(), { private: mark, dependencies: ["hosting_service.s"] });
@@ -129,6 +131,8 @@ describe("what does not change", () => {
       kept({ private: { job }, before: hook({ url: "https://o.example" }) }),
       [{ private: { job } }],
     ],
+    ["is without the create that is settled", [was({ pending: attempt })], kept(), [{ address: A, private: {} }]],
+    ["keeps the create that is pending", [was({ pending: attempt })], kept({ private: { pending: attempt } }), []],
     ["is not recorded for the first time by that", [], kept(), []],
     ["has nothing to record when it is not there", [was({ attempt } as PrivateMark)], kept({ before: null }), []],
   ])("%s", async (_, state, one, expected) => {

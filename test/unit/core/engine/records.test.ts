@@ -134,16 +134,18 @@ describe("what is recorded", () => {
     expect(["a", "b", "c"].map((name) => records.isPending(`hosting_service.${name}`))).toEqual([false, true, false]);
   });
 
-  it("of pending creates counts for others only when this run makes it", () => {
+  it("of pending creates has those of this run, and all", () => {
     const two = ["b", "c"].map((name) => service(name, `${name}.example`, null, { private: pending }));
     const { records } = recordsOf(two, [change("a"), change("b"), change("c", { actions: ["no-op"] })]);
-    const siblings = (name: string) =>
+    const siblings = (name: string, isThisRun?: boolean) =>
       records
         .contextOf(change(name))
-        .siblings?.(kind)
+        .siblings?.(kind, isThisRun)
         .map(({ address }) => address);
-    expect(siblings("a")).toEqual(["hosting_service.b"]);
-    expect(siblings("b")).toEqual([]);
+    expect(siblings("a")).toEqual(["hosting_service.b", "hosting_service.c"]);
+    expect(siblings("a", true)).toEqual(["hosting_service.b"]);
+    expect(siblings("b")).toEqual(["hosting_service.c"]);
+    expect(siblings("b", true)).toEqual([]);
     expect(records.contextOf(change("a")).siblings?.(kindOf("hosting_webhook"))).toEqual([]);
     expect(liveWebhook.id).toBeDefined();
   });

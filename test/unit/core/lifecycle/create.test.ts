@@ -232,7 +232,7 @@ describe("a listable create", () => {
     expect(await run("hosting_grant", GRANT, () => grantRecord, mark)).toMatchObject({
       sent: 0,
       codes: ["plan.pending"],
-      pending: { accepted: true },
+      records: [],
     });
   });
 
@@ -366,14 +366,47 @@ describe("a listable create", () => {
     expect(result.records[0]).toMatchObject({ private: { pending: { since, resent, known: ["9"] } } });
   });
 
-  it("that an earlier run began, and of which another address holds what it may have made, is sent", async () => {
+  it("that an earlier run began is refused if another address has the object with its natural key", async () => {
     const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
     const result = await run("hosting_grant", GRANT, () => ({ ...grantRecord, id: "302" }), {
       private: { pending },
       live: [liveGrant],
       context: { ownerOf: () => "hosting_grant.other" },
     });
-    expect(result).toMatchObject({ sent: 1, id: "302" });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.exists"], records: [] });
+  });
+
+  it("that an earlier run began is sent if the only new object is that of another pending create", async () => {
+    const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const other = { ...liveGrant, id: "303", email: "ops@acme.example" };
+    const sibling = recorded("hosting_grant.b", { ...other, id: null }, { private: { pending } }) as PendingCreate;
+    const options = { private: { pending: { ...pending, knowsAll: true as const } }, live: [other] };
+    const send = () => ({ ...grantRecord, id: "302" });
+    expect(await run("hosting_grant", GRANT, send, options)).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+    const context = { siblings: () => [sibling] };
+    expect(await run("hosting_grant", GRANT, send, { ...options, context })).toMatchObject({ sent: 1, id: "302" });
+  });
+
+  it("of a webhook keeps the object if an earlier answer contained its secret", async () => {
+    const pending = { since: "2026-11-21T10:00:00.000Z", operation: "createWebhook", knowsAll: true as const };
+    const prior = recorded("hosting_webhook.a", { ...HOOK, secret: "whsec-1" }, { private: { pending } });
+    const result = await run("hosting_webhook", HOOK, () => ({}), {
+      private: { pending },
+      live: [liveWebhook],
+      context: { prior },
+    });
+    expect(result).toMatchObject({ sent: 0, id: "201", diagnostics: [], pending: undefined });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { id: "201", secret: "whsec-1" } });
+  });
+
+  it("that the plan adopts is refused if the account shows another object by now", async () => {
+    const pending = { since: "2026-11-21T10:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const adopting = { ...GRANT, id: "301" };
+    const options = { private: { pending }, live: [{ ...liveGrant, id: "302" }] };
+    const result = await run("hosting_grant", adopting, () => grantRecord, options);
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"], records: [] });
+    const same = await run("hosting_grant", adopting, () => grantRecord, { ...options, live: [liveGrant] });
+    expect(same).toMatchObject({ sent: 0, id: "301", pending: undefined });
   });
 
   it("looks at the list before it waits, when requests must have arrived, and at the end", async () => {
@@ -842,7 +875,7 @@ describe("a create that is answered with a job", () => {
   it("of an earlier run is looked for again, never sent again, however long ago", async () => {
     const pending = { since: "2026-11-20T10:00:00.000Z", operation: "createService", accepted: true as const };
     const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending } });
-    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"], pending });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"], records: [] });
     const live = [{ ...liveService, created_at: "2026-11-20T10:03:00Z" }];
     expect(await run("hosting_service", ORDER, () => ordered(), { private: { pending }, live })).toMatchObject({
       sent: 0,

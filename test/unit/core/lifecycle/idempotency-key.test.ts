@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { repeatWithinMs } from "../../../../src/core/lifecycle/creating.ts";
+import { repeatWithinMs } from "../../../../src/core/lifecycle/decide.ts";
 import { idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
 import fc, { character } from "../../../support/fc.ts";
 

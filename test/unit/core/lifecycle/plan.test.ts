@@ -20,6 +20,7 @@ import {
 } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import { fullText } from "../../../support/full-text.ts";
+import { listing, whole } from "../../../support/pending-facts.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
@@ -1166,7 +1167,7 @@ const cases: readonly Case[] = [
     config: hook,
     prior: hook as JsonObject,
     mark: { pending: LOST },
-    live: { ...ABSENT, strangers: [other] },
+    live: listing(START, other),
     actions: ["no-op"],
     says: ["warning plan.pending"],
   },
@@ -1176,9 +1177,63 @@ const cases: readonly Case[] = [
     config: hook,
     prior: { ...(hook as JsonObject), secret: "whsec" },
     mark: { pending: LOST },
-    live: { ...alike(remote(liveWebhook)), strangers: [remote(liveWebhook), other] } as Observation,
+    live: listing(START, remote(liveWebhook), other),
     actions: ["no-op"],
     after: { id: "201" },
+  },
+  {
+    why: "a lost create of a webhook that another address has: an error, and no second one",
+    type: "hosting_webhook",
+    config: hook,
+    prior: hook as JsonObject,
+    mark: { pending: LOST },
+    live: listing(START, remote(liveWebhook)),
+    holder: "hosting_webhook.b",
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "a lost create beside an object of which the API does not yet show whether it is there",
+    type: "hosting_webhook",
+    config: hook,
+    prior: hook as JsonObject,
+    mark: { pending: LOST },
+    live: { status: "absent", matches: [], waitsFor: "service 1001" },
+    actions: ["create"],
+  },
+  {
+    why: "an expired grant whose create made nothing: forgotten, and not sent again",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T09:30:00Z" },
+    prior: { ...grant, expires_at: "2026-11-21T09:30:00Z" } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createGrant", knowsAll: true } },
+    live: listing(START),
+    actions: ["forget"],
+    reasons: ["gone"],
+    remembers: {},
+    says: ["warning plan.expired"],
+  },
+  {
+    why: "an expired grant whose create may not be listed yet",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T09:30:00Z" },
+    prior: { ...grant, expires_at: "2026-11-21T09:30:00Z" } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createGrant", knowsAll: true } },
+    live: listing(START),
+    actions: ["no-op"],
+    remembers: { pending: { since: "2026-11-21T09:59:00Z", operation: "createGrant", knowsAll: true } },
+    says: ["warning plan.expired"],
+  },
+  {
+    why: "an expired grant whose create made it: adopted, and nothing is sent",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T09:30:00Z" },
+    prior: { ...grant, expires_at: "2026-11-21T09:30:00Z" } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createGrant", knowsAll: true } },
+    live: listing(START, remote({ ...liveGrant, created_at: "2026-11-21T09:00:03Z" })),
+    actions: ["no-op"],
+    after: { id: "301" },
+    remembers: {},
   },
 ];
 
@@ -1216,7 +1271,7 @@ function inputOf({
     declared: split(config).known as JsonObject,
     config: validate(kind, config, address).values,
     prior: prior === undefined ? undefined : recorded(address, prior, { private: mark }),
-    observed,
+    observed: mark.pending === undefined ? observed : whole(observed, START),
     ...(importId !== undefined && { importId }),
     adopting,
     dependsOn: [],

@@ -6,7 +6,6 @@ import {
   mutationOf,
   notSent,
   refusedAgain,
-  resent,
   usesUpKey,
   wasRefused,
 } from "../../../../src/core/lifecycle/creating.ts";
@@ -430,7 +429,6 @@ describe("a create on its way", () => {
       operation: "createWebhook",
     });
     expect(intentOf({ endpoint: "createWebhook" } as never, START)).toEqual({ since, operation: "createWebhook" });
-    expect(resent(intentOf(mutation, START), START + 5)).toMatchObject({ since, resent: at(5), body: { url: "x" } });
   });
 
   it("is sent again byte for byte, with what is new where nothing was written down", () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Observation, planRemoval, policyOf } from "../../../../src/core/lifecycle/index.ts";
+import { type Observation, type PendingCreate, planRemoval, policyOf } from "../../../../src/core/lifecycle/index.ts";
 import type { Json, JsonObject, Phase, PrivateMark } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import { fullText } from "../../../support/full-text.ts";
+import { whole } from "../../../support/pending-facts.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
@@ -23,6 +24,10 @@ interface Case {
   readonly listLagMs?: number;
   /** The declaration has a `removed` block for it. */
   readonly forget?: true;
+  /** The address that has each live object. */
+  readonly holder?: string;
+  /** The attributes of another pending create. */
+  readonly sibling?: JsonObject;
   readonly actions: readonly string[];
   readonly removal?: string;
   readonly requests: number;
@@ -164,7 +169,7 @@ const cases: readonly Case[] = [
   {
     why: "a grant without known outcome, where lists may lag as long as that was asked for",
     type: "hosting_grant",
-    mark: { pending: { since: "2026-11-21T09:50:00Z", operation: "createGrant" } },
+    mark: { pending: { since: "2026-11-21T09:40:00Z", operation: "createGrant" } },
     listLagMs: 476_000,
     observed: { status: "absent", matches: [] },
     actions: ["forget"],
@@ -174,7 +179,7 @@ const cases: readonly Case[] = [
   {
     why: "a grant without known outcome, where lists may lag a little longer",
     type: "hosting_grant",
-    mark: { pending: { since: "2026-11-21T09:50:00Z", operation: "createGrant" } },
+    mark: { pending: { since: "2026-11-21T09:40:00Z", operation: "createGrant" } },
     listLagMs: 476_001,
     observed: { status: "absent", matches: [] },
     actions: ["no-op"],
@@ -294,6 +299,48 @@ const cases: readonly Case[] = [
     says: ["warning plan.pending"],
   },
   {
+    why: "a webhook whose request the API accepted and no list shows stays: a job may still create it",
+    type: "hosting_webhook",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createWebhook", accepted: true, knowsAll: true } },
+    observed: { status: "absent", matches: [] },
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a webhook that the host lists under another URL stays: it may be the result of the create",
+    type: "hosting_webhook",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createWebhook", knowsAll: true } },
+    observed: {
+      status: "absent",
+      matches: [],
+      alike: [remote({ ...liveWebhook, url: "https://hooks.acme.example/v2" })],
+    },
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a webhook is forgotten if the only new one is that of another pending create",
+    type: "hosting_webhook",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createWebhook", knowsAll: true } },
+    observed: { status: "absent", matches: [], alike: [remote({ ...liveWebhook, url: "https://b.example" })] },
+    sibling: { url: "https://b.example" },
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
+    why: "a webhook is forgotten if another address has the object with its natural key",
+    type: "hosting_webhook",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createWebhook", knowsAll: true } },
+    observed: { status: "absent", matches: [], alike: [remote(liveWebhook)] },
+    holder: "hosting_webhook.b",
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
     why: "a service without known outcome that was made: its policy counts",
     policy: "forget",
     mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
@@ -339,12 +386,14 @@ describe("the removal of a resource", () => {
       ...one.attributes,
     };
     const prior = recorded(`${type}.acme`, attributes, { private: mark });
-    const observed = one.observed ?? ({ status: "present", attributes, phase } as const);
+    const seen = one.observed ?? ({ status: "present", attributes, phase } as const);
+    const observed = mark.pending === undefined ? seen : whole(seen, START);
     const settings = one.listLagMs === undefined ? undefined : { listLagMs: one.listLagMs };
-    return {
-      prior,
-      ...planRemoval({ kind, prior, observed, mode, now: START, settings, ...(one.forget && { forget: true }) }),
-    };
+    const { holder, sibling } = one;
+    const other = recorded(`${type}.b`, { ...attributes, ...sibling }, { private: mark }) as PendingCreate;
+    const others = { ...(holder && { ownerOf: () => holder }), ...(sibling && { siblings: [other] }) };
+    const forget = one.forget && ({ forget: true } as const);
+    return { prior, ...planRemoval({ kind, prior, observed, mode, now: START, settings, ...forget, ...others }) };
   };
 
   // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/removal.test.ts`, then read the diff.

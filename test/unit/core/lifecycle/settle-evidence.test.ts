@@ -42,10 +42,12 @@ interface Options {
   readonly listLagMs?: number;
   readonly invoiced?: readonly JsonObject[];
   readonly held?: string;
+  /** The URL of another pending webhook. */
+  readonly sibling?: string;
 }
 
 async function look(type: string, attributes: JsonObject, options: Options = {}) {
-  const { live = [], phase = "live", intent = {}, invoices = () => [], held, listLagMs } = options;
+  const { live = [], phase = "live", intent = {}, invoices = () => [], held, sibling, listLagMs } = options;
   const settings = listLagMs === undefined ? {} : { listLagMs };
   const fake = fakeAccountWith(settings, kindOf(type), ...live.map((one) => remote(one, phase)));
   fake.now = () => START;
@@ -62,6 +64,9 @@ async function look(type: string, attributes: JsonObject, options: Options = {})
     kind: fake.kind,
     prior,
     ...(options.invoiced && { invoiced: services.kind }),
+    ...(sibling && {
+      siblings: [recorded(`${type}.b`, { ...HOOK, url: sibling }, { private: { pending } }) as PendingCreate],
+    }),
     ...(held && { ownerOf: ({ id }) => (id === held ? "hosting_webhook.b" : undefined) }),
   });
 }
@@ -73,8 +78,8 @@ describe("the verdict", () => {
   it.each<[string, string, JsonObject, Options, string]>([
     ["nothing in sight: it is sent again", "hosting_webhook", HOOK, {}, "nothing"],
     ["an order with nothing in sight: sent again with its key", "hosting_service", ORDER, {}, "sent-again"],
-    ["nothing in sight yet, shortly after", "hosting_webhook", HOOK, { intent: { since: at(-60_000) } }, "unclear"],
-    ["nothing in sight ten minutes after", "hosting_webhook", HOOK, { intent: { since: at(-600_000) } }, "nothing"],
+    ["nothing in sight yet, shortly after", "hosting_webhook", HOOK, { intent: { since: at(-60_000) } }, "waiting"],
+    ["nothing in sight 680 s after", "hosting_webhook", HOOK, { intent: { since: at(-680_000) } }, "nothing"],
     [
       "something else that is new: a host may show it in a form of its own",
       "hosting_webhook",
@@ -93,14 +98,14 @@ describe("the verdict", () => {
       "nothing in sight, a moment before a list that may lag for eight minutes is believed",
       "hosting_webhook",
       HOOK,
-      { intent: { since: at(-604_999) }, listLagMs: 480_000 },
-      "unclear",
+      { intent: { since: at(-1_204_999) }, listLagMs: 480_000 },
+      "waiting",
     ],
     [
       "nothing in sight, when it is believed",
       "hosting_webhook",
       HOOK,
-      { intent: { since: at(-605_000) }, listLagMs: 480_000 },
+      { intent: { since: at(-1_205_000) }, listLagMs: 480_000 },
       "nothing",
     ],
     [
@@ -134,10 +139,29 @@ describe("the verdict", () => {
       { live: [hook({ created_at: at(-9 * HOUR) })] },
       "unclear",
     ],
+    [
+      "something else that another pending create requested",
+      "hosting_webhook",
+      HOOK,
+      { live: [hook({ url: "https://b.example" })], intent: { knowsAll: true }, sibling: "https://b.example" },
+      "nothing",
+    ],
+    ["one that another address has", "hosting_webhook", HOOK, { live: [hook()], held: "201" }, "held"],
     ["one that was there before", "hosting_webhook", HOOK, { live: [hook()], intent: { known: ["201"] } }, "nothing"],
     ["what nothing shows", "hosting_domain", DOMAIN, {}, "unknowable"],
   ])("of %s", async (_, type, attributes, options, verdict) => {
     expect((await look(type, attributes, options)).verdict).toBe(verdict);
+  });
+
+  it("names the moment from which a list proves absence, and the candidates of then", async () => {
+    const [intent, live] = [{ since: at(-60_000), knowsAll: true } as const, [hook({ url: "https://other.example" })]];
+    const found = await look("hosting_webhook", HOOK, { intent, live });
+    expect(found).toMatchObject({ verdict: "waiting", until: at(620_000), candidates: [{ id: "201" }] });
+  });
+
+  it("names the address that has the object", async () => {
+    const found = await look("hosting_webhook", HOOK, { live: [hook()], held: "201" });
+    expect(found).toMatchObject({ verdict: "held", holder: "hosting_webhook.b" });
   });
 });
 

@@ -1,11 +1,19 @@
 // `resolve`: what the user says about a create without known outcome, and what is kept of it.
 import { describe, expect, it } from "vitest";
-import type { Kind } from "../../../../src/core/kinds/kind.ts";
+import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
 import { saying } from "../../../support/remedies.ts";
-import { fakeAccount, kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
+import {
+  fakeAccount,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  recorded,
+  remote,
+} from "../../../support/subjects.ts";
 
 const pending: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", known: ["200"] };
 const pendingCreate = (address: string, attributes: JsonObject, mark: PrivateMark = {}): PendingCreate =>
@@ -13,12 +21,18 @@ const pendingCreate = (address: string, attributes: JsonObject, mark: PrivateMar
 
 const HOOK = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null };
 
-async function adopted(prior: PendingCreate, id: string, live: readonly JsonObject[], phase: "live" | "gone" = "live") {
+async function adopted(
+  prior: PendingCreate,
+  id: string,
+  live: readonly JsonObject[],
+  phase: "live" | "gone" = "live",
+  others: Parameters<typeof adopt>[4] = {},
+) {
   const { account, kind } = fakeAccount(
     kindOf(prior.address.split(".")[0] ?? ""),
     ...live.map((one) => remote(one, phase)),
   );
-  return adopt(account, kind, prior, id).catch((error: unknown) => {
+  return adopt(account, kind, prior, id, others).catch((error: unknown) => {
     if (error instanceof HostformError) return error.diagnostics;
     throw error;
   });
@@ -89,6 +103,41 @@ describe("an object that the user names", () => {
     const server = { plan_id: 11, currency: "USD", domain: null };
     const found = await adopted(pendingCreate("hosting_service.a", server), "1001", [{ ...liveService, domain: null }]);
     expect(found).toMatchObject({ attributes: { id: "1001" } });
+  });
+
+  it.each([
+    ["by its id", "301"],
+    ["by its parent and id", "1001/301"],
+    ["by its e-mail address", "1001/dev@acme.example"],
+  ])("is refused if another address has it and the user names it %s", async (_, id) => {
+    const prior = pendingCreate("hosting_grant.a", { ...liveGrant, id: null });
+    const ownerOf = (live: Remote) => (live.id === "301" ? "hosting_grant.b" : undefined);
+    expect(await adopted(prior, id, [liveGrant], "live", { ownerOf })).toMatchObject([
+      { code: "usage", summary: "Nothing was settled: grant 301 is already in the state, as hosting_grant.b" },
+    ]);
+  });
+
+  it("is refused if a kind that nothing shows has it at another address", async () => {
+    const prior = pendingCreate("hosting_domain.a", { domain: "acme.example" });
+    const others = { ownerOf: () => "hosting_domain.b" };
+    expect(await adopted(prior, "acme.example", [], "live", others)).toMatchObject([{ code: "usage" }]);
+  });
+
+  it("is refused if another pending create requested it", async () => {
+    const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
+    const other = { ...liveWebhook, url: "https://b.example" };
+    const siblings = [pendingCreate("hosting_webhook.b", { ...HOOK, url: other.url })];
+    expect(await adopted(prior, "201", [other], "live", { siblings })).toMatchObject([
+      {
+        code: "usage",
+        summary: "Nothing was settled: webhook 201 is not what hosting_webhook.a requested",
+        detail: "It has the natural key that hosting_webhook.b requested; that create is pending, too.",
+        remedies: ["Settle hosting_webhook.b first."],
+      },
+    ]);
+    // Both requested the same object: the user says whose it is.
+    const twins = { siblings: [pendingCreate("hosting_webhook.b", HOOK)] };
+    expect(await adopted(prior, "201", [liveWebhook], "live", twins)).toMatchObject({ attributes: { id: "201" } });
   });
 
   it("of a kind that nothing shows is believed, with what was asked for", async () => {

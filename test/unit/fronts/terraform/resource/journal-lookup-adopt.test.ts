@@ -2,7 +2,6 @@
 // made a second time where it costs money.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
-import type { PendingCreate } from "../../../../../src/core/lifecycle/index.ts";
 import {
   type JsonObject,
   type Phase,
@@ -11,7 +10,7 @@ import {
   type Value,
 } from "../../../../../src/core/model/index.ts";
 import { labelOf } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
-import { adoptEntry, settledByNow } from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
+import { adoptEntry } from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
@@ -172,33 +171,5 @@ describe("what was made before Terraform recorded it", () => {
     await before(place);
     const refusal = await refusalOf(adopt(place));
     expect(refusal).toMatchObject({ severity: "error", code: "plan.exists", summary: expect.stringContaining(owner) });
-  });
-});
-
-describe("a create without known outcome", () => {
-  const since = String(liveService.created_at);
-  const lost = (type: string, known: readonly string[] = []): PendingCreate =>
-    ({
-      ...recorded(`${type}.a`, { ...OBJECTS[type], id: null }),
-      private: { host: "here", pending: { since, operation: "create", known } },
-    }) as PendingCreate;
-
-  it.each<[string, string, readonly JsonObject[], readonly string[], string | null]>([
-    ["an order that the account shows", "hosting_service", [liveService], [], "1001"],
-    ["an order that it does not show", "hosting_service", [], [], null],
-    ["an order of which it shows two", "hosting_service", [liveService, { ...liveService, id: "1002" }], [], null],
-    ["an order of which it shows one of before", "hosting_service", [liveService], ["1001"], null],
-    // Its secret was in the answer alone.
-    ["a webhook that the account shows", "hosting_webhook", [liveWebhook], [], null],
-    ["a grant that the account shows", "hosting_grant", [liveGrant], [], null],
-  ])("%s", async (_, type, live, known, id) => {
-    const { kind, front } = fakeScope(type, { objects: live.map((each) => remote(each)) });
-    const note = lost(type, known);
-    const settled = await settledByNow(kind, note, front);
-    if (id === null) expect(settled, "is left to the lifecycle").toBe(note);
-    else {
-      expect(settled).toMatchObject({ address: note.address, attributes: { ...liveService, id } });
-      expect(settled.private, "nothing is pending any more").toEqual({ host: "here" });
-    }
   });
 });

@@ -1,0 +1,150 @@
+// The facts about a pending create: attempts, objects, owners and siblings, and the objects that a decision names.
+import { describe, expect, it } from "vitest";
+import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
+import { foresee } from "../../../../src/core/lifecycle/decide.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/index.ts";
+import { attemptsOf, decidePending } from "../../../../src/core/lifecycle/pending-facts.ts";
+import type { Intent, JsonObject } from "../../../../src/core/model/index.ts";
+import { kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+const MINUTE = 60_000;
+const at = (ms: number) => new Date(NOW + ms).toISOString();
+const webhook = kindOf("hosting_webhook");
+const service = kindOf("hosting_service");
+
+/** An intent of an hour ago. */
+const intent = (over: Partial<Intent> = {}): Intent => ({
+  since: at(-60 * MINUTE),
+  operation: "create",
+  knowsAll: true,
+  ...over,
+});
+const hook = (id: string, url = "https://hooks.acme.example", phase: Remote["phase"] = "live") =>
+  remote({ ...liveWebhook, id, url, created_at: at(-60 * MINUTE) }, phase);
+
+interface Options extends Omit<Partial<Parameters<typeof decidePending>[0]>, "listed"> {
+  readonly pending?: Partial<Intent>;
+  readonly attributes?: JsonObject;
+}
+
+const decided = (objects: readonly Remote[], { pending, attributes, ...over }: Options = {}, by?: typeof foresee) =>
+  decidePending(
+    {
+      kind: webhook,
+      sent: { attributes: attributes ?? { ...liveWebhook, secret: "s" }, private: { pending: intent(pending) } },
+      listed: { objects, plans: [], readAt: NOW },
+      now: NOW,
+      ...over,
+    },
+    by,
+  );
+
+const pendingHook = (url: string, known: string[] = []) =>
+  recorded("hosting_webhook.b", { ...liveWebhook, url }, { private: { pending: intent({ known }) } }) as PendingCreate;
+
+describe("the attempts of an intent", () => {
+  const walls = (one: Intent, by?: number) => attemptsOf(one, by).map(({ leavesBy }) => leavesBy.wall);
+
+  it("left within ten minutes after their records, or before a given moment", () => {
+    const one = intent({ resent: at(-MINUTE) });
+    expect(walls(one)).toEqual([NOW - 50 * MINUTE, NOW + 9 * MINUTE]);
+    expect(walls(one, NOW)).toEqual([NOW - 50 * MINUTE, NOW]);
+    expect(attemptsOf(one).map(({ recordedAt }) => recordedAt.wall)).toEqual([NOW - 60 * MINUTE, NOW - MINUTE]);
+  });
+
+  it("with an unreadable time left before the given moment", () => {
+    expect(walls(intent({ since: "then" }), NOW)).toEqual([NOW]);
+    expect(walls(intent({ since: "then" }))).toEqual([Number.POSITIVE_INFINITY]);
+  });
+
+  it("are open, and the last one is accepted if the API accepted it", () => {
+    const outcomes = (one: Intent) => attemptsOf(one).map(({ outcome }) => outcome);
+    expect(outcomes(intent({ resent: at(0) }))).toEqual(["open", "open"]);
+    expect(outcomes(intent({ resent: at(0), accepted: true }))).toEqual(["open", "accepted"]);
+    expect(outcomes(intent({ accepted: true }))).toEqual(["accepted"]);
+  });
+});
+
+describe("the decision about a pending create", () => {
+  it("names the object that it adopts", () => {
+    expect(decided([hook("1", "https://b.example"), hook("2")])).toMatchObject({ do: "adopt", objects: [{ id: "2" }] });
+  });
+
+  it.each<[string, Remote[], Options, string, string[]]>([
+    ["an object with another key", [hook("1", "https://b.example")], {}, "rewritten", ["1"]],
+    ["that object if it existed before", [hook("1", "https://b.example")], { pending: { known: ["1"] } }, "again", []],
+    ["that object if another address has it", [hook("1", "https://b.example")], { ownerOf: () => "x.b" }, "again", []],
+    [
+      "that object if another pending create requested it",
+      [hook("1", "https://b.example"), hook("2", "https://c.example")],
+      { siblings: [pendingHook("https://b.example")] },
+      "rewritten",
+      ["2"],
+    ],
+    [
+      "that object if it existed before the other create",
+      [hook("1", "https://b.example")],
+      { siblings: [pendingHook("https://b.example", ["1"])] },
+      "rewritten",
+      ["1"],
+    ],
+    ["an ended object", [hook("1", undefined, "gone")], {}, "again", []],
+    ["two objects", [hook("1"), hook("2")], {}, "twice", ["1", "2"]],
+    ["an object without a readable key", [remote({ ...liveWebhook, url: null, events: [] })], {}, "twice", ["201"]],
+    ["an object of another address with the same key", [hook("1")], { ownerOf: () => "x.b" }, "held", ["1"]],
+    [
+      "all objects if not all earlier ids are known",
+      [hook("1", "https://b.example")],
+      { pending: { knowsAll: undefined } },
+      "rewritten",
+      ["1"],
+    ],
+  ])("counts %s", (_, objects, options, row, ids) => {
+    const decision = decided(objects, options);
+    expect([decision.row, decision.objects.map(({ id }) => id)]).toEqual([row, ids]);
+  });
+
+  const order = { domain: "www.acme.example", plan_id: 11, currency: "USD" };
+  const site = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
+    remote({ ...liveService, created_at: at(-60 * MINUTE), ...over }, phase);
+
+  it.each<[string, Remote[], JsonObject, string]>([
+    ["its domain", [site()], order, "found"],
+    ["its domain, still pending", [site({}, "pending")], order, "found"],
+    ["its domain, and differs in what cannot change", [site({ currency: "EUR" })], order, "twice"],
+    ["its domain, and has ended", [site({}, "gone")], order, "twice"],
+    ["its domain, and is an hour older", [site({ created_at: at(-120 * MINUTE) })], order, "twice"],
+    [
+      "no domain, where none was ordered",
+      [site({ domain: null, product_type: "vps" })],
+      { plan_id: 31, currency: "USD" },
+      "twice",
+    ],
+    ["another domain", [site({ domain: "b.example" })], order, "rewritten"],
+  ])("of an order, beside a service that has %s", (_, objects, attributes, row) => {
+    expect(decided(objects, { kind: service, attributes }).row).toBe(row);
+  });
+
+  it("recreates an object only if its secret is not recorded", () => {
+    expect(decided([hook("1")])).toMatchObject({ next: "keep" });
+    expect(decided([hook("1")], { attributes: { ...liveWebhook, secret: null } })).toMatchObject({ next: "recreate" });
+  });
+
+  it("waits for a list that the host does not show yet, and asks if no call lists the kind", () => {
+    const { list: _, ...unlisted } = kindOf("hosting_domain");
+    const question = { sent: { attributes: liveWebhook, private: { pending: intent() } }, listed: undefined, now: NOW };
+    expect(decidePending({ ...question, kind: webhook }).row).toBe("partial");
+    expect(decidePending({ ...question, kind: { ...unlisted, creation: "listable" } as Kind }).row).toBe("blind");
+  });
+
+  it.each([
+    [undefined, 10 * MINUTE + 80_000],
+    [8_000, 10 * MINUTE + 15_000],
+  ])("believes an empty list with a lag of %s ms after %d ms", (listLagMs, ms) => {
+    const settings = listLagMs === undefined ? {} : { listLagMs };
+    const rowAfter = (age: number) => decided([], { pending: { since: at(-age) }, settings }).row;
+    expect([rowAfter(ms - 1), rowAfter(ms)]).toEqual(["young", "again"]);
+    expect(decided([], { pending: { since: at(1 - ms) }, settings }, foresee).row).toBe("again");
+  });
+});
