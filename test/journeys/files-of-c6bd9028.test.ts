@@ -6,7 +6,9 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/model/index.ts";
 import type { RequestEntry, Sandbox } from "../../src/sandbox/index.ts";
 import { derive } from "../../src/sandbox/store/store.ts";
+import type { TestClock } from "../support/clock.ts";
 import {
+  declarationOf,
   deriveOutcome,
   expectedOutcome,
   type Fixture,
@@ -236,4 +238,38 @@ describe.each([
       expect(outcome).toEqual(expectedOutcome(fixture, age));
     },
   );
+});
+
+/** Another project on the machine declares the same thing and applies: the ledger of creates protects it from a double. */
+async function engineElsewhere(fixture: Fixture): Promise<Outcome> {
+  const project = await projectOf(fixture);
+  const other = await project.beside(declarationOf(fixture).replace("agency", "elsewhere"));
+  const { code, text } = await other.run("apply", "--auto-approve");
+  const { sandbox, clock } = project;
+  return { code, ...says(codesIn(text)), ...waits(clock), sent: changesIn(sandbox, []), objects: objectsIn(sandbox) };
+}
+
+/** Lists lag for one minute: a run that waits for a lost create of another state sleeps longer. */
+const waits = ({ slept }: TestClock) => slept > 60_000 && { waits: true };
+
+/** Another configuration on the machine declares the same thing and applies: it shares the journal of the provider. */
+async function terraformElsewhere(fixture: Fixture): Promise<Outcome> {
+  const { core, declared, sandbox, clock } = await terraformOf(fixture, "elsewhere");
+  const { errors, warnings } = await core.run(declared);
+  const says = errors.length > 0 ? "error" : warnings.length > 0 ? "warning" : undefined;
+  return { ...(says && { says }), ...waits(clock), sent: changesIn(sandbox, []), objects: objectsIn(sandbox) };
+}
+
+describe.each([
+  ["plain", engineElsewhere],
+  ["terraform", terraformElsewhere],
+] as const)("files of c6bd9028, %s, with another state on the machine", (form, outcomeOf) => {
+  const cases = fixturesOf(form).filter(({ scenario, point }) =>
+    /^(?:order|server|webhook|domain) (?:intent|lost|id)$/.test(`${scenario} ${point}`),
+  );
+  it.each(cases)("$scenario, killed at $point: the run of the other state ends as with c6bd9028", async (fixture) => {
+    const outcome = await outcomeOf(fixture);
+    if (isDeriving) deriveOutcome(fixture, "elsewhere", outcome);
+    expect(outcome).toEqual(expectedOutcome(fixture, "elsewhere"));
+  });
 });

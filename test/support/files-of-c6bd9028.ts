@@ -106,11 +106,16 @@ export function deriveOutcome(fixture: Fixture, age: string, outcome: Outcome): 
   writeFileSync(file, `${JSON.stringify(derived, null, 2)}\n`);
 }
 
+/** The declaration that the killed run applied. */
+export const declarationOf = ({ form, scenario }: Fixture): string => read(form, scenario, "hosting.yaml");
+
 /** Lays the files of a fixture out in a folder, and the user's state folder in `home` below it. */
 export function layOut(fixture: Fixture, folder: string): void {
   const { form, scenario, point } = fixture;
   const from = path.join(FIXTURES, form, scenario, point);
   cpSync(from, folder, { recursive: true, filter: (file) => !file.endsWith(".gz") });
+  if (existsSync(path.join(from, ".hosting.tfstate.lock.info")))
+    writeFileSync(path.join(folder, ".hosting.tfstate.lock"), "", { mode: 0o600 });
   const home = path.join(folder, "home");
   mkdirSync(home, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(path.join(from, "home"))) {
@@ -171,10 +176,10 @@ const clockAfter = ({ killed }: Fixture) => testClock(Date.parse(killed.at) + 1_
 
 /** A project with the files of a fixture, one second after the kill. */
 export async function projectOf(fixture: Fixture): Promise<Project> {
-  const { form, scenario } = fixture;
+  const { form } = fixture;
   const clock = clockAfter(fixture);
   const project = await startProject({
-    declare: read(form, scenario, "hosting.yaml"),
+    declare: declarationOf(fixture),
     clock,
     sandbox: sandboxOf(fixture, clock),
     env: { HOSTING_BASE_URL: BASE_URL, ...(form === "sealed" && { HOSTFORM_STATE_KEY: STATE_KEY }) },
@@ -191,14 +196,15 @@ class KilledMachine extends Machine {
   readonly folder: string;
   readonly #env: Readonly<Record<string, string>>;
 
-  constructor(sandbox: Sandbox, clock: TestClock, folder: string) {
+  /** @param place where Terraform works: `fixtures` is the place of the killed run. */
+  constructor(sandbox: Sandbox, clock: TestClock, folder: string, place: string) {
     super(sandbox, clock);
     this.folder = folder;
     this.#env = {
       HOSTING_BASE_URL: BASE_URL,
       HOSTING_TOKEN: sandbox.tokens.agency,
       HOSTFORM_PROJECT: "agency",
-      HOSTFORM_PLACE: "fixtures",
+      HOSTFORM_PLACE: place,
       HOSTFORM_STATE_HOME: path.join(folder, "home"),
     };
   }
@@ -233,13 +239,14 @@ export interface KilledTerraform {
   readonly clock: TestClock;
 }
 
-export async function terraformOf(fixture: Fixture): Promise<KilledTerraform> {
+/** @param place another one is a configuration with a state of its own, on the same machine. */
+export async function terraformOf(fixture: Fixture, place = "fixtures"): Promise<KilledTerraform> {
   const { form, scenario } = fixture;
   const clock = clockAfter(fixture);
   const sandbox = await startSandbox(sandboxOf(fixture, clock));
   const folder = mkdtempSync(quickFolder("killed"));
   layOut(fixture, folder);
-  const machine = new KilledMachine(sandbox, clock, folder);
+  const machine = new KilledMachine(sandbox, clock, folder, place);
   onTestFinished(async () => {
     await machine.close();
     await sandbox.close();
@@ -247,7 +254,7 @@ export async function terraformOf(fixture: Fixture): Promise<KilledTerraform> {
   });
   redirect({ [PORT]: sandbox.url });
   const core = new TerraformCore(machine);
-  const state = stateIn(path.join(folder, "terraform.tfstate"));
+  const state = stateIn(path.join(folder, place === "fixtures" ? "terraform.tfstate" : "none"));
   core.restore(state);
   const pending = pendingIn(path.join(folder, "home", "creates.journal"));
   return { pending, core, declared: declarationsIn(read(form, scenario, "main.tf.json"), state), sandbox, clock };
