@@ -112,7 +112,7 @@ export class Machine {
   }
 
   /** A new process of the provider, configured. */
-  start(life: Life): ProviderProcess {
+  start(life: Life): ProviderProcess | Promise<ProviderProcess> {
     const { clock, sandbox } = this;
     const warnings: Diagnostic[] = [];
     const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });

@@ -179,7 +179,7 @@ export class TerraformCore {
 
   /** One walk: a process of the provider, which ends with it. */
   async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
-    const { connection, warnings } = this.machine.start(life);
+    const { connection, warnings } = await this.machine.start(life);
     const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
     // Terraform asks it to end: the answers are recorded by then.
     const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;

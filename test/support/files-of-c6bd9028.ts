@@ -1,0 +1,314 @@
+/**
+ * Fixtures of c6bd9028: the files of a run that was killed, laid out in a fresh folder beside the account of that moment.
+ * `test/fixtures/c6bd9028/README.md` describes them.
+ */
+import { hash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import net from "node:net";
+import { hostname } from "node:os";
+import path from "node:path";
+import { gunzipSync } from "node:zlib";
+import { expect, onTestFinished, vi } from "vitest";
+import { openDatabase } from "../../src/core/local/index.ts";
+import type { Diagnostic, Json, JsonObject } from "../../src/core/model/index.ts";
+import { newConnection } from "../../src/fronts/terraform/calls/call.ts";
+import { openSession } from "../../src/fronts/terraform/provider/session.ts";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
+import { type TestClock, testClock } from "./clock.ts";
+import { quickFolder } from "./folder.ts";
+import { HttpBackend } from "./http-backend.ts";
+import { type Project, startProject } from "./project.ts";
+import { startSandbox } from "./sandbox.ts";
+import { type CoreState, type Declarations, type Instance, TerraformCore } from "./terraform-core.ts";
+import { type Life, Machine, type ProviderProcess } from "./terraform-core-process.ts";
+
+const FIXTURES = path.resolve(import.meta.dirname, "../fixtures/c6bd9028");
+/** Address of the API when the files were written: names of files and digests in them depend on it. */
+const PORT = 43080;
+const BASE_URL = `http://127.0.0.1:${PORT}`;
+const BACKEND_PORT = 23081;
+/** Folder of the project, and the host, when the files were written. */
+const WRITTEN_IN = "/tmp/agency";
+const WRITTEN_ON = "workstation";
+const STATE_KEY = Buffer.alloc(32, 1).toString("base64");
+
+export type Form = "plain" | "sealed" | "terraform";
+
+/** A request of the killed run that changes something, as the sandbox received it. */
+interface SentRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly idempotency_key: string | null;
+  readonly body: Json;
+  readonly status: number | null;
+}
+
+/** Circumstances of a kill. */
+interface Killed {
+  /** Time of the kill. */
+  readonly at: string;
+  /** Operation that the killed run did not do. */
+  readonly before: string;
+  readonly lineage?: string;
+  readonly requests: readonly SentRequest[];
+}
+
+/** One set of files: everything that one killed run left. */
+export interface Fixture {
+  readonly form: Form;
+  readonly scenario: string;
+  readonly point: string;
+  readonly killed: Killed;
+}
+
+const read = (...parts: string[]) => readFileSync(path.join(FIXTURES, ...parts), "utf8");
+const folders = (...parts: string[]) =>
+  readdirSync(path.join(FIXTURES, ...parts), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  );
+
+/** All fixtures of a form. */
+export function fixturesOf(form: Form): readonly Fixture[] {
+  return folders(form).flatMap((scenario) => {
+    const killed: Record<string, Killed> = JSON.parse(read(form, scenario, "killed.json"));
+    const points = Object.entries(killed).map(([point, each]) => ({ form, scenario, point, killed: each }));
+    expect(points.map(({ point }) => point).toSorted()).toEqual(folders(form, scenario));
+    return points;
+  });
+}
+
+/** Outcome of a run on the files: plan, applies, answers of the user and requests. */
+export type Outcome = Readonly<Record<string, unknown>>;
+type Outcomes = Record<string, Record<string, Outcome>>;
+
+const outcomeFile = ({ form, scenario }: Fixture) => path.join(FIXTURES, form, scenario, "outcome.json");
+const outcomesOf = (fixture: Fixture): Outcomes => JSON.parse(readFileSync(outcomeFile(fixture), "utf8"));
+
+/** The outcome that c6bd9028 reached from a fixture, in a run of that age. */
+export const expectedOutcome = (fixture: Fixture, age: string): Outcome | undefined =>
+  outcomesOf(fixture)[fixture.point]?.[age];
+
+/** Writes an outcome beside the files. Only c6bd9028 itself may derive one. */
+export function deriveOutcome(fixture: Fixture, age: string, outcome: Outcome): void {
+  const file = outcomeFile(fixture);
+  const all = existsSync(file) ? outcomesOf(fixture) : {};
+  const derived = { ...all, [fixture.point]: { ...all[fixture.point], [age]: outcome } };
+  writeFileSync(file, `${JSON.stringify(derived, null, 2)}\n`);
+}
+
+/** The declaration that the killed run applied. */
+export const declarationOf = ({ form, scenario }: Fixture): string => read(form, scenario, "hosting.yaml");
+
+/** Lays the files of a fixture out in a folder, and the user's state folder in `home` below it. */
+export function layOut(fixture: Fixture, folder: string): void {
+  const { form, scenario, point } = fixture;
+  const from = path.join(FIXTURES, form, scenario, point);
+  cpSync(from, folder, { recursive: true, filter: (file) => !file.endsWith(".gz") });
+  if (existsSync(path.join(from, ".hosting.tfstate.lock.info")))
+    writeFileSync(path.join(folder, ".hosting.tfstate.lock"), "", { mode: 0o600 });
+  const home = path.join(folder, "home");
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(path.join(from, "home"))) {
+    if (!name.endsWith(".gz")) continue;
+    const file = path.join(home, name.slice(0, -".gz".length));
+    writeFileSync(file, gunzipSync(readFileSync(path.join(from, "home", name))), { mode: 0o600 });
+    if (file.endsWith(".creates") && form !== "terraform") moveOwner(file, fixture, folder);
+  }
+}
+
+/** The ledger of creates names the state by a digest of its folder: enters the folder in which the files are now. */
+function moveOwner(file: string, { killed: { lineage } }: Fixture, folder: string): void {
+  const ownerIn = (dir: string) => hash("sha256", `${path.basename(file)}\n${JSON.stringify([dir, dir, lineage])}`);
+  const database = openDatabase(file);
+  for (const { owner } of database.prepare("SELECT DISTINCT owner FROM creates").all())
+    expect([ownerIn(WRITTEN_IN), ""]).toContain(owner);
+  database.prepare("UPDATE creates SET owner = ? WHERE owner = ?").run(ownerIn(folder), ownerIn(WRITTEN_IN));
+  database.close();
+}
+
+/** Connects clients of this process to servers of the test in place of the ports that the files know. */
+function redirect(urls: Readonly<Record<number, string | undefined>>): void {
+  const { connect } = net;
+  vi.spyOn(net, "connect").mockImplementation(((options: net.TcpNetConnectOpts, ...rest: []) => {
+    const url = options.host === "127.0.0.1" ? urls[Number(options.port)] : undefined;
+    return connect(url === undefined ? options : { ...options, port: Number(new URL(url).port) }, ...rest);
+  }) as typeof net.connect);
+}
+
+/** Starts the server that kept the state, with the lock of the killed run. Its sign of life gets the name of this host. */
+async function startBackend(folder: string): Promise<HttpBackend> {
+  const { state, lock } = JSON.parse(readFileSync(path.join(folder, "backend.json"), "utf8"));
+  const server = await HttpBackend.start();
+  onTestFinished(() => server.close());
+  Object.assign(server, { state, lock });
+  const signOf = (host: string) =>
+    path.join(folder, "home/locks", `${hash("sha256", `${host}\n${lock.ID}`).slice(0, 32)}.lock`);
+  renameSync(signOf(WRITTEN_ON), signOf(hostname()));
+  return server;
+}
+
+/** The sandbox as it was, one second after the kill. */
+function sandboxOf({ form, scenario, point, killed }: Fixture, clock: TestClock): SandboxOptions {
+  const snapshot = gunzipSync(readFileSync(path.join(FIXTURES, form, scenario, point, "account.json.gz"))).toString();
+  expect(Date.parse(killed.at) - Date.parse(JSON.parse(snapshot).clock.now)).toBeLessThan(60_000);
+  return {
+    clock,
+    snapshot,
+    profile: "laravel",
+    rateLimit: 0,
+    autoPay: true,
+    provisioningSeconds: 0,
+    jobSeconds: scenario === "suspension" ? 3_600 : 1,
+  };
+}
+
+const clockAfter = ({ killed }: Fixture) => testClock(Date.parse(killed.at) + 1_000);
+
+/** A project with the files of a fixture, one second after the kill. */
+export async function projectOf(fixture: Fixture): Promise<Project> {
+  const { form } = fixture;
+  const clock = clockAfter(fixture);
+  const project = await startProject({
+    declare: declarationOf(fixture),
+    clock,
+    sandbox: sandboxOf(fixture, clock),
+    env: { HOSTING_BASE_URL: BASE_URL, ...(form === "sealed" && { HOSTFORM_STATE_KEY: STATE_KEY }) },
+  });
+  layOut(fixture, project.dir);
+  project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
+  const backend = existsSync(path.join(project.dir, "backend.json")) ? await startBackend(project.dir) : undefined;
+  redirect({ [PORT]: project.sandbox.url, [BACKEND_PORT]: backend?.url });
+  return project;
+}
+
+/** The machine on which Terraform was killed: sessions as the provider itself opens them. */
+class KilledMachine extends Machine {
+  readonly folder: string;
+  readonly #env: Readonly<Record<string, string>>;
+
+  /** @param place where Terraform works: `fixtures` is the place of the killed run. */
+  constructor(sandbox: Sandbox, clock: TestClock, folder: string, place: string) {
+    super(sandbox, clock);
+    this.folder = folder;
+    this.#env = {
+      HOSTING_BASE_URL: BASE_URL,
+      HOSTING_TOKEN: sandbox.tokens.agency,
+      HOSTFORM_PROJECT: "agency",
+      HOSTFORM_PLACE: place,
+      HOSTFORM_STATE_HOME: path.join(folder, "home"),
+    };
+  }
+
+  override async start(life: Life): Promise<ProviderProcess> {
+    const { clock, folder } = this;
+    const { stop, ...connection } = newConnection({ env: this.#env, folder, clock, log: () => undefined });
+    life.stops.add(stop);
+    const warnings: Diagnostic[] = [];
+    const session = await openSession(
+      {},
+      {
+        stop: stop.signal,
+        env: this.#env,
+        folder,
+        clock,
+        terraformVersion: undefined,
+        onWarning: (warning) => void warnings.push(warning),
+      },
+    );
+    return { connection: { ...connection, stop, session }, warnings };
+  }
+}
+
+/** A fixture of the provider behind the modelled Terraform, one second after the kill. */
+export interface KilledTerraform {
+  /** Requests that the journal records without an answer. */
+  readonly pending: readonly Pick<SentRequest, "idempotency_key" | "body">[];
+  readonly core: TerraformCore;
+  readonly declared: Declarations;
+  readonly sandbox: Sandbox;
+  readonly clock: TestClock;
+}
+
+/** @param place another one is a configuration with a state of its own, on the same machine. */
+export async function terraformOf(fixture: Fixture, place = "fixtures"): Promise<KilledTerraform> {
+  const { form, scenario } = fixture;
+  const clock = clockAfter(fixture);
+  const sandbox = await startSandbox(sandboxOf(fixture, clock));
+  const folder = mkdtempSync(quickFolder("killed"));
+  layOut(fixture, folder);
+  const machine = new KilledMachine(sandbox, clock, folder, place);
+  onTestFinished(async () => {
+    await machine.close();
+    await sandbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  redirect({ [PORT]: sandbox.url });
+  const core = new TerraformCore(machine);
+  const state = stateIn(path.join(folder, place === "fixtures" ? "terraform.tfstate" : "none"));
+  core.restore(state);
+  const pending = pendingIn(path.join(folder, "home", "creates.journal"));
+  return { pending, core, declared: declarationsIn(read(form, scenario, "main.tf.json"), state), sandbox, clock };
+}
+
+/** Requests without an answer in a journal of the provider. */
+function pendingIn(file: string): KilledTerraform["pending"] {
+  if (!existsSync(file)) return [];
+  const database = openDatabase(file);
+  const rows = database.prepare("SELECT resource FROM creates").all();
+  database.close();
+  return rows.flatMap(({ resource }) => {
+    const { pending } = JSON.parse(String(resource)).private;
+    return pending === undefined ? [] : [{ idempotency_key: pending.idempotencyKey ?? null, body: pending.body }];
+  });
+}
+
+/** A resource in a state file of Terraform's, as far as fixtures have one. */
+interface ResourceJson {
+  readonly type: string;
+  readonly name: string;
+  readonly instances: readonly {
+    readonly attributes: JsonObject;
+    readonly private?: string;
+    readonly status?: string;
+    readonly deposed?: string;
+  }[];
+}
+
+/** A state file of Terraform's, as the modelled Terraform holds it. */
+function stateIn(file: string): CoreState {
+  const state = { current: new Map<string, Instance>(), deposed: new Map<string, Instance>() };
+  if (!existsSync(file)) return state;
+  const { resources }: { readonly resources: readonly ResourceJson[] } = JSON.parse(readFileSync(file, "utf8"));
+  for (const { type, name, instances } of resources) {
+    for (const { attributes, private: mark = "", status, deposed } of instances) {
+      const instance = { type, attributes, private: Buffer.from(mark, "base64"), tainted: status === "tainted" };
+      if (deposed === undefined) state.current.set(`${type}.${name}`, instance);
+      else state.deposed.set(`${type}.${name} (deposed 1)`, instance);
+    }
+  }
+  return state;
+}
+
+/** The resource blocks of a configuration in JSON. References to an id are those of the state. */
+function declarationsIn(text: string, { current }: CoreState): Declarations {
+  const known = text.replaceAll(/\$\{([\w.]+)\.id\}/g, (_, address) => String(current.get(address)?.attributes.id));
+  const blocks: Record<string, Record<string, JsonObject>> = JSON.parse(known).resource;
+  return Object.fromEntries(
+    Object.entries(blocks).flatMap(([type, named]) =>
+      Object.entries(named).map(([name, { lifecycle, ...config }]) => [
+        `${type}.${name}`,
+        { type, config, createBeforeDestroy: JSON.stringify(lifecycle ?? "").includes("create_before_destroy") },
+      ]),
+    ),
+  );
+}
