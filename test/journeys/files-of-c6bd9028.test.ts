@@ -1,6 +1,7 @@
 /**
  * Runs that c6bd9028 began and a kill ended: today's version reads their files and reaches the outcome that c6bd9028 itself
- * reached from them. `test/fixtures/c6bd9028/README.md` describes the files and says how their outcomes are derived.
+ * reached from them. `test/fixtures/c6bd9028/README.md` describes the files, says how their outcomes are derived, and lists those
+ * that were changed since.
  */
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/model/index.ts";

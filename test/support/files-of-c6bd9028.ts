@@ -14,6 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import { hostname } from "node:os";
 import path from "node:path";
@@ -136,13 +137,21 @@ function moveOwner(file: string, { killed: { lineage } }: Fixture, folder: strin
   database.close();
 }
 
-/** Connects clients of this process to servers of the test in place of the ports that the files know. */
+/**
+ * Connects clients of this process to servers of the test in place of the ports that the files know, until the test ends. The
+ * client imports `connect` from Node's module, and the module is changed for it as well.
+ */
 function redirect(urls: Readonly<Record<number, string | undefined>>): void {
   const { connect } = net;
-  vi.spyOn(net, "connect").mockImplementation(((options: net.TcpNetConnectOpts, ...rest: []) => {
+  const spy = vi.spyOn(net, "connect").mockImplementation(((options: net.TcpNetConnectOpts, ...rest: []) => {
     const url = options.host === "127.0.0.1" ? urls[Number(options.port)] : undefined;
     return connect(url === undefined ? options : { ...options, port: Number(new URL(url).port) }, ...rest);
   }) as typeof net.connect);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
 }
 
 /** Starts the server that kept the state, with the lock of the killed run. Its sign of life gets the name of this host. */
