@@ -3,7 +3,7 @@
 import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
-import { type ListPage, nextOf, nextSigns, readItem, readPage } from "./envelope.ts";
+import { isPromised, type ListPage, nextOf, nextSigns, promisedBy, readItem, readPage } from "./envelope.ts";
 import { broken, endless, type FailedAttempt, half } from "./errors.ts";
 import type { ApiAnswer } from "./exchange.ts";
 import type { HostLists } from "./host-lists.ts";
@@ -397,18 +397,3 @@ export class Reading {
 }
 
 const keyOf = ({ page, size }: Window) => `${page} ${size}`;
-
-/** The number of rows that all pages have, by the least that the first one says. A total counts where the size in force is certain. */
-function promisedBy({ items, size, number, last, pages, total }: ListPage, asked: number, pageSize: number): number {
-  const isCertain = size !== undefined || items.length >= pageSize;
-  const rows = size ?? items.length;
-  const said = [
-    ...(last === undefined ? [] : [(last - (number ?? asked) + 1) * rows]),
-    ...(pages === undefined ? [] : [pages * rows]),
-    ...(total === undefined || !isCertain ? [] : [total]),
-  ];
-  return said.length === 0 ? 0 : Math.min(...said);
-}
-
-/** All signs of the last page say that there is a next one. */
-const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);
