@@ -9,8 +9,7 @@ import {
   shorten,
   warningOf,
 } from "../../core/model/index.ts";
-import { blankAt } from "./blanks.ts";
-import { rangeOf, type Span } from "./source.ts";
+import { blankAt, rangeOf, type Span } from "./source.ts";
 
 /** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
