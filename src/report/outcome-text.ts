@@ -42,7 +42,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     invoiceBlock(plan, result, options),
     ...(interrupted ? [list("Completed:", done)] : []),
     list("Waiting:", waitingTexts(result)),
-    list("No known outcome (a request was sent, and no answer came):", unknown),
+    list("Outcome unknown (a request was sent, and the API may have carried it out):", unknown),
     list("Answered, but the answer could not be recorded:", unrecorded),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),
@@ -224,9 +224,12 @@ function skippedTexts(result: ApplyResult): string[] {
   return result.outcomes.flatMap(({ address, result: was, diagnostics }) => {
     if (was !== "skipped") return [];
     const [why] = diagnostics;
-    return [why === undefined ? address : `${address}: ${why.detail ?? why.summary}`];
+    return [why === undefined ? address : `${address}: ${why.detail ?? withoutAddress(why.summary, address)}`];
   });
 }
+
+/** The reason in a summary that begins with the address: `Skipped ADDRESS: REASON`. */
+const withoutAddress = (summary: string, address: string) => summary.replace(`Skipped ${address}: `, "");
 
 /** @param most more items than these are counted. */
 function listBlock(header: string, items: readonly string[], paint: Paint, most: number): string {

@@ -86,7 +86,7 @@ describe("a pause of 24 hours is reported in full, and not waited for", () => {
     ["Retry-After: 86400", "429 Too Many Requests", ["retry-after: 86400"], "a pause of 24 hours"],
     ["an HTTP date", "429 Too Many Requests", [date, `retry-after: ${inDays(1)}`], "a pause of 24 hours"],
     ["a week", "429 Too Many Requests", ["retry-after: 604800"], "a pause of 168 hours"],
-    ["503", "503 Service Unavailable", ["retry-after: 86400"], "The API asks for a pause of 24 hours."],
+    ["503", "503 Service Unavailable", ["retry-after: 86400"], "The API asks for a pause of 24 hours, until 20"],
     ["503 with a date", "503 Service Unavailable", [date, `retry-after: ${inDays(1)}`], "a pause of 24 hours"],
   ])("%s", async (_, status, headers, says) => {
     const { port, asked } = await answering(jsonAnswer({ message: "Later." }, `HTTP/1.1 ${status}`, ...headers));
