@@ -29,13 +29,12 @@ export function refusal(
   const now = clock.now();
   const hints = rateHints(reply.headers, now);
   const waitMs = hints.retryAfterMs ?? (reply.status === 429 ? hints.resetMs : undefined);
-  const changes = endpoints[endpoint].repeat !== "safe";
-  const asks = [
-    ...(reply.status === 429 && reached === "no" && changes ? ["The API did not carry out the request."] : []),
-    ...((waitMs ?? 0) > LONGEST_WAIT_MS
-      ? [`The API asks for a pause of ${waitWords(waitMs ?? 0)}, until ${minuteOf(now + (waitMs ?? 0))}.`]
-      : []),
-  ];
+  const asks: string[] = [];
+  if ((waitMs ?? 0) > LONGEST_WAIT_MS) {
+    const isRefused = reached === "no" && !body.isPage && endpoints[endpoint].repeat !== "safe";
+    if (isRefused) asks.push("The API did not carry out the request.");
+    asks.push(`The API asks for a pause of ${waitWords(waitMs ?? 0)}, until ${minuteOf(now + (waitMs ?? 0))}.`);
+  }
   return new FailedAttempt(endpoint, {
     code,
     summary,
@@ -242,9 +241,9 @@ function ofPage(classified: Classification, endpoint: EndpointName, { status }: 
   const changes = endpoints[endpoint].repeat !== "safe";
   return {
     ...classified,
-    ...(!classified.transient && { code: "api.malformed" as const }),
+    ...(!classified.transient && status !== 429 && { code: "api.malformed" as const }),
     summary: `A web page came in place of the API's answer (${status})`,
-    remedy: NO_GATEWAY,
+    remedy: classified.transient ? `Try again later. ${NO_GATEWAY}` : NO_GATEWAY,
     ...(changes && classified.reached === undefined && { reached: "maybe" as const }),
   };
 }
