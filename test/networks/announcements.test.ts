@@ -37,6 +37,11 @@ describe("an announced end of the API is one warning of a run", () => {
     const { hostform } = JSON.parse(planned.out);
     expect(hostform.diagnostics).toMatchObject([{ severity: "warning", code: "api.deprecated" }]);
     expect([count(planned.out), count(planned.err)]).toEqual([1, 0]);
+    const quiet: [name: string, ...args: string[]][] = [["plan"], ["services"], ["apply", "--auto-approve"]];
+    for (const args of quiet) expect(count((await run([...args, "--quiet"])).text), args[0]).toBe(1);
+    await run(["state", "rm", "hosting_webhook.hook"]);
+    const again = await run(["apply", "--auto-approve", "--quiet"]);
+    expect(count(again.text), again.text).toBe(1);
     const listed = await run(["services", "--json"]);
     expect(JSON.parse(listed.out)).toBeTruthy();
     expect([count(listed.out), count(listed.err)]).toEqual([0, 1]);
