@@ -1,7 +1,15 @@
 /** What a run does while nothing is printed: a status at the bottom of a terminal, elsewhere a plain line now and then. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
-import { type Budget, budgetAfterWait, connectingLine, isWaiting, type Reading, readingLine, waitLine } from "../report/budget.ts";
+import {
+  type Budget,
+  budgetAfterWait,
+  connectingLine,
+  isWaiting,
+  type Reading,
+  readingLine,
+  waitLine,
+} from "../report/budget.ts";
 import type { TextStyle } from "../report/text-style.ts";
 
 const REPAINT_MS = 100;

@@ -52,7 +52,9 @@ describe("what listens at the address of a proxy", () => {
   });
 
   it("sends an alert of TLS: the address must begin with https", async () => {
-    const server = createServer((socket) => socket.once("data", () => socket.end("\x15\x03\x01\0\x02\x02\x46", "latin1")));
+    const server = createServer((socket) =>
+      socket.once("data", () => socket.end("\x15\x03\x01\0\x02\x02\x46", "latin1")),
+    );
     const port = await listen(server);
     const text = await through(port);
     expect(text).toContain("the proxy expects TLS");
@@ -68,7 +70,9 @@ describe("what listens at the address of a proxy", () => {
 
   it("speaks no TLS although the address begins with https", async () => {
     const { port } = await startProxy({});
-    expect(await through(port, "https")).toContain(`TLS handshake with the proxy 127.0.0.1:${port}: the server does not`);
+    expect(await through(port, "https")).toContain(
+      `TLS handshake with the proxy 127.0.0.1:${port}: the server does not`,
+    );
   });
 });
 

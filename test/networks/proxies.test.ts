@@ -78,9 +78,7 @@ describe("a proxy that wants a password", () => {
     const { code, text } = await plans({ HTTPS_PROXY: `http://${given}127.0.0.1:${proxy.port}` });
     expect(code).toBe(1);
     expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} ${says}`);
-    expect(text.replace(/\s+/g, " ")).toContain(
-      `${fix} HTTPS_PROXY: http://USER:PASSWORD@127.0.0.1:${proxy.port}`,
-    );
+    expect(text.replace(/\s+/g, " ")).toContain(`${fix} HTTPS_PROXY: http://USER:PASSWORD@127.0.0.1:${proxy.port}`);
     expect(text).not.toMatch(/canary-wrong|attempt/);
     expect(proxy.asked.length).toBe(1);
     expect(asked).toEqual([]);

@@ -137,9 +137,7 @@ class Attempt {
         if (head.length > 0) socket.unshift(head);
         resolve(socket);
       })
-      .on("error", (error) =>
-        reject(error instanceof NoConnection ? error : connectFailure(this.#step, error, proxy)),
-      )
+      .on("error", (error) => reject(error instanceof NoConnection ? error : connectFailure(this.#step, error, proxy)))
       .end();
     return promise;
   }
