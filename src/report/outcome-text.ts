@@ -224,12 +224,9 @@ function skippedTexts(result: ApplyResult): string[] {
   return result.outcomes.flatMap(({ address, result: was, diagnostics }) => {
     if (was !== "skipped") return [];
     const [why] = diagnostics;
-    return [why === undefined ? address : `${address}: ${why.detail ?? withoutAddress(why.summary, address)}`];
+    return [why === undefined ? address : `${address}: ${why.detail ?? why.summary}`];
   });
 }
-
-/** The reason in a summary that begins with the address: `Skipped ADDRESS: REASON`. */
-const withoutAddress = (summary: string, address: string) => summary.replace(`Skipped ${address}: `, "");
 
 /** @param most more items than these are counted. */
 function listBlock(header: string, items: readonly string[], paint: Paint, most: number): string {

@@ -13,12 +13,11 @@ import {
   handshakeWith,
   NoConnection,
   nameOf,
-  type Peer,
   stepFailure,
   tlsFailure,
   tunnelFailure,
 } from "./network-failure.ts";
-import { type HttpProxy, portOf, type Route } from "./proxy.ts";
+import { type HttpProxy, type Peer, portOf, type Route } from "./proxy.ts";
 
 export interface ConnectorOptions {
   readonly route: Route;

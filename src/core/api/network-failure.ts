@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { PeerCertificate } from "node:tls";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
 import { PROXY_AUTHENTICATION } from "./errors.ts";
-import type { HttpProxy } from "./proxy.ts";
+import type { HttpProxy, Peer } from "./proxy.ts";
 
 /** A failure below HTTP, with its meaning for the request. */
 export interface NetworkFailure {
@@ -25,20 +25,6 @@ export class NoConnection extends Error {
     this.failure = { ...failure, reached: "no" };
     this.isSignOn = options.isSignOn ?? false;
   }
-}
-
-/** The other end of a connection: the API or its proxy. */
-export interface Peer {
-  readonly host: string;
-  readonly port: number;
-  /** The environment variable that names the proxy; undefined: the API itself. */
-  readonly variable?: string;
-  /** The proxy through which the API is reached. */
-  readonly via?: Peer;
-  /** The environment variable that would name a proxy to the API. */
-  readonly proxyVariable?: string | undefined;
-  /** That variable is set, and NO_PROXY exempts the API. */
-  readonly isExempt?: boolean | undefined;
 }
 
 /** `api.example.com:443`, `the proxy proxy.example:3128`. */

@@ -1,9 +1,22 @@
 /** The proxy to a server, by the environment. */
 import { fail } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
-import type { Peer } from "./network-failure.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The other end of a connection: the API or its proxy. */
+export interface Peer {
+  readonly host: string;
+  readonly port: number;
+  /** The environment variable that names the proxy; undefined: the API itself. */
+  readonly variable?: string;
+  /** The proxy through which the API is reached. */
+  readonly via?: Peer;
+  /** The environment variable that would name a proxy to the API. */
+  readonly proxyVariable?: string | undefined;
+  /** That variable is set, and NO_PROXY exempts the API. */
+  readonly isExempt?: boolean | undefined;
+}
 
 /** The way to a server. */
 export interface Route extends Pick<Peer, "proxyVariable" | "isExempt"> {

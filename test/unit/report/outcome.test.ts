@@ -24,13 +24,6 @@ describe("renderOutcome", () => {
     expect(text.match(/The API refused/g)).toHaveLength(1);
   });
 
-  it("names a skipped change once", () => {
-    const summary = "Skipped hosting_grant.dev: hosting_service.www, which comes first, was not applied";
-    const skipped = outcome("hosting_grant.dev", { result: "skipped", diagnostics: [diagnostic({ summary })] });
-    const text = renderOutcome(full, result([skipped]), { remedies: fixOf, color: false });
-    expect(text).toContain("  hosting_grant.dev: hosting_service.www, which comes first, was not applied\n");
-  });
-
   it("shows a warning of a change that was made", () => {
     const lost = diagnostic({ severity: "warning", code: "api.malformed", summary: "The answer holds no secret" });
     expect(
