@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
+import { withKnownForm } from "../support/sandbox.ts";
 import { startMachine, subjectOf } from "./terraform-life.ts";
 
 const others = <S extends keyof Profile>(name: S) =>
@@ -14,7 +15,7 @@ const CASES: Readonly<Record<string, readonly Partial<Profile>[]>> = {
   hosting_grant: others("expires_at"),
   hosting_webhook: others("webhook_events"),
   hosting_migration_request: [...others("domain_name"), { status: "numbers" }],
-  hosting_client_account: others("empty_list"),
+  hosting_client_account: others("empty_list").map(withKnownForm),
 };
 
 /** For every kind: how lists are read. */

@@ -261,3 +261,22 @@ export function nextSigns(
 export function nextOf(signs: readonly boolean[]): "more" | "end" | "silent" {
   return signs.length === 0 ? "silent" : signs.includes(true) ? "more" : "end";
 }
+
+/** The number of rows that all pages have, by the least that the first one says. A total counts where the size in force is certain. */
+export function promisedBy(
+  { items, size, number, last, pages, total }: ListPage,
+  asked: number,
+  pageSize: number,
+): number {
+  const isCertain = size !== undefined || items.length >= pageSize;
+  const rows = size ?? items.length;
+  const said = [
+    ...(last === undefined ? [] : [(last - (number ?? asked) + 1) * rows]),
+    ...(pages === undefined ? [] : [pages * rows]),
+    ...(total === undefined || !isCertain ? [] : [total]),
+  ];
+  return said.length === 0 ? 0 : Math.min(...said);
+}
+
+/** All signs of the last page say that there is a next one. */
+export const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);

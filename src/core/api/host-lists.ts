@@ -14,6 +14,8 @@ export class HostLists {
    * ignores the page size that was asked for. Undefined: unknown.
    */
   hasWindows: boolean | undefined;
+  /** The host returned other rows for another page; false: it ignores the number of the page. Undefined: unknown. */
+  hasPages: boolean | undefined;
   #first: 0 | 1 | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #forms = new Set<string>();

@@ -3,7 +3,7 @@
 import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
-import { type ListPage, nextOf, nextSigns, readItem, readPage } from "./envelope.ts";
+import { isPromised, type ListPage, nextOf, nextSigns, promisedBy, readItem, readPage } from "./envelope.ts";
 import { broken, endless, type FailedAttempt, half } from "./errors.ts";
 import type { ApiAnswer } from "./exchange.ts";
 import type { HostLists } from "./host-lists.ts";
@@ -56,6 +56,9 @@ export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
 
 /** Statuses by which a server says that there is no such page. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
+
+/** No host has pages with fewer rows, unless they are the last ones. */
+const LEAST_PAGE = 10;
 
 /** Maximum number of pages that are fetched ahead. A host that promises more than there are costs no more than these. */
 const AHEAD = 9;
@@ -179,6 +182,7 @@ export class Reading {
         this.#first = page;
         this.#firstRows = new Set(rows);
       } else if (this.#mode === "windows" && !this.#isContinued(before, page, rows)) return;
+      else if (fresh.length > 0 && fresh.length === records.length) this.#host.hasPages = true;
       const promised = isPromised(signs);
       signs = nextSigns(page, { asked, pages: count, rows: this.#rows.size });
       const next = nextOf(signs);
@@ -193,8 +197,8 @@ export class Reading {
       const all = JSON.stringify(rows.toSorted());
       if (this.#mode === "pages" && all === same) {
         this.#afterLast = "repetition";
-        // Full pages alike: the server may ignore the number of the page and hide all rows but the first ones.
-        const ignored = this.#pages === 2 && records.length >= pageSize && this.#start === 1;
+        // Page 2 repeats page 1: the server may ignore the number of the page and hide all rows but the first ones.
+        const ignored = this.#pages === 2 && this.#start === 1 && !this.#hasAll && (await this.#ignoresPage(rows));
         if (next === "more" || ignored)
           this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
         break;
@@ -222,6 +226,16 @@ export class Reading {
       this.#fetchAhead();
     }
     if (this.#hasAll && this.#rows.size > 0) this.problem = undefined;
+  }
+
+  /** Asks for the second row alone, unless another list had a second page. Few rows are one page at any host. */
+  async #ignoresPage(rows: readonly string[]): Promise<boolean> {
+    const isFew = rows.length < Math.min(LEAST_PAGE, this.#options.pageSize);
+    if (this.#host.hasPages || this.#host.hasWindows || isFew) return false;
+    const page = await this.#fetch({ page: 2, size: 1 });
+    const row = page?.items.map((item) => rowOf(this.#options.endpoint, readItem(this.#options.endpoint, item)))[0];
+    this.#host.hasPages = row === undefined || row !== rows[0];
+    return !this.#host.hasPages;
   }
 
   /** Compares a window with the one before, and learns whether the host has windows at all. */
@@ -347,6 +361,7 @@ export class Reading {
     let window: Window | undefined = this.#asked;
     for (let count = 0; count < AHEAD && window !== undefined && end < this.#promised; count++) {
       const { page, size }: Window = window;
+      if (page > this.#options.maxPages) return;
       if (!this.#ahead.has(keyOf(window))) {
         const fetched = this.#options.fetchPage(this.#numberOf(window), size);
         fetched.catch(() => undefined);
@@ -382,18 +397,3 @@ export class Reading {
 }
 
 const keyOf = ({ page, size }: Window) => `${page} ${size}`;
-
-/** The number of rows that all pages have, by the least that the first one says. A total counts where the size in force is certain. */
-function promisedBy({ items, size, number, last, pages, total }: ListPage, asked: number, pageSize: number): number {
-  const isCertain = size !== undefined || items.length >= pageSize;
-  const rows = size ?? items.length;
-  const said = [
-    ...(last === undefined ? [] : [(last - (number ?? asked) + 1) * rows]),
-    ...(pages === undefined ? [] : [pages * rows]),
-    ...(total === undefined || !isCertain ? [] : [total]),
-  ];
-  return said.length === 0 ? 0 : Math.min(...said);
-}
-
-/** All signs of the last page say that there is a next one. */
-const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);

@@ -231,3 +231,58 @@ describe("a host that states nothing of its pages", () => {
     expect(await cost(cap, services, grants)).toBe(requests);
   });
 });
+
+describe("a host that ignores the number of the page", () => {
+  /** Reads the list, whole or as a listing for people. */
+  function reading(
+    answer: (page: number, perPage: number) => readonly number[],
+    whole: boolean,
+    lists = new HostLists(),
+  ) {
+    const asked: string[] = [];
+    const fetchPage = async (page: number, perPage: number) => {
+      asked.push(`${page}/${perPage}`);
+      return { json: { data: answer(page, perPage).map((id) => ({ id })) } };
+    };
+    const options = { endpoint: "listServices", host: lists, maxPages: 200, pageSize: 100, fetchPage } as const;
+    return { asked, all: () => createListing({ ...options, whole, onRead: () => undefined }).all() };
+  }
+
+  it.each([
+    [10, true],
+    [10, false],
+    [25, true],
+    [25, false],
+    [50, true],
+    [100, true],
+    [100, false],
+  ])("and returns the first %i rows is refused (whole: %s)", async (rows, whole) => {
+    const error = await failureOf(reading(() => ids(rows), whole).all());
+    expect(error).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
+  });
+
+  it.each([true, false])(
+    "and repeats its last page is read; one request shows the difference (whole: %s)",
+    async (whole) => {
+      const all = ids(30);
+      // The page after the last one is the last one again.
+      const { asked, all: read } = reading((page, size) => {
+        const pages = Math.ceil(all.length / size);
+        const begin = (Math.min(page, pages) - 1) * size;
+        return all.slice(begin, begin + size);
+      }, whole);
+      expect((await read()).map(({ id }) => Number(id))).toEqual(all);
+      // A list that must be whole is read in windows, which show it as well.
+      expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
+    },
+  );
+
+  it("is not asked for where another list had a second page, or a list has fewer rows than any page", async () => {
+    const lists = new HostLists();
+    lists.hasPages = true;
+    for (const { asked, all } of [reading(() => ids(25), false, lists), reading(() => ids(9), true)]) {
+      await all();
+      expect(asked).not.toContain("2/1");
+    }
+  });
+});
