@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AttributeMeta, Kind, Kinds } from "../../src/core/kinds/index.ts";
+import { type AttributeMeta, isTextMap, type Kind, type Kinds } from "../../src/core/kinds/index.ts";
 import { attributesOf } from "../../src/core/lifecycle/index.ts";
 import { backendSettings } from "../../src/fronts/source/index.ts";
 import { guardSettings, providerSettings, secretSourceForms } from "../../src/fronts/yaml/index.ts";
@@ -277,6 +277,7 @@ function inputOf(type: z.ZodType): z.ZodType {
   if (!(type instanceof z.ZodPipe)) return type;
   const out = type.out as z.ZodType;
   if (out instanceof z.ZodString) return z.union([z.string(), z.int()]);
+  if (isTextMap(type)) return z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
   return out instanceof z.ZodRecord ? z.record(z.string(), z.unknown()) : out;
 }
 

@@ -1,7 +1,15 @@
 /** What a run does while nothing is printed: a status at the bottom of a terminal, elsewhere a plain line now and then. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
-import { type Budget, budgetAfterWait, isWaiting, type Reading, readingLine, waitLine } from "../report/budget.ts";
+import {
+  type Budget,
+  budgetAfterWait,
+  connectingLine,
+  isWaiting,
+  type Reading,
+  readingLine,
+  waitLine,
+} from "../report/budget.ts";
 import type { TextStyle } from "../report/text-style.ts";
 
 const REPAINT_MS = 100;
@@ -28,6 +36,7 @@ export type Activity = ReturnType<typeof startActivity>;
 export function startActivity({ err, rewind, clock, repaints, isSilent, look }: ActivityOptions) {
   let reading: Reading | undefined;
   let budget: Budget | undefined;
+  let connection: { readonly step: string; readonly since: number } | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   /** Lines painted, and whether the last thing written has ended its line: nothing is painted behind half a line. */
   let [lines, isLineEnded] = [0, true];
@@ -46,7 +55,8 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     const now = clock.now();
     const width = look.width === undefined ? undefined : look.width - 1;
     const waiting = isWaiting(budget, now) ? waitLine(budget, now, width) : undefined;
-    const text = reading === undefined ? waiting : readingLine(reading, budget, now, width);
+    const connecting = connection && connectingLine(connection.step, now - connection.since, width);
+    const text = connecting ?? (reading === undefined ? waiting : readingLine(reading, budget, now, width));
     if (repaints) erase();
     if (text === undefined || !isLineEnded) return;
     if (repaints) paint(text);
@@ -62,6 +72,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     clearInterval(timer);
     timer = undefined;
     reading = undefined;
+    connection = undefined;
     erase();
   };
   return {
@@ -78,6 +89,11 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     waits(wait: Wait): void {
       budget = budgetAfterWait(wait, clock.now());
       start();
+    },
+    /** @param step of a connection that is being opened; undefined: it is open, or has failed. */
+    connects(step: string | undefined): void {
+      connection = step === undefined ? undefined : { step, since: clock.now() };
+      if (connection !== undefined) start();
     },
     /** @param open listings and objects that are not read yet; 0 at the end. */
     reads(open: number): void {

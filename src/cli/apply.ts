@@ -75,6 +75,8 @@ export const runApply =
           if (isSeen) terminal.out(`Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n`);
           terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen }));
         }
+        // `plan --quiet` prints the warnings of the plan too.
+        else run.plan.diagnostics.forEach(project.log.alert);
         await reports.write(run.plan, run.providers.moneyScale);
         if (run.plan.diagnostics.some(isError)) return 1;
         if (hasChanges(run.plan) && !agreed) {

@@ -5,7 +5,7 @@
 import path from "node:path";
 import { getAsset } from "node:sea";
 import { compileFunction } from "node:vm";
-import { guardResults } from "./streams.ts";
+import { endSoon, guardResults } from "./streams.ts";
 import { versionAnswer } from "./version.ts";
 
 interface Module {
@@ -39,6 +39,7 @@ async function commandLine(args: readonly string[]): Promise<void> {
   process.exitCode = 13;
   const { runCli, systemIo } = load("hostform.js") as typeof import("./cli.ts") & typeof import("./system-io.ts");
   process.exitCode = await runCli(args, systemIo());
+  endSoon();
 }
 
 const args = process.argv.slice(2);

@@ -1,11 +1,11 @@
 /** `fmt`: writes the files of a declaration in their one form. */
-import { realpath, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { fail, fileFailure, HostformError } from "../core/model/index.ts";
-import { expanded, formatted } from "../project/format.ts";
+import { declarationText, expanded, formatted } from "../project/format.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
-import { orFail, readText, writeWhole } from "./files.ts";
+import { orFail, writeWhole } from "./files.ts";
 import { type Action, printJson } from "./terminal.ts";
 
 interface FmtFlags {
@@ -65,9 +65,12 @@ async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[
 }
 
 const textOf = (file: string, name: string) =>
-  orFail(readText(file), "config.unreadable", `${name} cannot be read`, {
-    remedies: ["No file was changed. Check the path and its permissions."],
-  });
+  orFail(
+    readFile(file).then((bytes) => declarationText(name, bytes)),
+    "config.unreadable",
+    `${name} cannot be read`,
+    { remedies: ["No file was changed. Check the path and its permissions."] },
+  );
 
 /** Each file whole. When one cannot be written, those before it get their old text back. A link stays one. */
 async function writeAll(changed: readonly Formatted[]): Promise<void> {

@@ -4,7 +4,7 @@
  * family has a file, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
  */
 import { nodeTooOld } from "../core/model/runtime.ts";
-import { guardMessages, guardResults } from "./streams.ts";
+import { endSoon, guardMessages, guardResults } from "./streams.ts";
 import { versionAnswer } from "./version.ts";
 
 guardResults();
@@ -18,6 +18,7 @@ if (tooOld === undefined && version !== undefined) {
   // Loaded only now: on an older Node it would fail in ways that say nothing.
   const [{ runCli }, { systemIo }] = await Promise.all([import("./cli.ts"), import("./system-io.ts")]);
   process.exitCode = await runCli(args, systemIo());
+  endSoon();
 } else {
   guardMessages();
   process.stderr.write(`${tooOld}\n`);

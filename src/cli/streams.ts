@@ -20,6 +20,12 @@ export function guardMessages(): void {
   });
 }
 
+/** Ends the process soon after its command: a name lookup or a connection that nobody waits for would keep it alive. */
+export function endSoon(): void {
+  const end = () => (process.stdout.writableLength + process.stderr.writableLength > 0 ? endSoon() : process.exit());
+  setTimeout(end, 100).unref();
+}
+
 function failAtExit(): void {
   process.once("exit", () => {
     process.exitCode ||= 1;

@@ -150,7 +150,9 @@ function logOf(terminal: Terminal): Log {
   return {
     say: (text) => say(terminal, text),
     warn(diagnostics) {
-      if (diagnostics.length > 0 && !terminal.quiet) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
+      // The announced end of an API concerns jobs that run unattended with `--quiet` most of all.
+      const shown = terminal.quiet ? diagnostics.filter(({ code }) => code === "api.deprecated") : diagnostics;
+      if (shown.length > 0) terminal.err(renderDiagnostics(shown, terminal.errLook));
     },
     alert: (diagnostic) => terminal.err(renderDiagnostics([diagnostic], terminal.errLook)),
     wait(wait) {
@@ -158,6 +160,7 @@ function logOf(terminal: Terminal): Log {
       const line = waitReasonLine(wait);
       if (terminal.verbose && line !== undefined) say(terminal, line);
     },
+    connecting: (step) => terminal.activity.connects(step),
     reading: (open) => terminal.activity.reads(open),
     request(request, budget) {
       terminal.activity.requested(request, budget);

@@ -145,7 +145,7 @@ function httpBackend(
   const folder = stateFolder(source.env);
   const openPool = async () => {
     const { connectionPool } = await import("../core/api/transport.ts");
-    return connectionPool(address, source.env, CONNECT_MS);
+    return connectionPool(address, source.env, { timeoutMs: CONNECT_MS });
   };
   let pool: ReturnType<typeof openPool> | undefined;
   return createHttpBackend({

@@ -2,6 +2,8 @@
 import { kinds } from "../core/kinds/index.ts";
 import { expandedYaml, formatYaml } from "../fronts/yaml/index.ts";
 
+export { declarationText } from "../fronts/yaml/index.ts";
+
 /** @param path for messages. @throws HostformError with the mistakes of its syntax. */
 export const formatted = (path: string, text: string): string => formatYaml({ path, text }, kinds);
 

@@ -349,6 +349,7 @@ function logOf(redaction: Redaction, onMessage: LoadOptions["onMessage"]): Log {
     alert: report,
     request: (event, budget) => say({ type: "request", request: { ...event, budgetLeft: event.left, budget } }),
     wait: ({ ms }) => say({ type: "waiting", ms }),
+    connecting: () => undefined,
     reading: (open) => say({ type: "reading", open }),
     output: (text) => say({ type: "note", text }),
     showsOutput: onMessage !== undefined,

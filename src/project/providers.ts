@@ -198,6 +198,7 @@ export class Providers {
       ledger: shared.ledger,
       stop: this.#ends.stop,
       signal: this.#ends.now,
+      onConnecting: (step) => log.connecting(step),
       onRequest: (event) => log.request(event, client.requestsPerMinute),
       onWait: (_, wait) => wait && log.wait(wait),
       onWarning: (warning) => {

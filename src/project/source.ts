@@ -81,6 +81,8 @@ export interface Log {
   request(event: RequestEvent, budget: number): void;
   /** A request has to wait for the budget, or for a pause that the API asks for. */
   wait(wait: Wait): void;
+  /** A connection is being opened, with the step that began; undefined: it is open, or has failed. */
+  connecting(step: string | undefined): void;
   /** What is declared is being read: so many listings and objects are not read yet; 0 at the end. */
   reading(open: number): void;
   /** What the user's own program writes, as it comes. */

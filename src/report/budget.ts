@@ -98,6 +98,11 @@ export function waitLine(budget: Budget, now: number, width?: number): string {
   return fitted({ first: "Waiting to send requests", ...budgetParts(budget, now) }, width);
 }
 
+/** `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a wait that is not worth one. */
+export function connectingLine(step: string, ms: number, width = Number.POSITIVE_INFINITY): string | undefined {
+  return ms < SHORT_MS ? undefined : cut(`Waiting for ${Math.floor(ms / 1000)} s: ${step}`, width);
+}
+
 /** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`; undefined for a wait that is not worth one. */
 export function waitReasonLine({ ms, request, cause, limit, own, others, elsewhere }: RequestWait): string | undefined {
   if (ms < SHORT_MS) return undefined;

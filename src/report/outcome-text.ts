@@ -42,7 +42,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     invoiceBlock(plan, result, options),
     ...(interrupted ? [list("Completed:", done)] : []),
     list("Waiting:", waitingTexts(result)),
-    list("No known outcome (a request was sent, and no answer came):", unknown),
+    list("Outcome unknown (a request was sent, and the API may have carried it out):", unknown),
     list("Answered, but the answer could not be recorded:", unrecorded),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),

@@ -263,6 +263,40 @@ describe("adopt", () => {
     expect(control.list("services")).toHaveLength(1);
   });
 
+  it("records declared resources that refer to services whose ids this adoption finds", async () => {
+    const project = await agency(2, { accounts: 0, webhooks: 0 });
+    const { control } = project;
+    const [first, second] = control.list("services");
+    control.create("migration_requests", { domain: "old.acme.example", order_id: first?.id ?? null });
+    control.create("migration_requests", { domain: first?.domain ?? "", order_id: second?.id ?? null });
+    const www = { plan_id: 11, currency: "USD", domain: first?.domain };
+    const shop = { plan_id: 11, currency: "USD", domain: second?.domain };
+    await project.declare({
+      project: "agency",
+      services: { www, shop },
+      migration_requests: {
+        moving: { domain: "old.acme.example", order_id: "${hosting_service.www.id}" },
+        other: { domain: "${hosting_service.www.domain}", order_id: "${hosting_service.shop.id}" },
+      },
+    });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    const { resources } = await project.state();
+    const idOf = (address: string) => resources.get(address)?.attributes.order_id;
+    expect(idOf("hosting_migration_request.moving")).toBe(resources.get("hosting_service.www")?.attributes.id);
+    expect(idOf("hosting_migration_request.other")).toBe(resources.get("hosting_service.shop")?.attributes.id);
+    expect(ran.out).toContain("Adopted 2 services, 2 migration requests.");
+    await project.expectNoChanges();
+  });
+
+  it("prints the name of a second client account as the API has it", async () => {
+    const project = await agency(0, { accounts: 0, webhooks: 0 });
+    for (const name of ["Müller & Söhne", "MÜLLER & Söhne"])
+      project.control.create("accounts", { name, currency: "USD" });
+    const { out } = await project.run("adopt", "--auto-approve");
+    expect(out).toMatch(/client account \S+: (?:Müller|MÜLLER) & Söhne is that of client account/);
+  });
+
   it("adopts services whose status is not understood, and names the words", async () => {
     const project = await agency(1, { accounts: 0, webhooks: 0, pinned: { ...COUNTABLE, status: ["digits"] } });
     const ran = await project.run("adopt", "--auto-approve");

@@ -194,7 +194,7 @@ describe("a state that another program writes meanwhile", () => {
     // Of each one thing is said, and nothing of a journal that another run may have taken over.
     expect(ran.text).toContain("Answered, but the answer could not be recorded:\n  hosting_webhook.one\n");
     expect(ran.text).toContain("Failed:\n  hosting_webhook.two\n");
-    expect(ran.text).not.toMatch(/No known outcome|with no known outcome|What was done is recorded|\.journal/);
+    expect(ran.text).not.toMatch(/Outcome unknown|with no known outcome|What was done is recorded|\.journal/);
   });
 });
 

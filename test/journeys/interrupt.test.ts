@@ -128,7 +128,7 @@ describe("Ctrl-C", () => {
     expect(ran.out).toMatch(/Apply interrupted: \d of 6 changes completed, \d not started, 1 with no known outcome/);
     const open = [...(await project.state()).resources.values()].filter(({ private: mark }) => mark.pending);
     expect(open).toHaveLength(1);
-    expect(ran.out).toContain(`no answer came):\n  ${open[0]?.address}`);
+    expect(ran.out).toContain(`carried it out):\n  ${open[0]?.address}`);
     const resolved = JSON.parse((await project.run("resolve", "--json")).out);
     expect(JSON.stringify(resolved).match(/"address"/g)).toHaveLength(1);
 

@@ -21,6 +21,17 @@ function rewritten(answer: unknown, names: Readonly<Record<string, (value: unkno
   );
 }
 
+it("a webhook URL with escapes in another case, or with the letter itself, is no change and is sent as declared", async () => {
+  const hooks = (url: string) => ({ project: "forms", webhooks: { hook: { url, events: ["invoice.paid"] } } });
+  const project = await startProject({ declare: hooks("https://hooks.example/%c3%bc") });
+  await project.apply();
+  expect(project.control.list("webhooks").map(({ url }) => url)).toEqual(["https://hooks.example/%c3%bc"]);
+  for (const url of ["https://hooks.example/%C3%BC", "https://hooks.example/\u00fc"]) {
+    await project.declare(hooks(url));
+    await project.expectNoChanges();
+  }
+});
+
 describe("an international domain", () => {
   it("is sent as A-labels, and its other form, its case and the root's dot are no change", async () => {
     const project = await startProject({ declare: declared("M\u00fcnchen.example", `Dev@${U}`) });

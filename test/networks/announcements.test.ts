@@ -37,6 +37,11 @@ describe("an announced end of the API is one warning of a run", () => {
     const { hostform } = JSON.parse(planned.out);
     expect(hostform.diagnostics).toMatchObject([{ severity: "warning", code: "api.deprecated" }]);
     expect([count(planned.out), count(planned.err)]).toEqual([1, 0]);
+    const quiet: [name: string, ...args: string[]][] = [["plan"], ["services"], ["apply", "--auto-approve"]];
+    for (const args of quiet) expect(count((await run([...args, "--quiet"])).text), args[0]).toBe(1);
+    await run(["state", "rm", "hosting_webhook.hook"]);
+    const again = await run(["apply", "--auto-approve", "--quiet"]);
+    expect(count(again.text), again.text).toBe(1);
     const listed = await run(["services", "--json"]);
     expect(JSON.parse(listed.out)).toBeTruthy();
     expect([count(listed.out), count(listed.err)]).toEqual([0, 1]);
@@ -86,7 +91,7 @@ describe("a pause of 24 hours is reported in full, and not waited for", () => {
     ["Retry-After: 86400", "429 Too Many Requests", ["retry-after: 86400"], "a pause of 24 hours"],
     ["an HTTP date", "429 Too Many Requests", [date, `retry-after: ${inDays(1)}`], "a pause of 24 hours"],
     ["a week", "429 Too Many Requests", ["retry-after: 604800"], "a pause of 168 hours"],
-    ["503", "503 Service Unavailable", ["retry-after: 86400"], "The API asks for a pause of 24 hours."],
+    ["503", "503 Service Unavailable", ["retry-after: 86400"], "The API asks for a pause of 24 hours, until 20"],
     ["503 with a date", "503 Service Unavailable", [date, `retry-after: ${inDays(1)}`], "a pause of 24 hours"],
   ])("%s", async (_, status, headers, says) => {
     const { port, asked } = await answering(jsonAnswer({ message: "Later." }, `HTTP/1.1 ${status}`, ...headers));

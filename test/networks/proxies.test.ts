@@ -63,22 +63,22 @@ describe("a proxy that opens tunnels", () => {
     const names = { [API_HOST]: await tlsBefore(target, certificates.expired) };
     const { port } = await startProxy({ names });
     const { text } = await workplace({ ...BASE, HTTPS_PROXY: `http://127.0.0.1:${port}` }).run(["plans"]);
-    expect(text).toContain(`TLS handshake with ${API_HOST}:443: its certificate expired on 2021-03-01`);
+    expect(text).toContain(
+      `TLS handshake with ${API_HOST}:443 through the proxy 127.0.0.1:${port}: its certificate expired on 2021-03-01`,
+    );
   });
 });
 
 describe("a proxy that wants a password", () => {
   it.each([
-    ["none", "", "asks for a user name and a password (407)"],
-    ["a wrong one", "me:canary-wrong@", "rejects the user name or the password (407)"],
-  ])("refuses %s, at once, and no message has it", async (_, given, says) => {
+    ["none", "", "asks for a user name and a password (407)", "Write them into"],
+    ["a wrong one", "me:canary-wrong@", "rejects the user name or the password (407)", "Correct them in"],
+  ])("refuses %s, at once, and no message has it", async (_, given, says, fix) => {
     const { proxy, plans, asked } = await behind({ pair: "me:right" });
     const { code, text } = await plans({ HTTPS_PROXY: `http://${given}127.0.0.1:${proxy.port}` });
     expect(code).toBe(1);
     expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} ${says}`);
-    expect(text.replace(/\s+/g, " ")).toContain(
-      `Write them into HTTPS_PROXY: http://USER:PASSWORD@127.0.0.1:${proxy.port}`,
-    );
+    expect(text.replace(/\s+/g, " ")).toContain(`${fix} HTTPS_PROXY: http://USER:PASSWORD@127.0.0.1:${proxy.port}`);
     expect(text).not.toMatch(/canary-wrong|attempt/);
     expect(proxy.asked.length).toBe(1);
     expect(asked).toEqual([]);
@@ -92,7 +92,9 @@ describe("NO_PROXY", () => {
     const { code, text } = await plans({ HTTPS_PROXY: url, NO_PROXY: ".example, hosting.test" });
     expect(code).toBe(1);
     expect(text).toMatch(/resolving api\.hosting\.test: (host not found|name lookup failed)/);
-    expect(text).toContain("If only your proxy resolves the name, set HTTPS_PROXY.");
+    expect(text).toContain(
+      "NO_PROXY exempts api.hosting.test, so hostform does not use the proxy of HTTPS_PROXY. If only your proxy resolves the name, take the entry out of NO_PROXY.",
+    );
     expect(proxy.asked).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 /** Networks that customers have, on loopback: TLS servers with all kinds of certificates, proxies, and hostform as a process in them. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
@@ -159,7 +159,12 @@ export function workplace(variables: Readonly<Record<string, string>>, dir = tem
   writeFileSync(path.join(dir, "authority.pem"), AUTHORITY);
   return {
     dir,
-    run(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> {
+    /** @param onStart called with the process. */
+    run(
+      args: readonly string[],
+      more: Readonly<Record<string, string>> = {},
+      onStart: (child: ChildProcess) => void = () => undefined,
+    ): Promise<Ran> {
       const env = {
         HOME: dir,
         PATH: process.env.PATH,
@@ -171,6 +176,7 @@ export function workplace(variables: Readonly<Record<string, string>>, dir = tem
         ...more,
       };
       const child = spawn(process.execPath, [path.join(PACKAGE, "dist/hostform.js"), ...args], { cwd: dir, env });
+      onStart(child);
       let [out, err] = ["", ""];
       child.stdout.on("data", (chunk) => {
         out += chunk;

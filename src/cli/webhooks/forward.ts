@@ -34,7 +34,7 @@ export type Forwarder = ReturnType<typeof forwarderTo>;
 
 /** What forwards to a URL. @param secret the one that the application verifies with. */
 function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
-  const dispatcher = connectionPool(url, env, FORWARD_MS);
+  const dispatcher = connectionPool(url, env, { timeoutMs: FORWARD_MS });
   const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
     const { statusCode, body: answer } = await request(url, {
       method: "POST",
@@ -71,7 +71,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
       );
       return { ...outcome, milliseconds: clock.now() - started };
     },
-    close: () => dispatcher.close(),
+    close: () => dispatcher.end(),
   };
 }
 

@@ -9,7 +9,7 @@ import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchan
 import type { Ledger } from "./ledger.ts";
 import { httpDate, Limiter, limit, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
-import { proxyFor } from "./proxy.ts";
+import { routeTo } from "./proxy.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
 import { VERSION } from "./version.ts";
@@ -97,6 +97,11 @@ export interface ClientOptions {
    * where that is known. Those behind it in the queue are not reported.
    */
   readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
+  /**
+   * Called when a step of a connection begins, with its name (`CONNECT api.example:443 through the proxy proxy.example:3128`),
+   * and with undefined when the connection is open or has failed.
+   */
+  readonly onConnecting?: ((step: string | undefined) => void) | undefined;
   /** Called after each HTTP request. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /** Called with `api.deprecated` at most once: an answer announces the end of this version of the API (§9.3). */
@@ -120,12 +125,14 @@ export function resolveOptions(options: ClientOptions) {
   if (!(budgetShare > 0 && budgetShare <= 1)) fail("api.argument", "budgetShare must be above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
   // Refuses a proxy that is not usable before the first request.
-  if (options.dispatcher === undefined) proxyFor(baseUrl, env);
+  if (options.dispatcher === undefined) routeTo(baseUrl, env);
   const openPool = async () => {
     const { connectionPool } = await import("./transport.ts");
-    return connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2));
+    const connectMs = Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2);
+    return connectionPool(baseUrl, env, { timeoutMs: connectMs, onStep: options.onConnecting });
   };
   let own: ReturnType<typeof openPool> | undefined;
+  const limiter = new Limiter({ clock, random, ledger, requestsPerMinute, budgetShare, onWait });
   return {
     baseUrl,
     token,
@@ -136,8 +143,12 @@ export function resolveOptions(options: ClientOptions) {
       own ??= openPool();
       return (await own) as HttpDispatcher;
     },
-    close: async (): Promise<void> => (await own)?.close(),
-    limiter: new Limiter({ clock, random, ledger, requestsPerMinute, budgetShare, onWait }),
+    close: async (): Promise<void> => {
+      const pool = await own;
+      // A request that was given up while its connection was being opened is still in the queue of the pool.
+      await (limiter.isIdle ? pool?.end() : pool?.close());
+    },
+    limiter,
     hostClock: new HostClock(clock),
     redact: createRedact(token),
     timeoutMs,

@@ -3,7 +3,7 @@ import { type Clock, type Code, isObject, type Reached } from "../model/index.ts
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
-import { LONGEST_WAIT_MS, retryAfter, waitWords } from "./limiter.ts";
+import { LONGEST_WAIT_MS, minuteOf, rateHints, waitWords } from "./limiter.ts";
 import type { Redact } from "./token.ts";
 
 /** Turns an answer other than 2xx into the error that callers get. */
@@ -15,7 +15,8 @@ export function refusal(
   const { endpoint } = request;
   const hide = (text: string) => redact(text, request.secrets);
   const body = readBody(reply);
-  const { code, summary, remedy, reached, transient } = classifyError(endpoint, reply, body);
+  const classified = classifyError(endpoint, reply, body);
+  const { code, summary, remedy, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
   const serverMessage = body.message === undefined ? undefined : hide(body.message);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(body.json, hide) : {};
   const said = serverMessage === undefined ? hide(body.form) : `The server says: ${serverMessage}`;
@@ -25,8 +26,15 @@ export function refusal(
     if (news.length === 0) return [];
     return field === "" ? news : [`${field}: ${news.join(" ")}`];
   });
-  const waitMs = retryAfter(reply.headers, clock.now());
-  const asks = (waitMs ?? 0) > LONGEST_WAIT_MS ? [`The API asks for a pause of ${waitWords(waitMs ?? 0)}.`] : [];
+  const now = clock.now();
+  const hints = rateHints(reply.headers, now);
+  const waitMs = hints.retryAfterMs ?? (reply.status === 429 ? hints.resetMs : undefined);
+  const asks: string[] = [];
+  if ((waitMs ?? 0) > LONGEST_WAIT_MS) {
+    const isRefused = reached === "no" && !body.isPage && endpoints[endpoint].repeat !== "safe";
+    if (isRefused) asks.push("The API did not carry out the request.");
+    asks.push(`The API asks for a pause of ${waitWords(waitMs ?? 0)}, until ${minuteOf(now + (waitMs ?? 0))}.`);
+  }
   return new FailedAttempt(endpoint, {
     code,
     summary,
@@ -102,6 +110,10 @@ function isOwnLimit({ headers, cut }: ApiReply, { isOwn, isPage }: RefusalBody):
 const OTHER_REQUEST =
   /(?:different|other|another|not the same|only\b.{0,80}\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
 
+/** Words of a 403 that is about the token or its owner. */
+const ABOUT_ABILITIES =
+  /abilit|permi|scope|token|privilege|right|role|owner|account|forbid|unauthori[sz]|not allowed|denied|may not|restrict/i;
+
 interface Classification {
   readonly code: Code;
   readonly summary: string;
@@ -124,6 +136,13 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
       remedy: "Check the token; create a new one in the dashboard (API Tokens) if it was revoked.",
     };
   }
+  if (status === 403 && body.message !== undefined && !ABOUT_ABILITIES.test(body.message)) {
+    return {
+      code: "api.forbidden",
+      summary: `The API refused ${what} (403)`,
+      remedy: `Follow what the server says. If the token is the reason: it needs the ability "${ability}".`,
+    };
+  }
   if (status === 403) {
     return {
       code: "api.forbidden",
@@ -135,8 +154,8 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
     if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? ""))) {
       return {
         code: "api.malformed",
-        summary: `A web page or a text came in place of the API's answer (${status})`,
-        remedy: "Check that the base URL is the API's address, and that no proxy answers in its place.",
+        summary: `A text came in place of the API's answer (${status})`,
+        remedy: NO_GATEWAY,
         // The API behind the proxy may have done it before its answer was lost.
         ...(changes && { reached: "maybe" as const }),
       };
@@ -212,6 +231,25 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
     remedy: "Read what the server says about it.",
   };
 }
+
+/**
+ * A web page in place of the API's answer: a gateway wrote it, so its status says nothing about the token or the values. The API
+ * behind the gateway may have carried out the request.
+ */
+function ofPage(classified: Classification, endpoint: EndpointName, { status }: ApiReply): Classification {
+  if (status < 400 || status === 407) return classified;
+  const changes = endpoints[endpoint].repeat !== "safe";
+  return {
+    ...classified,
+    ...(!classified.transient && status !== 429 && { code: "api.malformed" as const }),
+    summary: `A web page came in place of the API's answer (${status})`,
+    remedy: classified.transient ? `Try again later. ${NO_GATEWAY}` : NO_GATEWAY,
+    ...(changes && classified.reached === undefined && { reached: "maybe" as const }),
+  };
+}
+
+const NO_GATEWAY =
+  "Check that the base URL is the API's address, and that no proxy or gateway answers in its place. If one does, ask its administrator to allow requests to the API.";
 
 /** A failure that may pass, and that leaves open whether the request was carried out. */
 function again(code: Code, summary: string): Classification {

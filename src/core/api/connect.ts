@@ -7,31 +7,54 @@ import type { PeerCertificate, TLSSocket } from "node:tls";
 import type { buildConnector } from "undici";
 import {
   authorityOf,
+  checkOf,
+  connectFailure,
   dialFailure,
+  handshakeWith,
   NoConnection,
   nameOf,
-  type Peer,
   stepFailure,
   tlsFailure,
   tunnelFailure,
 } from "./network-failure.ts";
-import { type HttpProxy, portOf } from "./proxy.ts";
+import { type HttpProxy, type Peer, portOf, type Route } from "./proxy.ts";
 
-/** Opens connections for undici's pool. @param forwards the proxy takes requests for plain http; no tunnel is needed. */
-export function connectorTo(
-  proxy: HttpProxy | undefined,
-  forwards: boolean,
-  timeoutMs: number,
-): buildConnector.connector {
+export interface ConnectorOptions {
+  readonly route: Route;
+  /** The proxy takes requests for plain http; no tunnel is needed. */
+  readonly forwards: boolean;
+  readonly timeoutMs: number;
+  /** Aborted: nobody waits for a connection any more. */
+  readonly closed: AbortSignal;
+  /** Called with each step that begins, and with undefined when a connection is open or has failed. */
+  readonly onStep?: ((step: string | undefined) => void) | undefined;
+}
+
+/** How long a refused sign-on is not tried again, in ms: proxies lock accounts after a few wrong passwords. */
+const REFUSED_MS = 60_000;
+
+/** Opens connections for undici's pool. */
+export function connectorTo(options: ConnectorOptions): buildConnector.connector {
+  const { proxy } = options.route;
+  let first: Promise<Socket> | undefined;
+  let refused: { readonly error: NoConnection; readonly at: number } | undefined;
+  const open = async (target: Peer, servername: string | undefined): Promise<Socket> => {
+    // The first connection shows whether the proxy accepts the password; the others wait for it.
+    if (first !== undefined && proxy?.authorization !== undefined) await first.catch(() => undefined);
+    if (refused !== undefined && Date.now() < refused.at + REFUSED_MS) throw refused.error;
+    const opened = new Attempt(options).open(target, servername);
+    first ??= opened;
+    try {
+      return await opened;
+    } catch (error) {
+      if (error instanceof NoConnection && error.isSignOn) refused = { error, at: Date.now() };
+      throw error;
+    }
+  };
   return ({ hostname, protocol, port, servername }, callback) => {
     const target = { host: hostname, port: portOf({ port, protocol }) };
-    const attempt = new Attempt(timeoutMs);
-    const opened = attempt.open(target, {
-      proxy,
-      forwards,
-      servername: protocol === "https:" ? (servername ?? (isIP(hostname) === 0 ? hostname : "")) : undefined,
-    });
-    opened.then(
+    const name = protocol === "https:" ? (servername ?? (isIP(hostname) === 0 ? hostname : "")) : undefined;
+    open(target, name).then(
       (socket) => callback(null, dropInformational(socket)),
       (error: Error) => callback(error, null),
     );
@@ -40,28 +63,25 @@ export function connectorTo(
 
 /** Opens one connection, step by step, within one time limit. */
 class Attempt {
-  readonly #timeoutMs: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #options: ConnectorOptions;
   #step = "";
+  #remedy: string | undefined;
   #socket: Socket | undefined;
 
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-    // The system's clock: nothing has left, so no clock of a test decides what becomes of it.
-    this.#timer = setTimeout(() => {
-      this.#socket?.destroy(stepFailure(this.#step, `no answer within ${this.#timeoutMs / 1000} s`));
-    }, timeoutMs);
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
   }
 
-  /** @param path.servername of the API, "" for an address; undefined: no TLS. */
-  async open(
-    target: Peer,
-    {
-      proxy,
-      forwards,
-      servername,
-    }: { proxy: HttpProxy | undefined; forwards: boolean; servername: string | undefined },
-  ): Promise<Socket> {
+  /** @param servername of the API, "" for an address; undefined: no TLS. */
+  async open(api: Peer, servername: string | undefined): Promise<Socket> {
+    const { route, forwards, timeoutMs, closed, onStep } = this.#options;
+    const { proxy, ...direct } = route;
+    const target: Peer = { ...api, ...direct, ...(proxy !== undefined && { via: proxy }) };
+    const giveUp = (reason: string) => this.#socket?.destroy(stepFailure(this.#step, reason, { remedy: this.#remedy }));
+    // The system's clock: nothing has left, so no clock of a test decides what becomes of it.
+    const timer = setTimeout(giveUp, timeoutMs, `no answer within ${timeoutMs / 1000} s`);
+    const onClosed = () => giveUp("not needed any more");
+    closed.addEventListener("abort", onClosed);
     try {
       let socket = await this.#dial(proxy ?? target);
       if (proxy?.isTls) socket = await this.#secure(socket, proxy, isIP(proxy.host) === 0 ? proxy.host : "");
@@ -71,12 +91,20 @@ class Attempt {
       this.#socket?.destroy();
       throw error;
     } finally {
-      clearTimeout(this.#timer);
+      clearTimeout(timer);
+      closed.removeEventListener("abort", onClosed);
+      onStep?.(undefined);
     }
   }
 
+  #begin(step: string, peer: Peer): void {
+    this.#step = step;
+    this.#remedy = checkOf(peer);
+    this.#options.onStep?.(step);
+  }
+
   async #dial(peer: Peer): Promise<Socket> {
-    this.#step = `connecting to ${nameOf(peer)}`;
+    this.#begin(`connecting to ${nameOf(peer)}`, peer);
     const socket = connect({
       host: peer.host,
       port: peer.port,
@@ -90,7 +118,7 @@ class Attempt {
 
   /** Asks the proxy for a tunnel. */
   async #tunnel(socket: Socket, proxy: HttpProxy, target: Peer): Promise<Socket> {
-    this.#step = `CONNECT ${authorityOf(target)} through ${nameOf(proxy)}`;
+    this.#begin(`CONNECT ${authorityOf(target)} through ${nameOf(proxy)}`, proxy);
     const { request } = await import("node:http");
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     request({
@@ -102,23 +130,19 @@ class Attempt {
         ...(proxy.authorization !== undefined && { "proxy-authorization": proxy.authorization }),
       },
     })
-      .on("connect", ({ statusCode = 0 }, _, head) => {
+      .on("connect", ({ statusCode = 0, headers }, _, head) => {
         if (statusCode < 200 || statusCode > 299)
-          return reject(tunnelFailure(statusCode, proxy, target, proxy.authorization !== undefined));
+          return reject(tunnelFailure({ status: statusCode, headers }, proxy, target));
         if (head.length > 0) socket.unshift(head);
         resolve(socket);
       })
-      .on("error", (error) =>
-        reject(
-          error instanceof NoConnection ? error : stepFailure(this.#step, "the proxy closed the connection", error),
-        ),
-      )
+      .on("error", (error) => reject(error instanceof NoConnection ? error : connectFailure(this.#step, error, proxy)))
       .end();
     return promise;
   }
 
   async #secure(socket: Socket, peer: Peer, servername: string): Promise<Socket> {
-    this.#step = `TLS handshake with ${nameOf(peer)}`;
+    this.#begin(handshakeWith(peer), peer);
     // Most tests and the sandbox speak plain http, and need none of it.
     const { connect: connectTls } = await import("node:tls");
     const secured: TLSSocket = connectTls({ socket, host: peer.host, servername, ALPNProtocols: ["http/1.1"] });

@@ -46,6 +46,8 @@ export interface WaitReason {
   readonly elsewhere: number;
   /** Rest of the pause that the host asked for, in ms, even if it is longer than any pause kept. */
   readonly askedMs?: number;
+  /** When the refusal came that began the pause, in milliseconds since the epoch. */
+  readonly since?: number;
 }
 
 /** The answer to one request, as the ledger needs it. */

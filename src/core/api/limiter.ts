@@ -53,9 +53,11 @@ export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number 
 /** The server asks for a longer pause than {@link LONGEST_WAIT_MS}. */
 export class PauseTooLong extends Error {
   readonly waitMs: number;
-  constructor(waitMs: number) {
+  readonly why: Reservation["why"];
+  constructor(waitMs: number, why?: Reservation["why"]) {
     super("the rate limit asks for too long a pause");
     this.waitMs = waitMs;
+    this.why = why;
   }
 }
 
@@ -122,6 +124,11 @@ export class Limiter {
     return this.#limit;
   }
 
+  /** No request is under way. */
+  get isIdle(): boolean {
+    return this.#underWay === 0;
+  }
+
   /** What may be sent from now on, as far as it is known. */
   async outlook(): Promise<Omit<RequestBudget, "latencyMs">> {
     const now = this.#clock.now();
@@ -154,7 +161,7 @@ export class Limiter {
           this.#lastSent = now;
           return { waitedMs: now - started, left };
         }
-        if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(Math.max(waitMs, why?.askedMs ?? 0));
+        if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
         this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
         await this.#clock.sleep(waitMs, signal);
       }
@@ -248,14 +255,7 @@ export function limit(
     } catch (error) {
       if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
       if (!(error instanceof PauseTooLong)) throw error;
-      throw new FailedAttempt(request.endpoint, {
-        code: "api.rate_limited",
-        summary: `The API asks for a pause of ${waitWords(error.waitMs)}`,
-        reached: "no",
-        status: 429,
-        detail: `${describeEndpoint(request.endpoint)} was not sent.`,
-        remedies: ["Run the command again after that time."],
-      });
+      throw paused(request, error, clock.now());
     }
     const sentAt = clock.now();
     // The wait for the turn counts, and so do the pauses between attempts.
@@ -274,6 +274,25 @@ export function limit(
       limiter.answered();
     }
   };
+}
+
+/** A request that was not sent, because the host refused one with this token and asked for a long pause. */
+function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong, now: number): FailedAttempt {
+  const askedMs = Math.max(waitMs, why?.askedMs ?? 0);
+  const since = why?.since === undefined ? "" : ` at ${minuteOf(why.since)}`;
+  const until = minuteOf(now + waitMs);
+  const kept = waitMs < askedMs ? ` hostform sends nothing with this token until ${until}, then it asks again.` : "";
+  return new FailedAttempt(endpoint, {
+    code: "api.rate_limited",
+    summary: `The API asks for a pause of ${waitWords(askedMs)}`,
+    reached: "no",
+    status: 429,
+    detail: `${describeEndpoint(endpoint)} was not sent${attempt > 1 ? " again" : ""}. The API refused a request with this token${since} (429), and asks for a pause until ${minuteOf(now + askedMs)}.${kept}`,
+    remedies: [
+      `Run the command again after ${until}.`,
+      "If you know that the host is ready again, set HOSTFORM_LEDGER=memory for one command: it ignores the pause, which all processes of this machine share.",
+    ],
+  });
 }
 
 /** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
@@ -338,6 +357,9 @@ export function waitWords(ms: number): string {
     ms > 5 * 3_600_000 ? ["hours", 3_600_000] : ms > 5 * 60_000 ? ["minutes", 60_000] : ["seconds", 1_000];
   return `${Math.ceil(ms / unitMs)} ${name}`;
 }
+
+/** `2026-11-29 22:41 UTC` */
+export const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 /** The server's idea of now, so that a clock that differs from ours does not distort its dates. */
 function serverNow(headers: ApiReply["headers"], now: number): number {

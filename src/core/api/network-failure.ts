@@ -1,7 +1,9 @@
 /** Failures below HTTP: the step that failed, the reason, and what to do. */
+import { readFileSync } from "node:fs";
 import type { PeerCertificate } from "node:tls";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
 import { PROXY_AUTHENTICATION } from "./errors.ts";
+import type { HttpProxy, Peer } from "./proxy.ts";
 
 /** A failure below HTTP, with its meaning for the request. */
 export interface NetworkFailure {
@@ -15,19 +17,14 @@ export interface NetworkFailure {
 /** A connection could not be opened, so no request left. */
 export class NoConnection extends Error {
   readonly failure: NetworkFailure;
+  /** The proxy did not accept the user name and password, or asks for them. */
+  readonly isSignOn: boolean;
 
-  constructor(failure: Omit<NetworkFailure, "reached">, options?: ErrorOptions) {
+  constructor(failure: Omit<NetworkFailure, "reached">, options: ErrorOptions & { isSignOn?: boolean } = {}) {
     super(failure.what, options);
     this.failure = { ...failure, reached: "no" };
+    this.isSignOn = options.isSignOn ?? false;
   }
-}
-
-/** The other end of a connection: the API or its proxy. */
-export interface Peer {
-  readonly host: string;
-  readonly port: number;
-  /** The environment variable that names the proxy; undefined: the API itself. */
-  readonly variable?: string;
 }
 
 /** `api.example.com:443`, `the proxy proxy.example:3128`. */
@@ -37,6 +34,17 @@ export const nameOf = (peer: Peer): string => `${peer.variable === undefined ? "
 export const authorityOf = ({ host, port }: Peer): string => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 const CHECK_URL = "Check the base URL, the network and the proxy.";
+
+/** The check of a peer that closed the connection, or did not answer. */
+export function checkOf({ variable, via, ...peer }: Peer): string {
+  if (variable !== undefined) return `Check ${variable}, and that the proxy runs.`;
+  if (via === undefined) return CHECK_URL;
+  return `Check that ${nameOf(via)} supports CONNECT to ${authorityOf(peer)}, and passes on the bytes unchanged.`;
+}
+
+/** `TLS handshake with api.example.com:443 through the proxy proxy.example:3128` */
+export const handshakeWith = (peer: Peer): string =>
+  `TLS handshake with ${nameOf(peer)}${peer.via === undefined ? "" : ` through ${nameOf(peer.via)}`}`;
 
 /** Codes that only occur before a request is sent: looking up the name, connecting. */
 const BEFORE: Readonly<Record<string, string>> = {
@@ -125,27 +133,43 @@ export function dialFailure(cause: unknown, peer: Peer): NoConnection {
   const code = errnoOf(cause) ?? "unknown error";
   const looksUp = syscallOf(cause) === "getaddrinfo";
   const step = looksUp ? `resolving ${nameOfHost(peer)}` : `connecting to ${nameOf(peer)}`;
-  const check = peer.variable === undefined ? "Check the base URL" : `Check ${peer.variable}`;
-  const rest =
-    peer.variable !== undefined
-      ? `, and that the proxy runs.`
-      : looksUp
-        ? " and this machine's name servers. If only your proxy resolves the name, set HTTPS_PROXY."
-        : " and the network. If a proxy leads out of this network, set HTTPS_PROXY.";
   const what = `${step}: ${connectionWords(code)} (${code})`;
-  return new NoConnection({ what, transient: true, remedies: [`${check}${rest}`] }, { cause });
+  const remedy = peer.variable === undefined ? `${directCheck(peer, looksUp)}` : checkOf(peer);
+  return new NoConnection({ what, transient: true, remedies: [remedy] }, { cause });
+}
+
+function directCheck({ host, proxyVariable = "HTTPS_PROXY", isExempt }: Peer, looksUp: boolean): string {
+  const check = `Check the base URL and ${looksUp ? "this machine's name servers" : "the network"}.`;
+  const needed = looksUp ? "only your proxy resolves the name" : "a proxy leads out of this network";
+  return isExempt
+    ? `${check} NO_PROXY exempts ${host}, so hostform does not use the proxy of ${proxyVariable}. If ${needed}, take the entry out of NO_PROXY.`
+    : `${check} If ${needed}, set ${proxyVariable}.`;
 }
 
 const nameOfHost = ({ host, variable }: Peer) => (variable === undefined ? host : `the proxy ${host}`);
 
 /** A proxy that answered CONNECT with another status than 2xx. */
-export function tunnelFailure(status: number, proxy: Peer, target: Peer, signedOn: boolean): NoConnection {
-  const { host, variable } = { variable: "HTTPS_PROXY", ...proxy };
+export function tunnelFailure(
+  { status, headers }: { readonly status: number; readonly headers: { readonly "proxy-authenticate"?: unknown } },
+  proxy: HttpProxy,
+  target: Peer,
+): NoConnection {
   const authority = authorityOf(target);
   if (status === 407) {
-    const does = signedOn ? "rejects the user name or the password" : "asks for a user name and a password";
-    const remedies = [`Write them into ${variable}: http://USER:PASSWORD@${host}:${proxy.port}, each percent-encoded.`];
-    return new NoConnection({ what: `${nameOf(proxy)} ${does} (407)`, transient: false, remedies });
+    const schemes = schemesIn([headers["proxy-authenticate"]].flat().join(", "));
+    const isSignedOn = proxy.authorization !== undefined;
+    const hasBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
+    const does = isSignedOn ? "rejects the user name or the password" : "asks for a user name and a password";
+    const what = hasBasic ? does : `accepts sign-ons by ${schemes.join(", ")} only, and hostform supports Basic only`;
+    const form = `http${proxy.isTls ? "s" : ""}://USER:PASSWORD@${authorityOf(proxy)}`;
+    const write = isSignedOn ? `Correct them in ${proxy.variable}` : `Write them into ${proxy.variable}`;
+    const remedy = hasBasic
+      ? `${write}: ${form}, each percent-encoded.`
+      : `Ask the administrator of the proxy for a sign-on by Basic, or run a proxy on this machine that signs on, and set ${proxy.variable} to its address.`;
+    return new NoConnection(
+      { what: `${nameOf(proxy)} ${what} (407)`, transient: false, remedies: [remedy] },
+      { isSignOn: true },
+    );
   }
   const transient = status >= 500;
   const remedy = transient
@@ -158,9 +182,44 @@ export function tunnelFailure(status: number, proxy: Peer, target: Peer, signedO
   });
 }
 
+/** The schemes of Proxy-Authenticate (RFC 9110, 11.7.1): `NTLM`, `Negotiate`; without their parameters. */
+function schemesIn(header: string): string[] {
+  const bare = header.replace(/"(?:[^"\\]|\\.)*"/g, '""').slice(0, 1_000);
+  const names = [...bare.matchAll(/(?:^|,)\s*([A-Za-z][\w-]{0,30})(?=\s+[^\s=]|\s*(?:,|$))/g)];
+  return [...new Set(names.map(([, name = ""]) => name))];
+}
+
+/** A proxy that answered CONNECT with something other than HTTP, or closed the connection. */
+export function connectFailure(step: string, cause: Error & { rawPacket?: unknown }, proxy: HttpProxy): NoConnection {
+  const { rawPacket, message } = cause;
+  const first = Buffer.isBuffer(rawPacket) ? rawPacket[0] : undefined;
+  if (!String(errnoOf(cause)).startsWith("HPE_"))
+    return stepFailure(step, "the proxy closed the connection", { cause, remedy: checkOf(proxy) + useTls(proxy) });
+  // An alert of TLS, type 21.
+  const speaksTls = first === 0x15;
+  return new NoConnection(
+    {
+      what: `${step}: ${speaksTls ? "the proxy expects TLS" : `the proxy's answer is not HTTP (${message})`}`,
+      transient: false,
+      remedies: [
+        speaksTls
+          ? `Write https://${authorityOf(proxy)} into ${proxy.variable}.`
+          : `Check the host and the port in ${proxy.variable}: a server that is no HTTP proxy may listen there.${useTls(proxy)}`,
+      ],
+    },
+    { cause },
+  );
+}
+
+const useTls = ({ isTls }: HttpProxy) => (isTls ? "" : " If the proxy expects TLS, write https:// before its name.");
+
 /** A step that took too long, or a peer that closed the connection during it. */
-export function stepFailure(step: string, reason: string, cause?: unknown): NoConnection {
-  return new NoConnection({ what: `${step}: ${reason}`, transient: true, remedies: [CHECK_URL] }, { cause });
+export function stepFailure(
+  step: string,
+  reason: string,
+  { cause, remedy = CHECK_URL }: { cause?: unknown; remedy?: string | undefined } = {},
+): NoConnection {
+  return new NoConnection({ what: `${step}: ${reason}`, transient: true, remedies: [remedy] }, { cause });
 }
 
 /** A TLS handshake that failed. @param certificate of the peer, empty if none came. @param now milliseconds since the epoch. */
@@ -171,21 +230,23 @@ export function tlsFailure(
   now: number,
 ): NoConnection {
   const code = errnoOf(cause) ?? "unknown error";
-  const step = `TLS handshake with ${nameOf(peer)}`;
+  const step = handshakeWith(peer);
   const [reason, remedy] = CERTIFICATE.test(code)
     ? certificateReason(code, peer, certificate, now)
     : (handshakeReason(code, peer) ?? []);
   if (reason === undefined || remedy === undefined)
-    return stepFailure(step, `the connection was closed (${code})`, cause);
+    return stepFailure(step, `the connection was closed (${code})`, { cause, remedy: checkOf(peer) });
   return new NoConnection({ what: `${step}: ${reason} (${code})`, transient: false, remedies: [remedy] }, { cause });
 }
 
 type Reason = readonly [reason: string, remedy: string];
 
-function handshakeReason(code: string, { variable }: Peer): Reason | undefined {
-  const address = variable ?? "the base URL";
-  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
-    return ["the server does not speak TLS", `Check the port of ${address}: a server of plain http may listen there.`];
+function handshakeReason(code: string, peer: Peer): Reason | undefined {
+  const address = peer.variable ?? "the base URL";
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code)) {
+    const check = `Check the port of ${address}: a server of plain http may listen there.`;
+    return ["the server does not speak TLS", peer.via === undefined ? check : `${checkOf(peer)} ${check}`];
+  }
   if (/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/.test(code))
     return ["the server offers no version of TLS from 1.2 on", "The host must offer TLS 1.2 or later."];
   if (code.startsWith("ERR_SSL_"))
@@ -211,9 +272,7 @@ function certificateReason(code: string, peer: Peer, certificate: Partial<PeerCe
     const remedy = `Write one of these names into ${address}, or ask ${owner.toLowerCase()} for a certificate that names ${peer.host}.`;
     return [`its certificate is for ${namesOf(certificate)}, not for ${peer.host}`, remedy];
   }
-  const trust = process.env.NODE_EXTRA_CA_CERTS
-    ? "add it to the PEM file that NODE_EXTRA_CA_CERTS names"
-    : "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
+  const trust = trustRemedy(process.env.NODE_EXTRA_CA_CERTS);
   if (code === "DEPTH_ZERO_SELF_SIGNED_CERT")
     return ["its certificate is self-signed", `If you know this certificate, ${trust}. Otherwise check ${address}.`];
   if (/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/.test(code)) {
@@ -228,6 +287,19 @@ function certificateReason(code: string, peer: Peer, certificate: Partial<PeerCe
     "its certificate is not accepted",
     `Check ${address}. If it is correct, report the code to ${owner.toLowerCase()}.`,
   ];
+}
+
+/** The end of a remedy: how to trust a certificate. Node only warns of a file that it cannot read. */
+function trustRemedy(file: string | undefined): string {
+  if (!file) return "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
+  const names = `NODE_EXTRA_CA_CERTS names ${short(file)}`;
+  try {
+    const isPem = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(readFileSync(file, "latin1"));
+    if (isPem) return "add it to the PEM file that NODE_EXTRA_CA_CERTS names";
+    return `put it there in PEM form: ${names}, which holds no certificate in this form`;
+  } catch (error) {
+    return `correct the path: ${names}, which cannot be read (${errnoOf(error) ?? "unknown error"})`;
+  }
 }
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);

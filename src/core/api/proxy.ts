@@ -1,9 +1,27 @@
 /** The proxy to a server, by the environment. */
 import { fail } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
-import type { Peer } from "./network-failure.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The other end of a connection: the API or its proxy. */
+export interface Peer {
+  readonly host: string;
+  readonly port: number;
+  /** The environment variable that names the proxy; undefined: the API itself. */
+  readonly variable?: string;
+  /** The proxy through which the API is reached. */
+  readonly via?: Peer;
+  /** The environment variable that would name a proxy to the API. */
+  readonly proxyVariable?: string | undefined;
+  /** That variable is set, and NO_PROXY exempts the API. */
+  readonly isExempt?: boolean | undefined;
+}
+
+/** The way to a server. */
+export interface Route extends Pick<Peer, "proxyVariable" | "isExempt"> {
+  readonly proxy: HttpProxy | undefined;
+}
 
 /** A proxy, and what it wants to be signed on with. */
 export interface HttpProxy extends Peer {
@@ -14,15 +32,16 @@ export interface HttpProxy extends Peer {
 }
 
 /**
- * The proxy to a server by HTTPS_PROXY or HTTP_PROXY, and NO_PROXY, lower case first; undefined: directly. Loopback addresses are
+ * The way to a server by HTTPS_PROXY or HTTP_PROXY, and NO_PROXY, lower case first. Loopback addresses are
  * never proxied: plain http is allowed there because it does not leave the machine.
  * @throws HostformError `provider.proxy`; the value may hold a password and is not repeated.
  */
-export function proxyFor(url: URL, env: Variables): HttpProxy | undefined {
-  if (isLoopback(url)) return undefined;
+export function routeTo(url: URL, env: Variables): Route {
+  if (isLoopback(url)) return { proxy: undefined };
   const variable = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
   const value = setting(env, variable);
-  if (value === "" || isExempt(setting(env, "NO_PROXY"), bare(url.hostname), portOf(url))) return undefined;
+  const exempt = value !== "" && isExempt(setting(env, "NO_PROXY"), bare(url.hostname), portOf(url));
+  if (value === "" || exempt) return { proxy: undefined, proxyVariable: variable, isExempt: exempt };
   // An address without a scheme is customary: `proxy.example:3128`.
   const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
   const pair = proxy === null ? undefined : pairIn(proxy);
@@ -34,11 +53,13 @@ export function proxyFor(url: URL, env: Variables): HttpProxy | undefined {
     });
   }
   return {
-    host: bare(proxy.hostname),
-    port: portOf(proxy),
-    variable,
-    isTls: proxy.protocol === "https:",
-    authorization: pair === "" ? undefined : `Basic ${Buffer.from(pair).toString("base64")}`,
+    proxy: {
+      host: bare(proxy.hostname),
+      port: portOf(proxy),
+      variable,
+      isTls: proxy.protocol === "https:",
+      authorization: pair === "" ? undefined : `Basic ${Buffer.from(pair).toString("base64")}`,
+    },
   };
 }
 

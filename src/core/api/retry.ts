@@ -92,7 +92,8 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   if (!error.transient) return undefined;
   if (error.status === 429) {
     tally.refusals += 1;
-    // The limiter makes every request wait, this one included.
+    // A longer pause is reported. In a shorter one the limiter makes every request wait, this one included.
+    if ((error.waitMs ?? 0) > LONGEST_WAIT_MS) return undefined;
     return tally.refusals < MOST_REFUSALS ? 0 : undefined;
   }
   if (error.status === 409) {

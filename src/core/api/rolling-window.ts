@@ -317,8 +317,12 @@ export class RollingWindow {
     const [own, elsewhere] = [count((booked) => booked === who), count((booked) => booked === FOREIGN)];
     const others = this.#bookings.length - own - elsewhere;
     const askedMs = cause === "pause" ? Math.max(0, this.#facts.askedUntil - now) : 0;
-    const why = { cause, limit, own, others, elsewhere, ...(askedMs > 0 && { askedMs }) };
+    const why = { cause, limit, own, others, elsewhere, ...(askedMs > 0 && { askedMs }), ...this.#sinceOf(cause) };
     return { waitMs: until - now, left: 0, why };
+  }
+
+  #sinceOf(cause: WaitReason["cause"]): Pick<WaitReason, "since"> {
+    return cause === "pause" && this.#facts.refusedAt > 0 ? { since: this.#facts.refusedAt } : {};
   }
 
   /** How many requests are others' turn: of those who wait, as many as each is short of an equal part. */

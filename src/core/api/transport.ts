@@ -2,7 +2,7 @@
 import type { ZlibOptions } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
-import { connectorTo } from "./connect.ts";
+import { type ConnectorOptions, connectorTo } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt } from "./errors.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type HttpDispatcher,
 } from "./exchange.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
-import { proxyFor, type Variables } from "./proxy.ts";
+import { routeTo, type Variables } from "./proxy.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -260,21 +260,44 @@ function unreachable(
 const CONNECTIONS = 10;
 
 /** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
-export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
-  const proxy = proxyFor(baseUrl, env);
-  const forwards = proxy !== undefined && baseUrl.protocol === "http:";
-  const connect = connectorTo(proxy, forwards, connectTimeoutMs);
-  const pool = { allowH2: false, connections: CONNECTIONS, connect };
-  return forwards ? new ForwardingPool(pool, proxy.authorization) : new Agent(pool);
+export function connectionPool(
+  baseUrl: URL,
+  env: Variables,
+  options: Pick<ConnectorOptions, "timeoutMs" | "onStep">,
+): ConnectionPool {
+  const route = routeTo(baseUrl, env);
+  const forwards = route.proxy !== undefined && baseUrl.protocol === "http:";
+  const connector = { ...options, route, forwards };
+  return forwards ? new ForwardingPool(connector) : new ConnectionPool(connector);
+}
+
+class ConnectionPool extends Agent {
+  readonly #closed: AbortController;
+
+  constructor(options: Omit<ConnectorOptions, "closed">) {
+    const closed = new AbortController();
+    super({
+      allowH2: false,
+      connections: CONNECTIONS,
+      connect: connectorTo({ ...options, closed: closed.signal }),
+    });
+    this.#closed = closed;
+  }
+
+  /** Ends all connections at once, also those that are being opened, for which `close` would wait. */
+  async end(): Promise<void> {
+    this.#closed.abort();
+    await this.destroy();
+  }
 }
 
 /** Asks a proxy for plain http: it gets the whole address (RFC 9112, 3.2.2). */
-class ForwardingPool extends Agent {
+class ForwardingPool extends ConnectionPool {
   readonly #authorization: string | undefined;
 
-  constructor(options: Agent.Options, authorization: string | undefined) {
+  constructor(options: Omit<ConnectorOptions, "closed">) {
     super(options);
-    this.#authorization = authorization;
+    this.#authorization = options.route.proxy?.authorization;
   }
 
   override dispatch(options: Agent.DispatchOptions, handler: DispatchHandler): boolean {

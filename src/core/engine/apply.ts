@@ -378,7 +378,8 @@ class SentWriter {
 
 /** A change that was not made because one before it failed. */
 function skipped(address: string, failed: string): Diagnostic {
-  return errorOf("apply.skipped", `Skipped ${address}: ${failed}, which comes first, was not applied`, {
+  return errorOf("apply.skipped", `Skipped ${address}`, {
+    detail: `${failed}, which comes first, was not applied.`,
     remedies: [`Fix ${failed} and apply again.`],
     address,
   });

@@ -75,21 +75,43 @@ export const identifier = () =>
     z.string().min(1),
   );
 
-/** A free map of strings. Numbers and booleans become strings, lists and objects JSON text, as Terraform would have them. */
+/** A text that a form can hold: line breaks and tabs are its only control characters. */
+const formText = z.string().superRefine((text, context) => {
+  const [control] = /(?![\t\n\r])\p{Cc}/u.exec(text) ?? [];
+  if (control === undefined) return;
+  const code = control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  context.addIssue(`the text holds the control character U+${code}`);
+});
+
+/** A free map of texts. Numbers and booleans become texts. A list or a map is refused. */
+export const textMap = () =>
+  z.pipe(
+    z.transform((value: unknown) => texts(value, (part) => part)),
+    z.record(z.string(), formText),
+  );
+
+/** A free map whose values may be lists and maps: these become JSON text, as Terraform would have them. */
 export const freeMap = () =>
   z.pipe(
-    z.transform((value: unknown) =>
-      isObject(value) ? Object.fromEntries(Object.entries(value).flatMap(textEntry)) : value,
-    ),
+    z.transform((value: unknown) => texts(value, (part) => JSON.stringify(part))),
     z.record(z.string(), z.string()),
   );
 
-const textEntry = ([key, value]: [string, unknown]): [string, unknown][] => {
-  if (value === null || value === undefined) return [];
-  return [[key, typeof value === "object" ? JSON.stringify(value) : String(value)]];
-};
+function texts(value: unknown, nested: (part: object) => unknown): unknown {
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
+  return Object.fromEntries(
+    entries.map(([key, part]) => [key, typeof part === "object" ? nested(part as object) : String(part)]),
+  );
+}
 
-/** Returns true for a {@link freeMap}. */
+/** Returns true for a {@link textMap}. */
+export function isTextMap(type: z.ZodType): boolean {
+  const core = coreOf(type);
+  return core instanceof z.ZodRecord && core.valueType === formText;
+}
+
+/** Returns true for a {@link freeMap} and a {@link textMap}. */
 export function isFreeMap(type: z.ZodType): boolean {
   if (type instanceof z.ZodOptional) return isFreeMap(type.unwrap() as z.ZodType);
   return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { DomainOrder } from "../api/index.ts";
 import { CURRENCIES, type Diagnostic, foldedDomain, sameDomain } from "../model/index.ts";
-import { attribute, deletionPolicy, domainName, freeMap, freeMapBody, idAttribute } from "./attribute.ts";
+import { attribute, deletionPolicy, domainName, idAttribute, textMap } from "./attribute.ts";
 import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import type { Kind } from "./kind.ts";
 
@@ -33,7 +33,7 @@ const attributes = z.strictObject({
     unreadable: true,
     example: "default",
   }),
-  registrant_contact: attribute(freeMap(), {
+  registrant_contact: attribute(textMap(), {
     description:
       "Who registers it, sent as it is: the API's field names are not published. Likely: first_name, last_name, email, phone, address, city, postcode, country.",
     change: "immutable",
@@ -102,7 +102,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
       years: years ?? null,
       currency: currency ?? null,
       nameserver_mode: nameserver_mode ?? null,
-      registrant_contact: freeMapBody((registrant_contact ?? {}) as Record<string, string>),
+      registrant_contact: (registrant_contact ?? {}) as Record<string, string>,
     },
   }),
   created: (answer, planned, settings) => ({

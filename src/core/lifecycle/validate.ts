@@ -9,6 +9,7 @@ import {
   type AttributePath,
   type Diagnostic,
   errorOf,
+  escapeLine,
   type HostformError,
   hasUnknown,
   isObject,
@@ -67,7 +68,31 @@ export function validate(
 function invalid(address: string, name: string, value: Value | undefined, issue: z.core.$ZodIssue): Diagnostic {
   const path = [name, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
   const detail = value === undefined ? undefined : `The value is ${shown(value, issue.path)}.`;
-  return errorOf("config.invalid_value", `${path.join(".")}: ${sentence(issue)}`, { detail, address, attribute: path });
+  const fix = unquoted(issue, partOf(value, issue.path));
+  const remedies = fix === undefined ? undefined : [fix];
+  const summary = `${path.join(".")}: ${sentence(issue)}`;
+  return errorOf("config.invalid_value", summary, { detail, address, attribute: path, remedies });
+}
+
+const MEANT: Readonly<Record<string, boolean>> = {
+  yes: true,
+  on: true,
+  true: true,
+  no: false,
+  off: false,
+  false: false,
+};
+
+/** The value to write where a text stands in place of a boolean or a number. @param text undefined for a secret. */
+function unquoted(issue: z.core.$ZodIssue, text: unknown): string | undefined {
+  if (issue.code !== "invalid_type" || (text !== undefined && typeof text !== "string")) return undefined;
+  if (issue.expected === "boolean") {
+    const meant = MEANT[text?.toLowerCase() ?? ""];
+    return `Write ${meant === undefined ? "`true` or `false`" : `\`${meant}\``}, without quotes.`;
+  }
+  if (!["number", "int"].includes(issue.expected)) return undefined;
+  const number = /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? Number(text) : undefined;
+  return `Write ${number === undefined ? "a number in decimal digits" : `\`${number}\``}, without quotes.`;
 }
 
 /** What was expected. Where the kind has no words of its own, zod's, without their label; alternatives as a list. */
@@ -78,6 +103,8 @@ function sentence(issue: z.core.$ZodIssue): string {
   const words = message
     .replace(/^Invalid (input|option): /, "")
     .replace(/^expected int, .*/, "expected a whole number")
+    .replace(/^expected number, .*/, "expected a number")
+    .replace(/^expected boolean, .*/, "expected true or false")
     .replace(/^expected record\b/, "expected map");
   return code === "invalid_value" ? words.replaceAll("|", ", ") : words;
 }
@@ -99,11 +126,16 @@ function size(
 const withoutNulls = (_: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
+function partOf(value: unknown, path: readonly PropertyKey[]): unknown {
+  let part = value;
+  for (const step of path) part = (part as Record<PropertyKey, unknown> | null | undefined)?.[step];
+  return part;
+}
+
 /** The value at fault, for the message; long ones are cut. */
 function shown(value: Value, path: readonly PropertyKey[]): string {
-  let part: unknown = value;
-  for (const step of path) part = (part as Record<PropertyKey, unknown> | null | undefined)?.[step];
-  const text = part === undefined ? "missing" : JSON.stringify(part, withoutNulls);
+  const part = partOf(value, path);
+  const text = part === undefined ? "missing" : escapeLine(JSON.stringify(part, withoutNulls));
   return shorten(text, 80);
 }
 

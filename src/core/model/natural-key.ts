@@ -78,15 +78,22 @@ export const sameEmail = sameBy(foldedEmail);
 /** The form in which an e-mail address is sent: the local part as it is declared, the domain as A-labels. */
 export const sentEmail = (address: string): string => withDomain(address.trim(), domainForm);
 
-/** The form in which URLs are compared: as every URL parser writes it (`https://a.example` has the path `/`). */
+/**
+ * The form in which URLs are compared: as every URL parser writes it (`https://a.example` has the path `/`), with percent escapes
+ * as RFC 3986 6.2.2 normalizes them: `%c3%bc` is `%C3%BC`, and `%7e` is `~`.
+ */
 export function normalUrl(value: unknown): string | undefined {
-  return typeof value === "string" ? (URL.parse(value)?.href ?? value) : undefined;
+  if (typeof value !== "string") return undefined;
+  return (URL.parse(value)?.href ?? value).replace(/%[\da-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
 }
 
 export const sameUrl = sameBy(normalUrl);
 
 /** The form in which a URL is sent: as it is declared, a host in other letters as A-labels. */
-export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (normalUrl(url) ?? url));
+export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (URL.parse(url)?.href ?? url));
 
 /** Letters and digits alone, without accents: for names that a host rewrites further than {@link folded} undoes. */
 const bare = memo((name: string) =>

@@ -7,7 +7,9 @@
 
 // Controls (C0, DEL, C1), formats (bidirectional, zero-width, tags), lone surrogates, line and paragraph separators and
 // whatever else a font draws as nothing. Unicode's own classes, so that no list here grows old.
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSAFE = /(?![ \u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+/** Characters that a reader cannot see or takes for a usual space: no-break and thin spaces among them. */
+export const INVISIBLE = /(?![\n\t \u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 /** Whatever is unsafe in a text of several lines. */
 const UNSAFE_EXCEPT_BREAKS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** A character by its code: `\\u001b`. */
@@ -145,7 +147,7 @@ export const shellPath = (file: string): string => shellWord(file.startsWith("-"
  * @param indent spaces for each level; 0 gives one line (NDJSON).
  */
 export function jsonText(value: unknown, indent = 0): string {
-  return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE_EXCEPT_BREAKS, (character) =>
+  return (JSON.stringify(value, null, indent) ?? "null").replace(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, i) => visible(character.charAt(i))).join(""),
   );
 }

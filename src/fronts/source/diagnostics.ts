@@ -9,7 +9,7 @@ import {
   shorten,
   warningOf,
 } from "../../core/model/index.ts";
-import { rangeOf, type Span } from "./source.ts";
+import { blankAt, rangeOf, type Span } from "./source.ts";
 
 /** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
@@ -29,6 +29,9 @@ const LONGEST_SUMMARY = 600;
 
 type Severity = Diagnostic["severity"];
 
+/** Mistakes that an invisible character may cause. */
+const OF_SYNTAX: readonly Code[] = ["config.syntax", "config.unknown_key", "config.structure"];
+
 interface Found {
   readonly diagnostic: Diagnostic;
   /** Its range is made at the end: only then all secrets are known that its line must not show. */
@@ -44,6 +47,8 @@ interface Found {
 export class DiagnosticCollector {
   readonly #found = { error: new Map<string, Found>(), warning: new Map<string, Found>() };
   readonly #beyond = { error: 0, warning: 0 };
+  /** Places of values that the reader refused: a later error there would follow from the first. */
+  readonly #refused = new Set<string>();
   #compared = 0;
 
   /** Reports an error. @returns undefined, for a reader that has no value then. */
@@ -51,16 +56,23 @@ export class DiagnosticCollector {
     this.#report("error", span, code, summary, remark);
   }
 
-  #report(severity: Severity, span: Span | undefined, code: Code, words: string, { fix, ...more }: Remark): void {
+  /** Reports a value that no reader can use; it causes no second error. */
+  refuse(span: Span, code: Code, summary: string, remark: Remark): void {
+    this.add(span, code, summary, remark);
+    this.#refused.add(`${span.source.index}:${span.start}`);
+  }
+
+  #report(severity: Severity, span: Span | undefined, code: Code, words: string, remark: Remark): void {
     const summary = shorten(words, LONGEST_SUMMARY);
     const [file, offset] = span === undefined ? [-1, 0] : [span.source.index, span.start];
     const identity = `${file}:${offset}:${code}:${summary}`;
     const found = this.#found[severity];
-    if (found.has(identity)) return;
+    if (found.has(identity) || this.#refused.has(`${file}:${offset}`)) return;
     if (found.size >= MOST) {
       this.#beyond[severity] += 1;
       return;
     }
+    const { fix, ...more } = { ...remark, ...(span && OF_SYNTAX.includes(code) && blankAt(span)) };
     const parts = { ...more, remedies: fix === undefined ? undefined : [fix] };
     const diagnostic = severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
     found.set(identity, { diagnostic, span, file, offset });

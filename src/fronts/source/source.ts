@@ -89,6 +89,33 @@ export function rangeOf(span: Span): SourceRange {
   return uses.length === 0 ? range : { ...range, usedAt: uses };
 }
 
+/** Quoted texts and comments may hold such a character; the first group holds one outside them. */
+const BLANK =
+  /(?<![^\s,:[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#.*|((?! )[\p{Z}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])/gu;
+
+const NAMES: Readonly<Record<string, string>> = {
+  "\u00a0": "a no-break space",
+  "\u200b": "a zero-width space",
+  "\u202f": "a narrow no-break space",
+  "\u2060": "a word joiner",
+  "\u3000": "an ideographic space",
+  "\ufeff": "a byte order mark",
+};
+
+/** The first character on the line of a mistake that looks like a space, or like nothing, and is none to YAML, with its fix; undefined if the line has none. */
+export function blankAt(span: Span): { detail: string; fix: string } | undefined {
+  const { text = "" } = rangeOf(span);
+  for (const { index, 1: found } of text.matchAll(BLANK)) {
+    if (found === undefined) continue;
+    const isSpace = /\p{Z}/u.test(found);
+    const name = NAMES[found] ?? (isSpace ? "a special space" : "an invisible character");
+    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    const fix = isSpace ? "Replace it by a space." : "Remove it.";
+    return { detail: `Column ${index + 1} holds ${name} (U+${code}).`, fix };
+  }
+  return undefined;
+}
+
 const SECRET_VALUE =
   /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
 const TOKEN_AS_NAME = /(token_env["']?\s*:\s*)(?!["']?[A-Z_][A-Z0-9_]*["']?\s*(?:$|[,}#]))(\S.*)/g;

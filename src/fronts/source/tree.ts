@@ -12,6 +12,8 @@ export interface Leaf {
   readonly value: null | boolean | number | string;
   /** Source text of a word or number that its value does not keep: `1.10`, `0x10`, `True`, `Null`. */
   readonly written?: string;
+  /** The value cannot be used, and is reported. Null stands in its place. */
+  readonly isRefused?: true;
   readonly span: Span;
 }
 
@@ -62,6 +64,13 @@ export function textOf(tree: Tree | undefined): string | undefined {
 /** The place of an entry's value; of its key when the value is empty. */
 export function valueSpan(entry: Entry): Span {
   return entry.value.span.start === entry.value.span.end ? entry.keySpan : entry.value.span;
+}
+
+/** Returns true for a value that is reported as unusable, or that holds one. */
+export function hasRefused(tree: Tree): boolean {
+  if (tree.form === "leaf") return tree.isRefused === true;
+  if (tree.form === "list") return tree.items.some(hasRefused);
+  return [...tree.entries.values()].some(({ value }) => hasRefused(value));
 }
 
 /** The plain JSON value. */

@@ -8,6 +8,7 @@ import {
   type ProviderConfig,
   resourceOf,
   type SecretSource,
+  UNKNOWN,
 } from "../../core/model/index.ts";
 import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
@@ -15,7 +16,7 @@ import { typedValue } from "../source/scalars.ts";
 import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
 import type { ReadContext } from "../source/templates.ts";
-import { locate, type MapTree } from "../source/tree.ts";
+import { hasRefused, locate, type MapTree } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
 import { expand } from "./expand.ts";
 import { readOutputs } from "./outputs.ts";
@@ -183,11 +184,13 @@ function desiredResource(
     const source = readSecretSource(entry, address, context);
     if (source !== undefined) sources.set(name, source);
   }
+  const refused = new Set([...attributes].flatMap(([name, { value }]) => (hasRefused(value) ? [name] : [])));
   const config: Record<string, Json> = {};
   for (const [name, { keySpan: at, value }] of attributes) {
     const place = { path: [name], diags: context.diags, address, keySpan: at };
     config[name] = typedValue(value, kind.attributes.shape[name], place);
   }
+  const expressions = expressionsOf(config);
   const entries = places.size === 0 ? attributes : new Map([...attributes, ...places]);
   const tree: MapTree = { form: "map", entries, span: keySpan };
   return {
@@ -195,7 +198,12 @@ function desiredResource(
     type: kind.type,
     provider: provider?.name ?? "default",
     config,
-    ...expressionsOf(config),
+    ...expressions,
+    // A value that is reported already is not missing.
+    ...(refused.size > 0 && {
+      isConstant: false,
+      evaluate: (name, scope) => (refused.has(name) ? UNKNOWN : expressions.evaluate(name, scope)),
+    }),
     dependsOn,
     ...(sources.size > 0 && { sources }),
     ...(importId !== undefined && { importId }),

@@ -1,6 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
-import { type Diagnostic, errorOf, fileFailure, HostformError, NotUtf8, utf8 } from "../../core/model/index.ts";
+import { type Diagnostic, errorOf, fail, fileFailure, HostformError, NotUtf8, utf8 } from "../../core/model/index.ts";
 import type { Declaration } from "../source/index.ts";
 import type { SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
@@ -118,12 +118,23 @@ async function readSource(
     return errorOf("config.too_large", `${path} is larger than ${mebibytes(limits)}`, { remedies: [fix] });
   }
   try {
-    return { path, text: utf8(bytes).replace(/^\uFEFF/, "") };
+    return { path, text: declarationText(path, bytes).replace(/^\uFEFF/, "") };
+  } catch (error) {
+    const [wrong] = error instanceof HostformError ? error.diagnostics : [];
+    if (wrong === undefined) throw error;
+    return wrong;
+  }
+}
+
+/** @param path for messages. @returns the text of a file, with its byte order mark. @throws HostformError for bytes that are not UTF-8. */
+export function declarationText(path: string, bytes: Uint8Array): string {
+  try {
+    return utf8(bytes);
   } catch (error) {
     if (!(error instanceof NotUtf8)) throw error;
     const { what, line, column } = error;
     const range = { file: path, line, column, endLine: line, endColumn: column + 1 };
-    return errorOf("config.syntax", `${path} is ${what}`, { remedies: ["Save it as UTF-8."], range });
+    return fail("config.syntax", `${path} is ${what}`, { remedies: ["Save it as UTF-8."], range });
   }
 }
 

@@ -19,7 +19,7 @@ import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
 import { type Tree, toJson } from "../source/tree.ts";
 import { EXPANDED, expand, TEMPLATE_KEYS } from "./expand.ts";
-import { printYaml } from "./print.ts";
+import { printYaml, visibleQuoted } from "./print.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
@@ -154,20 +154,21 @@ const commentsOf = (text: string): readonly string[] =>
     .map((token) => token.trimEnd())
     .sort();
 
-/** Every plain word is kept as it is written: `007`, `1e3`, `~`. */
+/** Every word and every quoted text of one line is kept as it is written: `007`, `1e3`, `~`, `"a\u00a0b"`. */
 const AS_WRITTEN: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
   identify: () => true,
   resolve: (text: string) => text,
-  stringify: (item, ...rest) =>
-    item.type === "PLAIN" && item.source !== undefined && !item.source.includes("\n")
-      ? item.source
-      : stringifyString(item, ...rest),
+  stringify: (item, ...rest) => {
+    if (item.type?.startsWith("BLOCK") !== true && item.source?.includes("\n") === false) return item.source;
+    const written = stringifyString(item, ...rest);
+    return written.startsWith('"') ? visibleQuoted(written) : written;
+  },
 };
 
-const parsed = (text: string) =>
-  parseAllDocuments(text, {
+function parsed(text: string): Document.Parsed[] {
+  const documents = parseAllDocuments(text, {
     schema: "failsafe",
     customTags: (tags) => [
       ...tags.filter((tag) => typeof tag !== "object" || tag.collection !== undefined),
@@ -176,6 +177,16 @@ const parsed = (text: string) =>
     uniqueKeys: false,
     logLevel: "silent",
   }) as Document.Parsed[];
+  for (const document of documents) {
+    visit(document, {
+      Scalar: (_, scalar) => {
+        // The parser keeps the value of a quoted text as its source.
+        if (scalar.type?.startsWith("QUOTE") && scalar.range) scalar.source = text.slice(...scalar.range.slice(0, 2));
+      },
+    });
+  }
+  return documents;
+}
 
 /** The text with a word for each value that is not there: the parser takes the comments below such a key for a part of it. */
 function filled(text: string, word: string): string {

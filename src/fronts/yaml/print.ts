@@ -1,6 +1,17 @@
 /** Writes declarations in YAML: new blocks, and lines in a block that is there. What a person wrote stays byte for byte. */
-import { isMap, isScalar, isSeq, type Node, parseAllDocuments, type ScalarTag, stringify, type YAMLMap } from "yaml";
-import { escapeLine, type JsonObject } from "../../core/model/index.ts";
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  parseAllDocuments,
+  type Scalar,
+  type ScalarTag,
+  stringify,
+  type YAMLMap,
+} from "yaml";
+import { stringifyString } from "yaml/util";
+import { escapeLine, INVISIBLE, type JsonObject } from "../../core/model/index.ts";
 
 export interface Block {
   readonly section: string;
@@ -24,9 +35,27 @@ const MERGE: ScalarTag = {
   resolve: (text) => text,
 };
 
+/** A quoted text whose characters are all visible: those that are not are written as escapes. */
+export const visibleQuoted = (quoted: string): string =>
+  quoted.replace(INVISIBLE, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+  });
+
+/** A text with invisible characters stands in double quotes, as escapes. */
+const WITH_INVISIBLE: ScalarTag = {
+  tag: "tag:yaml.org,2002:str",
+  default: true,
+  identify: (value) => typeof value === "string" && value.search(INVISIBLE) >= 0,
+  test: /(?!)/,
+  resolve: (text) => text,
+  stringify: ({ value }, ...rest) =>
+    visibleQuoted(stringifyString({ value: String(value), type: "QUOTE_DOUBLE" } as Scalar<string>, ...rest)),
+};
+
 /** A value as YAML that reads as the same value. */
 export const printYaml = (value: unknown, tags: readonly ScalarTag[] = []): string =>
-  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, customTags: [MERGE, ...tags] });
+  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, customTags: [MERGE, WITH_INVISIBLE, ...tags] });
 /** Lines end with a line feed only: to a pattern, U+2028 inside a text would be the end of a line as well. */
 const indented = (text: string, by: string) => text.replace(/(?<![^\n])(?=[^\n])/g, by);
 

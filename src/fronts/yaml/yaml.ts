@@ -13,6 +13,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import { some } from "../../core/model/index.ts";
 import { type DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, isNull, type Leaf, type Tree, textOf } from "../source/tree.ts";
@@ -86,6 +87,8 @@ export function readYaml(
 export function parseYaml(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits): Read {
   try {
     const composed = compose(source, limits);
+    if (composed.some(({ errors }) => errors.length > 0) && reportConflict(source, diags))
+      return { documents: [], complete: false };
     const documents: Tree[] = [];
     let complete = true;
     for (const document of composed) {
@@ -183,6 +186,21 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
     diags.add(span, "config.syntax", `The YAML cannot be parsed: ${words}`, fix === undefined ? {} : { fix });
   }
   return errors.length > 0;
+}
+
+/** A line that Git writes where a merge has a conflict. Seven equal signs alone may be a text. */
+const CONFLICT = /^(?:<{7}|>{7}|\|{7})(?= |\r?$)/m;
+const MARKER = /^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r]|$)/;
+
+/** Reports the markers of an unfinished merge. @returns whether there are any. */
+function reportConflict(source: Source, diags: DiagnosticCollector): boolean {
+  const first = source.text.search(CONFLICT);
+  if (first < 0) return false;
+  const lines = source.text.split("\n").flatMap((line, i) => (MARKER.test(line) ? [String(i + 1)] : []));
+  const summary = `The YAML cannot be parsed: it has the markers of an unfinished merge (lines ${some(lines)})`;
+  const fix = "Finish the merge: keep the lines that apply, and remove the lines with markers.";
+  diags.add(source.span(first, first + 7), "config.syntax", summary, { fix });
+  return true;
 }
 
 /** The template whose `{` the parser reads as the beginning of a map, as it does inside brackets without quotes. */
@@ -318,8 +336,9 @@ class Conversion {
 
   #refuse(node: Node, summary: string, fix: string): Weighed {
     this.complete = false;
-    this.#diags.add(this.#span(node), "config.structure", summary, { fix });
-    return leaf(null, this.#span(node));
+    const span = this.#span(node);
+    this.#diags.refuse(span, "config.structure", summary, { fix });
+    return { tree: { form: "leaf", value: null, isRefused: true, span }, values: 1, depth: 0 };
   }
 
   #span(node: Node): Span {

@@ -21,7 +21,7 @@ import { secondsFor } from "../../report/index.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
-import { CHOOSE, type Known } from "./declare.ts";
+import { CHOOSE, type Known, settled } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
 import { filesIn, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
@@ -107,11 +107,14 @@ export async function adoptAccount(
         };
         const listed = await reading.list(service);
         const before = store.state;
-        const known = knownOf(standing, before, alias, source.env, language.addressesIn(configured));
+        const inUse = language.addressesIn(configured);
+        const known = settled(contents, (found) => {
+          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...given, language };
+        });
         const made = await proved({
           hasTemplates: format === "yaml",
           contents,
-          known: { ...known, ...given, language },
+          known,
           standing,
           project,
           alias,
@@ -217,8 +220,9 @@ function knownOf(
   alias: string,
   env: Parts["source"]["env"],
   inUse: readonly string[],
+  found: Known["found"],
 ): Omit<Known, "names" | "clients" | "language"> {
-  const scope = scopeOf((address) => state.resources.get(address)?.attributes, env);
+  const scope = scopeOf((address) => state.resources.get(address)?.attributes ?? found.get(address), env);
   const resources = desired?.resources ?? [];
   const recorded = [...state.resources.values()].flatMap(({ address, provider, attributes }): [string, string][] => {
     const kind = kinds.get(parseAddress(address)?.type ?? "");
@@ -226,6 +230,7 @@ function knownOf(
     return [[`${kind.type} ${importIdOf(kind, attributes.id, attributes)}`, address]];
   });
   return {
+    found,
     recorded: new Map(recorded),
     declared: resources.flatMap((resource) => {
       const kind = kinds.get(resource.type);

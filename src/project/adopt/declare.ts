@@ -19,6 +19,12 @@ export interface Adoptable {
   readonly client: string | undefined;
 }
 
+/** The object of a declared resource. */
+interface Found extends Adoptable {
+  /** Its attributes, as the API shows them. */
+  readonly live: JsonObject;
+}
+
 /** A block to be written, with what it adopts. */
 export interface NewBlock extends Block {
   /** The name of its file, without an ending. */
@@ -50,6 +56,8 @@ export interface Known {
   readonly recorded: ReadonlyMap<string, string>;
   /** Of the same account. */
   readonly declared: readonly DeclaredResource[];
+  /** Declared address -> live attributes of the object that this adoption records there. Other resources may refer to it. */
+  readonly found: ReadonlyMap<string, JsonObject>;
   /** Names in use: those of declared and recorded addresses, without their keys. */
   readonly addresses: ReadonlySet<string>;
   /** Ids of services whose block waits as a comment for somebody to choose a plan. */
@@ -76,7 +84,7 @@ export interface Declared {
   readonly blocks: readonly NewBlock[];
   readonly entries: readonly NewEntries[];
   /** Declared already, and only to be recorded. */
-  readonly records: readonly Adoptable[];
+  readonly records: readonly Found[];
   /** Objects that stay unmanaged, each with its reason, as sentences. */
   readonly left: readonly string[];
 }
@@ -92,6 +100,19 @@ export function declare(contents: AccountContents, known: Known, skip: ReadonlyM
   return new Declaring(contents, known, skip).result();
 }
 
+/**
+ * Finds the objects of declared resources until no reference resolves further: `order_id: ${hosting_service.www.id}` is known
+ * once the service is found.
+ */
+export function settled(contents: AccountContents, knownOf: (found: Known["found"]) => Known): Known {
+  for (let known = knownOf(new Map()); ; ) {
+    if (known.declared.every(({ isRecorded }) => isRecorded)) return known;
+    const { records } = declare(contents, known, new Map());
+    if (records.length <= known.found.size) return known;
+    known = knownOf(new Map(records.map(({ address, live }) => [address, live])));
+  }
+}
+
 class Declaring {
   readonly #contents: AccountContents;
   readonly #known: Known;
@@ -102,7 +123,7 @@ class Declaring {
   readonly #left: string[] = [];
   readonly #blocks: NewBlock[] = [];
   readonly #entries: NewEntries[] = [];
-  readonly #records: Adoptable[] = [];
+  readonly #records: Found[] = [];
   readonly #unrecorded: ReadonlyMap<string, readonly DeclaredResource[]>;
 
   constructor(contents: AccountContents, known: Known, skip: ReadonlyMap<string, string>) {
@@ -154,7 +175,7 @@ class Declaring {
   /** @param same those with its natural key, in the order of ids. */
   #add(kind: Kind, object: Remote, same: readonly Remote[], grants: readonly Remote[]): void {
     const { id, attributes } = object;
-    const naturalKey = kind.naturalKey(attributes);
+    const [named = "domain"] = kind.identity ?? [];
     const twin = same[0] === object ? undefined : same[0];
     const recorded = this.#known.recorded.get(keyOf(kind, id));
     const found = recorded === undefined ? this.#declaredAs(kind, object, id) : undefined;
@@ -166,7 +187,7 @@ class Declaring {
     }
     if (declared !== undefined) {
       const client = this.#clientOf(kind, object);
-      if (recorded === undefined && !this.#record(kind, declared, id, client, grants)) return;
+      if (recorded === undefined && !this.#record(kind, declared, object, client, grants)) return;
       if (kind.type === "hosting_service") this.#services.set(id, { address: declared, client });
       this.#addEntries(declared, grants, client);
       return;
@@ -180,7 +201,7 @@ class Declaring {
       mayBe !== undefined
         ? `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`
         : twin !== undefined
-          ? `${shown(naturalKey)} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
+          ? `${shown(attributes[named])} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
           : this.#skip.get(keyOf(kind, id));
     if (reason === undefined) this.#declare(kind, object, grants);
     else this.#leave(kind, id, reason, grants);
@@ -230,12 +251,13 @@ class Declaring {
   #record(
     kind: Kind,
     address: string,
-    importId: string,
+    { id, attributes: live }: Remote,
     client: string | undefined,
     grants: readonly Remote[] = [],
   ): boolean {
+    const importId = importIdOf(kind, id, live);
     const reason = this.#skip.get(keyOf(kind, importId));
-    if (reason === undefined) this.#records.push({ kind, address, importId, client });
+    if (reason === undefined) this.#records.push({ kind, address, importId, client, live });
     else this.#leave(kind, importId, `${address} is declared. ${reason}`, grants);
     return reason === undefined;
   }
@@ -248,7 +270,7 @@ class Declaring {
       const key = keyOf(nestedKind, importId);
       if (this.#known.recorded.has(key)) return false;
       const declared = this.#declaredIn(parent, grant, importId);
-      if (declared !== undefined) this.#record(nestedKind, declared.address, importId, client);
+      if (declared !== undefined) this.#record(nestedKind, declared.address, grant, client);
       else if (!isDeclared) {
         const grantee = shown(grant.attributes.email);
         this.#leave(

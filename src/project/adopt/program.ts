@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { type Json, type JsonObject, parseAddress } from "../../core/model/index.ts";
+import { type Json, type JsonObject, jsonText, parseAddress } from "../../core/model/index.ts";
 import type { NewBlock } from "./declare.ts";
 import type { Language, Written } from "./language.ts";
 import type { Texts } from "./proof.ts";
@@ -137,4 +137,4 @@ function typeScriptOf(value: Json, indent: string, isOfAttributes = true): strin
 }
 
 /** Of `${` the sign is doubled already, as in YAML; in a stack `%{` begins an expression, too. */
-const textOf = (value: string) => JSON.stringify(value.replaceAll("%{", "%%{"));
+const textOf = (value: string) => jsonText(value.replaceAll("%{", "%%{"));

@@ -155,7 +155,7 @@ function textsWith(
 
 /** Plans the account with what is to be adopted, from what was read. @returns also why some of it cannot be, by kind and import id. */
 async function planOf(
-  { alias, account, state: recorded, source, now }: ProofParts,
+  { alias, account, known: { found }, state: recorded, source, now }: ProofParts,
   texts: Texts,
   adopts: readonly Adoptable[],
 ): Promise<Pick<Proof, "desired" | "records" | "otherChanges"> & { refused: ReadonlyMap<string, string> }> {
@@ -165,7 +165,8 @@ async function planOf(
   const resources = desired.resources.filter(({ provider }) => provider === alias);
   const byAddress = new Map(resources.map((resource) => [resource.address, resource]));
   const records = new Map<string, ResourceState>();
-  const attributesAt = (address: string) => (records.get(address) ?? recorded.resources.get(address))?.attributes;
+  const attributesAt = (address: string) =>
+    (records.get(address) ?? recorded.resources.get(address))?.attributes ?? found.get(address);
   const scope = scopeOf(attributesAt, source.env);
   const refused = new Map<string, string>();
   for (const { kind, address, importId, client } of adopts) {

@@ -36,6 +36,25 @@ it("fmt writes no file when one cannot be read or parsed", async () => {
   }
 });
 
+it.each([
+  ["in Latin-1", Buffer.from("project: caf\xe9\n", "latin1"), "hosting.yaml is not valid UTF-8"],
+  ["in UTF-16", Buffer.from("\ufeffproject: p\n", "utf16le"), "hosting.yaml is not valid UTF-8, but in UTF-16"],
+])(
+  "fmt and validate refuse a file %s with the same fix, and fmt changes no file",
+  async (_encoding, bytes, summary) => {
+    const { project, file } = await folder();
+    await writeFile(file("hosting.yaml"), bytes);
+    for (const words of [["fmt"], ["fmt", "hosting.yaml"], ["validate"]]) {
+      const { code, text } = await project.run(...words);
+      expect({ words, code }).toEqual({ words, code: 1 });
+      expect(text).toContain(`${summary} [config.syntax]`);
+      expect(text).toContain("Fix: Save it as UTF-8.");
+      expect(text).not.toContain("permissions");
+    }
+    expect(await readFile(file("hosting.yaml"))).toEqual(bytes);
+  },
+);
+
 it("fmt reads standard input for `-`, prints the form, and writes no file", async () => {
   const { project, read } = await folder();
   const run = (input: string, ...options: readonly string[]) => runIn(project.dir, ["fmt", "-", ...options], { input });

@@ -20,6 +20,7 @@ const service = kindOf("hosting_service");
 
 /** Nothing is declared or recorded yet. */
 const NOTHING: Known = {
+  found: new Map(),
   recorded: new Map(),
   declared: [],
   addresses: new Set(),

@@ -32,6 +32,11 @@ describe("escaping", () => {
     );
   });
 
+  it("shows a no-break space, which looks like another character, by its code", () => {
+    expect(escapeLine("a\u00a0b\u2009c d")).toBe(String.raw`a\u00a0b\u2009c d`);
+    expect(quote("a\u202f")).toBe(String.raw`"a\u202f"`);
+  });
+
   it("lets newline and tab through where several lines are allowed, and nothing else", () => {
     fc.assert(
       fc.property(hostile, (text) => {
@@ -41,7 +46,7 @@ describe("escaping", () => {
   });
 
   it("leaves what people write in their languages as it is", () => {
-    for (const text of ["Ana Kapanadze", "ანა", "日本語 ドメイン", "naïve café", "🚀", "שלום", "a\u00a0b"]) {
+    for (const text of ["Ana Kapanadze", "ანა", "日本語 ドメイン", "naïve café", "🚀", "שלום", "例\u3000例"]) {
       expect(escapeLine(text)).toBe(text);
     }
   });

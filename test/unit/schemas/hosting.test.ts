@@ -88,6 +88,11 @@ describe("the editor's schema", () => {
       "/services/a/term must be equal to one of the allowed values",
     ],
     [
+      "a list in a contact",
+      "project: p\ndomains:\n  d:\n    registrant_contact: {phone: +1.5, postcode: 0108, company: [Kursiv]}\n",
+      "/domains/d/registrant_contact/company must be string,number,boolean",
+    ],
+    [
       "a token",
       "project: p\nproviders:\n  default: {token: abc}\n",
       "/providers/default must NOT have additional properties",

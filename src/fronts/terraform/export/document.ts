@@ -89,7 +89,7 @@ export function quotedLiteral(text: string): string {
 }
 
 // The class of escape.ts, for the same reason: a reader must see every character.
-const UNSAFE = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSAFE = /(?![ \u3000])["\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** The characters of a text between quotes. A lone surrogate, which Terraform's files cannot hold, becomes U+FFFD. */

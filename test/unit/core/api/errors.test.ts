@@ -98,7 +98,7 @@ describe("each failure gives a clear sentence", () => {
     // Pages may be counted from 0.
     for (const number of [1, 0]) api().get(`/services?page=${number}&per_page=100`).reply(404, page("Not Found"));
     const error = await failureOf(setUp().client.services.list().all());
-    expect(textOf(error)).toContain("does not know GET /api/v1/services (404)");
+    expect(textOf(error)).toContain("A web page came in place of the API's answer (404)");
     expect(textOf(error)).toContain("base URL");
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { proxyFor } from "../../../../src/core/api/proxy.ts";
+import { routeTo } from "../../../../src/core/api/proxy.ts";
 import fc from "../../../support/fc.ts";
 
 const PROXY = { HTTPS_PROXY: "http://proxy.example:3128", HTTP_PROXY: "http://plain.example:3128" };
 const proxyOf = (baseUrl: string, more: Record<string, string> = {}) =>
-  proxyFor(new URL(baseUrl), { ...PROXY, ...more });
+  routeTo(new URL(baseUrl), { ...PROXY, ...more }).proxy;
 
 describe("NO_PROXY", () => {
   it.each([

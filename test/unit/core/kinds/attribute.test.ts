@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { freeMap, freeMapBody, identifier, kinds, metaOf, sameSet } from "../../../../src/core/kinds/index.ts";
+import { freeMap, freeMapBody, identifier, kinds, metaOf, sameSet, textMap } from "../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../src/core/lifecycle/index.ts";
 import fc from "../../../support/fc.ts";
 
@@ -61,6 +61,16 @@ describe("a free map", () => {
         expect(freeMap().parse(once)).toEqual(once);
       }),
     );
+  });
+});
+
+describe("a map of texts", () => {
+  it("makes texts of numbers and booleans, and leaves out null", () => {
+    expect(textMap().parse({ a: "[1]", b: 12, c: true, d: null })).toEqual({ a: "[1]", b: "12", c: "true" });
+  });
+
+  it.each([[["a"]], [{ b: 1 }], ["\u0000"], ["a\u0007"], ["\u009b"]])("does not take %j", (value) => {
+    expect(textMap().safeParse({ a: value }).success).toBe(false);
   });
 });
 

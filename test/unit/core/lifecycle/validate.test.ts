@@ -107,13 +107,33 @@ describe("validate", () => {
     ["hosting_service", { ...order, plan_id: 1.5 }, "plan_id: expected a whole number"],
     ["hosting_service", { ...order, coupon_code: "" }, "coupon_code: expected a text that is not empty"],
     ["hosting_service", { ...order, reference: "x".repeat(201) }, "reference: expected at most 200 characters"],
-    ["hosting_service", { ...order, suspended: "yes" }, "suspended: expected boolean, received string"],
+    ["hosting_service", { ...order, suspended: "yes" }, "suspended: expected true or false"],
     ["hosting_domain", { ...domain, years: 0 }, "years: expected at least 1"],
     ["hosting_domain", { ...domain, years: 11 }, "years: expected at most 10"],
     ["hosting_domain", { ...domain, registrant_contact: "Ana" }, "registrant_contact: expected map, received string"],
     ["hosting_webhook", { url: "https://a.example", events: [] }, "events: at least one event"],
   ])("of a %s with %j says it in words", (type, config, summary) => {
     expect(said(type, config).map((each) => each.summary)).toEqual([summary]);
+  });
+
+  it.each<[Value, z.ZodType, string]>([
+    ["yes", z.boolean(), "Write `true`, without quotes."],
+    ["On", z.boolean(), "Write `true`, without quotes."],
+    ["true", z.boolean(), "Write `true`, without quotes."],
+    ["no", z.boolean(), "Write `false`, without quotes."],
+    ["off", z.boolean().optional(), "Write `false`, without quotes."],
+    ["maybe", z.boolean(), "Write `true` or `false`, without quotes."],
+    ["01", z.int(), "Write `1`, without quotes."],
+    ["-2.50", z.number(), "Write `-2.5`, without quotes."],
+    ["eleven", z.number(), "Write a number in decimal digits, without quotes."],
+  ])("of the text %j where it does not belong says what to write", (value, type, fix) => {
+    const { diagnostics } = validate(kindWith({ a: type }), { a: value }, "x.y");
+    expect(diagnostics.map(({ remedies }) => remedies)).toEqual([[fix]]);
+  });
+
+  it("of a no-break space shows its code", () => {
+    const { diagnostics } = validate(kindWith({ a: z.number() }), { a: "\u00a01" }, "x.y");
+    expect(diagnostics.map(({ detail }) => detail)).toEqual([String.raw`The value is "\u00a01".`]);
   });
 
   // Of a kind made for it: all that zod can say of a value, by its own words and by those of the kind.
@@ -136,8 +156,8 @@ describe("validate", () => {
     ["no map", z.record(z.string(), z.string()), "c", "expected map, received string", '"c"'],
     ["something within", size, { deep: [{ name: 3 }] }, "expected string, received number", "3"],
     ["something missing within", size, { deep: [{}] }, "expected string, received undefined", "missing"],
-    ["80 characters", z.number(), "x".repeat(78), "expected number, received string", `"${"x".repeat(78)}"`],
-    ["81 characters", z.number(), "x".repeat(79), "expected number, received string", `"${"x".repeat(79)}…`],
+    ["80 characters", z.number(), "x".repeat(78), "expected a number", `"${"x".repeat(78)}"`],
+    ["81 characters", z.number(), "x".repeat(79), "expected a number", `"${"x".repeat(79)}…`],
   ])("of %s says what was expected and shows what came", (_, type, value, words, shown) => {
     const diagnostics = validate(kindWith({ a: type }), { a: value }, "x.y").diagnostics;
     expect(diagnostics.map(({ summary, detail }) => [summary.replace(/^a[.\w]*: /, ""), detail])).toEqual([

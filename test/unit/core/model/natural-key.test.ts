@@ -80,6 +80,10 @@ describe("sameUrl", () => {
     ["HTTPS://A.example:443/x", "https://a.example/x", true, "case and the default port"],
     ["https://a.example/x", "https://a.example/X", false, "another path"],
     ["https://a.example/x", "https://a.example/x/", false, "a slash inside a path means something"],
+    ["https://a.example/%c3%bc", "https://a.example/%C3%BC", true, "the case of a percent escape"],
+    ["https://a.example/\u00fc?b=\u00fc", "https://a.example/%c3%BC?b=%c3%bc", true, "a letter and its escape"],
+    ["https://a.example/%7ea%2db", "https://a.example/~a-b", true, "an unreserved character and its escape"],
+    ["https://a.example/a%2fb", "https://a.example/a/b", false, "a reserved character and its escape"],
     ["no url", "no url", true, "what is no URL is compared as it is"],
     [null, null, false, "nothing"],
   ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
@@ -121,6 +125,7 @@ describe("a request", () => {
 
   it.each([
     ["https://hooks.acme.example", "https://hooks.acme.example"],
+    ["https://hooks.acme.example/%c3%bc", "https://hooks.acme.example/%c3%bc"],
     ["https://hooks.m\u00fcnchen.example/a?b=\u00fc", "https://hooks.xn--mnchen-3ya.example/a?b=%C3%BC"],
   ])("carries the URL %j as %j", (url, expected) => expect(sentUrl(url)).toBe(expected));
 });

@@ -9,6 +9,22 @@ import fc from "../../../support/fc.ts";
 const format = (text: string) => formatYaml({ path: "hosting.yaml", text }, kinds);
 
 describe("the one form of a declaration", () => {
+  it("keeps the source text of quoted texts and keys of one line: escapes stay escapes", () => {
+    const values = [
+      ...[String.raw`"a\u00a0b"`, String.raw`"a\u200bb"`, String.raw`"\u202eabc"`, String.raw`"a\u2028b"`],
+      ...[String.raw`"\u0000"`, String.raw`"\x41\_\/"`, String.raw`"\U0001F600"`, "'it''s'", '"a # b"', '"a\u00a0b"'],
+    ];
+    for (const value of values) {
+      const text = `project: ${value}\nx-a: {${value}: [${value}, &a ${value}]}\n`;
+      expect(format(text)).toBe(text);
+    }
+  });
+
+  it("writes a quoted text of several lines with escapes for every invisible character", () => {
+    const text = format('x-a:   "a\\u00a0b\\u202e\\u200b\n    c\\U000E0001\\0"\n');
+    expect(text).toBe('x-a: "a\\u00a0b\\u202e\\u200b c\\U000e0001\\0"\n');
+  });
+
   it("has two spaces, keys in the order of the schema, an empty line between blocks, and every comment", () => {
     expect(
       format(

@@ -74,6 +74,17 @@ const values = fc.dictionary(
 );
 
 describe("what hostform writes in YAML is read as the same texts", () => {
+  it("writes no invisible character: each is an escape in double quotes", () => {
+    const printed = fc.property(fc.string({ unit: character }), fc.string({ unit: character }), (key, value) => {
+      const text = printDocument([{ section: "services", name: "www", body: { [`k${key}`]: value } }]);
+      expect(text).not.toMatch(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0]/u);
+      expect(valuesOf(text)).toEqual([{ services: { www: { [`k${key}`]: value } } }]);
+    });
+    fc.assert(printed);
+    const text = printDocument([{ section: "services", name: "www", body: { domain: "a\u00a0b\u{e0001}\u202e" } }]);
+    expect(text).toContain(String.raw`domain: "a\u00a0b\U000e0001\u202e"`);
+  });
+
   it("in a document, in templates and in a document that is added", () => {
     fc.assert(
       fc.property(values, values, (body, other) => {

@@ -198,9 +198,7 @@ describe("a number of a declaration", () => {
   });
 
   it.each(["+11", "011", "1_1", '"11"', "eleven"])("is refused as a text if it is %s", (plan) => {
-    expect(problems(PROJECT + service(plan))).toEqual([
-      "4:14 config.invalid_value: plan_id: expected number, received string",
-    ]);
+    expect(problems(PROJECT + service(plan))).toEqual(["4:14 config.invalid_value: plan_id: expected a number"]);
   });
 
   it.each([
@@ -238,9 +236,9 @@ describe("values of any type", () => {
     `${PROJECT}migration_requests:\n  x:\n    domain: acme.example\n    questions: ${questions}\n`;
 
   it("of questions are sent as texts, and as JSON inside a list or a map", () => {
-    const sent = body(request("{a: 1.10, b: true, c: [1, 1.5, true, null, '1.10'], d: {1e3: 5}, 010: x, ~: y}"));
+    const sent = body(request("{a: 1.10, b: true, c: [1, 1.5, true, '1.10'], d: {1e3: 5}, 010: x, ~: y}"));
     expect(sent).toEqual({
-      ...{ domain: "acme.example", a: "1.10", b: "true", c: [1, 1.5, true, null, "1.10"], d: { "1e3": 5 } },
+      ...{ domain: "acme.example", a: "1.10", b: "true", c: [1, 1.5, true, "1.10"], d: { "1e3": 5 } },
       ...{ "010": "x", "~": "y" },
     });
   });
@@ -248,7 +246,12 @@ describe("values of any type", () => {
   it.each([
     ["{a: [1.10]}", "5:21 config.invalid_value: questions.a[0]: 1.10 without quotes would become 1.1"],
     ["{a: {b: True}}", "5:24 config.invalid_value: questions.a.b: True without quotes would become true"],
-    ["{a: {b: Null}}", "5:24 config.invalid_value: questions.a.b: Null without quotes would become null"],
+    [
+      "{a: {b: Null}}",
+      '5:24 config.invalid_value: questions.a.b: expected a text, but Null without quotes means "no value"',
+    ],
+    ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a text, but the value is empty"],
+    ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a text, but the value is empty"],
     [
       "{a: '[1.10]'}",
       "5:20 config.invalid_value: questions.a: this text would be sent as the list or map that it holds",
@@ -256,6 +259,42 @@ describe("values of any type", () => {
     ["{a: .inf}", "5:20 config.structure: This number cannot be sent"],
   ])("of questions are refused where they would be sent otherwise: %s", (questions, message) => {
     expect(problems(request(questions))).toContain(message);
+  });
+
+  it.each([
+    ["{x}", "6:10 config.invalid_value: registrant_contact.k: expected a text, not a map"],
+    ["[Kursiv]", "6:10 config.invalid_value: registrant_contact.k: expected a text, not a list"],
+    ["[[~]]", "6:10 config.invalid_value: registrant_contact.k: expected a text, not a list"],
+    [
+      String.raw`"a\0b"`,
+      "6:10 config.invalid_value: registrant_contact.k: the text holds the control character U+0000",
+    ],
+    [String.raw`"\a"`, "6:10 config.invalid_value: registrant_contact.k: the text holds the control character U+0007"],
+  ])("of a contact are texts, so %s is refused once at its place", (value, message) => {
+    const years = lines(DOMAIN).replace('    currency: "USD"\n', "");
+    const text = `domains:\n  x:\n    currency: USD\n    registrant_contact:\n      k: ${value}\n${years}`;
+    expect(problems(PROJECT + text)).toEqual([message]);
+  });
+
+  it("of a contact may hold line breaks, and the text of a list", () => {
+    expect(body(PROJECT + domain(String.raw`k: "a\n\tb"`))?.registrant_contact).toEqual({ k: "a\n\tb" });
+    expect(body(PROJECT + domain("k: '[1.10]'"))?.registrant_contact).toEqual({ k: "[1.10]" });
+  });
+
+  it.each([
+    ["phone: .inf", "This number cannot be sent"],
+    ["phone: 1e400", "This number cannot be sent"],
+    ["phone: *Stern*", "No anchor &Stern* precedes this alias"],
+  ])("cause one error where they cannot be read: %s", (line, summary) => {
+    expect(problems(PROJECT + domain(line))).toEqual([expect.stringMatching(/^\d+:14 config\.structure: /)]);
+    expect(problems(PROJECT + domain(line))[0]).toContain(summary);
+    const value = line.slice(line.indexOf(" ") + 1);
+    for (const text of [
+      `${PROJECT}client_accounts:\n  x:\n    name: ${value}\n`,
+      PROJECT + domain("k: a").replace("years: 1", `years: ${value}`),
+      `project: ${value}\n${domain("k: a")}`,
+    ])
+      expect(problems(text)).toEqual([expect.stringContaining(summary)]);
   });
 
   it("of outputs are refused where they would be recorded otherwise", () => {

@@ -147,3 +147,73 @@ describe("notations of a file", () => {
     expect(diagnostics[0]?.range).toEqual({ file: "hosting.yaml", line: 2, column: 16, endLine: 2, endColumn: 22 });
   });
 });
+
+describe("an invisible character on the line of a mistake", () => {
+  const service = (line: string) => `services:\n  a:\n${line}\n`;
+  it.each([
+    [
+      "a no-break space after a colon",
+      "    plan_id:\u00a011",
+      "Column 13 holds a no-break space (U+00A0).",
+      "Replace it by a space.",
+    ],
+    [
+      "an ideographic space in a key",
+      "    plan_id\u3000: 11",
+      "Column 12 holds an ideographic space (U+3000).",
+      "Replace it by a space.",
+    ],
+    [
+      "a zero-width space in a key",
+      "    plan\u200b_id: 11",
+      "Column 9 holds a zero-width space (U+200B).",
+      "Remove it.",
+    ],
+    [
+      "a space of another width",
+      "    plan_id:\u200911",
+      "Column 13 holds a special space (U+2009).",
+      "Replace it by a space.",
+    ],
+    [
+      "one behind a quoted key",
+      '    "\u00a0":\u00a011',
+      "Column 9 holds a no-break space (U+00A0).",
+      "Replace it by a space.",
+    ],
+  ])("is named with its column and its fix: %s", (_, line, detail, fix) => {
+    const [first, ...others] = declare(service(line)).diagnostics;
+    expect(first).toMatchObject({ detail, remedies: [fix], range: { line: 4 } });
+    expect(others).toEqual([]);
+  });
+
+  it("is not named inside quotes and comments, or on another line", () => {
+    for (const line of ['    "a\u00a0b": 1', "    unknown: 1 # a\u00a0b", "    # a\u00a0b\n    unknown: 1"]) {
+      const [first] = declare(service(line)).diagnostics;
+      expect(first?.code).toBe("config.unknown_key");
+      expect(first?.detail).not.toContain("Column");
+    }
+  });
+});
+
+describe("the markers of an unfinished merge", () => {
+  const ours = "services:\n<<<<<<< HEAD\n  a:\n    plan_id: 11\n";
+  const theirs = "=======\n  a:\n    plan_id: 12\n>>>>>>> branch\n    currency: USD\n";
+  it.each([
+    ["of two sides", ours + theirs, "lines 2, 5, 8"],
+    ["of two sides and their base", `${ours}||||||| base\n  a: {}\n${theirs}`, "lines 2, 5, 7, 10"],
+    ["with Windows line ends", (ours + theirs).replaceAll("\n", "\r\n"), "lines 2, 5, 8"],
+  ])("are one error that names their lines: %s", (_, text, lines) => {
+    const { diagnostics } = declareFiles({ "hosting.yaml": text });
+    expect(reported(diagnostics)).toEqual([
+      `2:1 config.syntax: The YAML cannot be parsed: it has the markers of an unfinished merge (${lines})`,
+    ]);
+    expect(diagnostics[0]?.remedies).toEqual([expect.stringContaining("Finish the merge")]);
+  });
+
+  it("are a text inside a block, and equal signs alone are no marker", () => {
+    expect(labels("\n      k: |\n        <<<<<<< HEAD\n        =======\n")).toEqual({ k: "<<<<<<< HEAD\n=======\n" });
+    const { diagnostics } = declare("a: b\n=======\nc: d\n");
+    expect(reported(diagnostics).join("\n")).not.toContain("merge");
+  });
+});

@@ -1,0 +1,153 @@
+/** Proxies that do something other than to open a tunnel or to refuse it: the message names the proxy, and nothing was sent. */
+import { writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  API_HOST,
+  answering,
+  builtClient,
+  certificates,
+  failureOf,
+  jsonAnswer,
+  listen,
+  PLANS,
+  startProxy,
+  tlsBefore,
+  workplace,
+} from "./support.ts";
+
+const BASE = { HOSTING_BASE_URL: `https://${API_HOST}` };
+const PAGE = "<!doctype html><html><head><title>Acme Gateway</title></head><body>Sign on</body></html>";
+const TUNNEL = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+/** The failure of a create through a proxy. */
+async function through(port: number, scheme = "http", more = {}) {
+  const env = { HTTPS_PROXY: `${scheme}://127.0.0.1:${port}` };
+  const client = await builtClient({ env, maxAttempts: 1, ...more });
+  const failure = await failureOf(client.services.suspend("7"));
+  expect(failure.reached).toBe("no");
+  return failure.text;
+}
+
+describe("the tunnel of a proxy", () => {
+  const html = `HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${PAGE.length}\r\n\r\n${PAGE}`;
+  it.each<[what: string, connect: (socket: Socket) => void, reason: RegExp]>([
+    ["that holds a web page", (socket) => void socket.end(html), /does not speak TLS|connection was closed/],
+    ["that stays silent", (socket) => void socket.write(TUNNEL), /no answer within 0\.1 s/],
+    ["that is cut", (socket) => void socket.write(TUNNEL, () => socket.destroy()), /connection was closed/],
+  ])("%s: the message names the proxy", async (_, connect, reason) => {
+    const { port } = await startProxy({ connect: (__, socket) => connect(socket) });
+    const text = await through(port, "http", { timeoutMs: 200 });
+    expect(text).toContain(`TLS handshake with ${API_HOST}:443 through the proxy 127.0.0.1:${port}: `);
+    expect(text).toMatch(reason);
+    expect(text).toContain(`Check that the proxy 127.0.0.1:${port} supports CONNECT to ${API_HOST}:443`);
+  });
+});
+
+describe("what listens at the address of a proxy", () => {
+  it("speaks TLS: the address must begin with https", async () => {
+    const { port } = await startProxy({ tls: certificates.valid });
+    expect(await through(port)).toContain(`https://`);
+  });
+
+  it("sends an alert of TLS: the address must begin with https", async () => {
+    const server = createServer((socket) =>
+      socket.once("data", () => socket.end("\x15\x03\x01\0\x02\x02\x46", "latin1")),
+    );
+    const port = await listen(server);
+    const text = await through(port);
+    expect(text).toContain("the proxy expects TLS");
+    expect(text).toContain(`Write https://127.0.0.1:${port} into HTTPS_PROXY.`);
+  });
+
+  it("is no HTTP server", async () => {
+    const server = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
+    const text = await through(await listen(server));
+    expect(text).toContain("the proxy's answer is not HTTP");
+    expect(text).toContain("Check the host and the port in HTTPS_PROXY");
+  });
+
+  it("speaks no TLS although the address begins with https", async () => {
+    const { port } = await startProxy({});
+    expect(await through(port, "https")).toContain(
+      `TLS handshake with the proxy 127.0.0.1:${port}: the server does not`,
+    );
+  });
+});
+
+describe("a proxy that wants a sign-on", () => {
+  const refusing = (...lines: readonly string[]) =>
+    startProxy({
+      connect: (_, socket) =>
+        void socket.end(["HTTP/1.1 407 Proxy Authentication Required", ...lines, "", ""].join("\r\n")),
+    });
+
+  it.each([
+    ["NTLM, Negotiate", ["Proxy-Authenticate: NTLM", "Proxy-Authenticate: Negotiate"]],
+    ["Kerberos", ["Proxy-Authenticate: Kerberos abc="]],
+    ["Digest", ['Proxy-Authenticate: Digest realm="a, Basic b", nonce="x"']],
+  ])("by %s: hostform supports Basic only", async (names, lines) => {
+    const { port } = await refusing(...lines);
+    expect(await through(port)).toContain(`accepts sign-ons by ${names} only, and hostform supports Basic only (407)`);
+  });
+
+  it("by Basic among others, and rejects the password: each command tries it once", async () => {
+    const { port, asked } = await refusing('Proxy-Authenticate: Negotiate, Basic realm="acme"');
+    const client = await builtClient({ env: { HTTPS_PROXY: `http://me:wrong@127.0.0.1:${port}` } });
+    const failures = await Promise.all([client.plans.list().all(), client.services.list().all()].map(failureOf));
+    for (const { text } of failures) expect(text).toContain("Correct them in HTTPS_PROXY: http://USER:PASSWORD@");
+    expect(asked.length).toBe(1);
+  });
+
+  it("gets it, and many connections are opened", async () => {
+    const { port: target } = await answering(jsonAnswer(PLANS));
+    const names = { [API_HOST]: await tlsBefore(target, certificates.valid) };
+    const { port } = await startProxy({ pair: "me:right", names });
+    const place = workplace({ ...BASE, HTTPS_PROXY: `http://me:right@127.0.0.1:${port}` });
+    expect((await place.run(["plans"])).code).toBe(0);
+  });
+});
+
+describe("NODE_EXTRA_CA_CERTS", () => {
+  it.each([
+    ["missing.pem", undefined, "which cannot be read (ENOENT)"],
+    ["der.cer", "\x30\x82", "which holds no certificate in this form"],
+  ])("names %s: an unknown authority says so", async (name, content, says) => {
+    const { port: target } = await answering(jsonAnswer(PLANS));
+    const place = workplace(BASE);
+    const file = path.join(place.dir, name);
+    if (content !== undefined) writeFileSync(file, content);
+    const { port } = await startProxy({ names: { [API_HOST]: await tlsBefore(target) } });
+    const { text } = await place.run(["plans"], {
+      HTTPS_PROXY: `http://127.0.0.1:${port}`,
+      NODE_EXTRA_CA_CERTS: file,
+    });
+    expect(text).toContain(`NODE_EXTRA_CA_CERTS names ${file}, ${says}`);
+  });
+});
+
+describe("Ctrl-C while a connection is being opened", () => {
+  it.each<[step: string, connect: (socket: Socket) => void]>([
+    ["CONNECT", () => undefined],
+    ["the TLS handshake", (socket) => void socket.write(TUNNEL)],
+  ])("ends the command at once: %s", async (_, connect) => {
+    const arrived = Promise.withResolvers<void>();
+    const { port } = await startProxy({
+      connect: (__, socket) => {
+        connect(socket);
+        arrived.resolve();
+      },
+    });
+    const { run } = workplace({ ...BASE, HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    let pressedAt = 0;
+    const { code, text } = await run(["plans"], {}, (child) => {
+      void arrived.promise.then(() => {
+        pressedAt = Date.now();
+        child.kill("SIGINT");
+      });
+    });
+    expect(Date.now() - pressedAt, text).toBeLessThan(3_000);
+    expect(code, text).not.toBe(0);
+  });
+});
