@@ -191,7 +191,7 @@ describe("hostform contract, against what is no API", () => {
       "",
       /redirect \(302\) to https:\/\/login\.example,/,
     ],
-    ["a captive portal", 511, {}, page, /The API failed \(511\)/],
+    ["a captive portal", 511, {}, page, /A web page came in place of the API's answer \(511\)/],
     ["404 everywhere", 404, {}, "", /does not know GET \/api\/v1\/plans \(404\)/],
     ["another API", 200, { "content-type": "application/json" }, '{"ok":1}', /Expected a list/],
   ])("%s is reported in one sentence", async (_, status, headers, body, words) => {

@@ -54,7 +54,7 @@ const ODD = {
         "a key": true,
         text: 'a "b" \\ $${c} %{d}\nnext',
         of: "plan ${hosting_service.odd-name.plan_id} for ${hosting_service.odd-name.domain}",
-        list: [1, null, "${hosting_service.odd-name.id}", "${hosting_service.odd-name.plan_id}"],
+        list: [1, "${hosting_service.odd-name.id}", "${hosting_service.odd-name.plan_id}"],
         map: { z: "a ${hosting_service.odd-name.domain}", a: { b: false } },
       },
     },

@@ -128,10 +128,12 @@ describe("NODE_EXTRA_CA_CERTS", () => {
 });
 
 describe("Ctrl-C while a connection is being opened", () => {
-  it.each<[step: string, connect: (socket: Socket) => void]>([
-    ["CONNECT", () => undefined],
-    ["the TLS handshake", (socket) => void socket.write(TUNNEL)],
-  ])("ends the command at once: %s", async (_, connect) => {
+  const state = { address: "https://state.acme.test/s", lock_address: "https://state.acme.test/l" };
+  it.each<[step: string, connect: (socket: Socket) => void, command: string, backend?: typeof state]>([
+    ["CONNECT", () => undefined, "plans"],
+    ["the TLS handshake", (socket) => void socket.write(TUNNEL), "plans"],
+    ["CONNECT to the server of the state", () => undefined, "plan", state],
+  ])("ends the command at once: %s", async (_, connect, command, backend) => {
     const arrived = Promise.withResolvers<void>();
     const { port } = await startProxy({
       connect: (__, socket) => {
@@ -139,9 +141,11 @@ describe("Ctrl-C while a connection is being opened", () => {
         arrived.resolve();
       },
     });
-    const { run } = workplace({ ...BASE, HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    const { run, dir } = workplace({ ...BASE, HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    if (backend !== undefined)
+      writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify({ project: "acme", backend: { http: backend } }));
     let pressedAt = 0;
-    const { code, text } = await run(["plans"], {}, (child) => {
+    const { code, text } = await run([command], {}, (child) => {
       void arrived.promise.then(() => {
         pressedAt = Date.now();
         child.kill("SIGINT");

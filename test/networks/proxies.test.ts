@@ -98,6 +98,15 @@ describe("NO_PROXY", () => {
     expect(proxy.asked).toEqual([]);
   });
 
+  it.each([
+    ["http://api.no.invalid", {}, "set HTTP_PROXY"],
+    ["https://api.no.invalid", {}, "set HTTPS_PROXY"],
+    ["http://api.no.invalid", { HTTP_PROXY: "127.0.0.1:1", NO_PROXY: "*" }, "does not use the proxy of HTTP_PROXY"],
+  ])("and a base URL %s with %j: the fix is to %s", async (baseUrl, env, says) => {
+    const client = await builtClient({ baseUrl, env, insecureHttp: true, maxAttempts: 1 });
+    expect((await failureOf(client.services.list().all())).text).toContain(says);
+  });
+
   it("is not needed for this machine: its addresses are never proxied", async () => {
     const proxy = await startProxy({});
     const { port } = await answering(plansAnswer);

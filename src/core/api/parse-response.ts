@@ -76,8 +76,7 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   if (reply.encoding !== undefined)
     throw came(`an answer in the encoding ${redact(JSON.stringify(reply.encoding), request.secrets)}`, false);
   if (text === "") {
-    // 204 is complete without a body: the request succeeded, and a repetition is of no use.
-    if (answer === "optional" || reply.status === 204) return undefined;
+    if (answer === "optional") return undefined;
     throw came("an empty answer", true);
   }
   // The password was reset, and a text may be the new one. A part of a structure is nothing.

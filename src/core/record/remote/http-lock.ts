@@ -103,7 +103,8 @@ export class HttpStateLock implements StateLock {
       return held;
     } catch (error) {
       // Interrupted while the server had not answered: it may have locked the state all the same.
-      if (signal?.aborted) await this.#unlock(notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
+      if (signal?.aborted && this.#wire.mayHaveSent())
+        await this.#unlock(notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
       end();
       throw error;
     }

@@ -44,6 +44,14 @@ const MOST_BYTES = 128 * 1024 * 1024;
 /** The request was sent, or may have been, and no whole answer came. */
 export class Unanswered extends Error {}
 
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}
+
 export type HttpWire = ReturnType<typeof createWire>;
 
 /**
@@ -56,6 +64,8 @@ export function createWire(options: WireOptions) {
   const pair = credentials && Buffer.from(`${credentials.username}:${credentials.password}`, "utf8").toString("base64");
   const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
 
+  let watched: Dispatcher | undefined;
+  let isConnected = false;
   const attemptOnce = async ({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) => {
     // As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody.
     const described = body === undefined ? {} : { ...JSON_BODY, "content-md5": hash("md5", body, "base64") };
@@ -68,15 +78,23 @@ export function createWire(options: WireOptions) {
     );
     try {
       const [{ default: undici }, dispatcher] = await Promise.all([import("undici"), connect()]);
-      const answer = await undici.request(url, {
+      if (watched !== dispatcher)
+        dispatcher.once("connect", () => {
+          isConnected = true;
+        });
+      watched = dispatcher;
+      const given = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
+      const asked = undici.request(url, {
         method,
         dispatcher,
-        signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
+        signal: given,
         headers: { ...authorization, ...described },
         body: body ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
       });
+      // undici looks at the signal only once there is a connection.
+      const answer = await Promise.race([asked, rejectedBy(given)]);
       const text = await readBounded(answer.body, url, mostBytes);
       const one = (name: string) => [answer.headers[name]].flat()[0];
       const seconds = Number(one("retry-after"));
@@ -135,7 +153,10 @@ export function createWire(options: WireOptions) {
       });
     });
 
-  return { send, ask };
+  /** @returns false: no connection was ever open, so nothing has left. */
+  const mayHaveSent = () => isConnected;
+
+  return { send, ask, mayHaveSent };
 }
 
 async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number): Promise<string> {

@@ -124,13 +124,6 @@ describe("the creation response", () => {
       expect(error.diagnostics[0]?.detail).toMatch(/^Expected a service with an id, received /);
     });
   }
-
-  it("204 is a success without a service, and the order is not sent again", async () => {
-    // A second request would meet no answer.
-    api().post("/services").once().reply(204);
-    const error = await failureOf(setUp().client.services.create({}, { idempotencyKey: "k" }));
-    expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.accepted" }] });
-  });
 });
 
 describe("invoices", () => {

@@ -163,7 +163,7 @@ describe("an apply", () => {
     expect(order.sort()).toEqual(["a", "d"]);
     expect([...records.keys()]).toEqual(["hosting_webhook.d"]);
     const skipped = result.outcomes.find(({ address }) => address.endsWith(".b"))?.diagnostics[0];
-    expect(skipped).toMatchObject({ code: "apply.skipped", summary: expect.stringContaining("hosting_webhook.a") });
+    expect(skipped).toMatchObject({ code: "apply.skipped", detail: expect.stringContaining("hosting_webhook.a") });
   });
 
   it("that is stopped finishes what is under way and begins nothing more", async () => {
