@@ -498,7 +498,11 @@ describe("a value that is wrong", () => {
       { ...order, plan_id: 1.5 },
       /^error \| plan_id: expected a whole number \| The value is 1\.5\.$/,
     ],
-    ["hosting_service", { ...order, plan_id: "11" }, /^error \| plan_id: expected .* \| The value is "11"\. \| Write `11`, without quotes\.$/],
+    [
+      "hosting_service",
+      { ...order, plan_id: "11" },
+      /^error \| plan_id: expected .* \| The value is "11"\. \| Write `11`, without quotes\.$/,
+    ],
     [
       "hosting_service",
       { ...order, currency: "usd" },
