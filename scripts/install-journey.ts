@@ -97,7 +97,7 @@ export async function firstPlan(front: Front): Promise<void> {
 
 /** Goes through the whole journey. @throws Error that names the step. */
 export async function journey(front: Front): Promise<void> {
-  // With tokens of its own: what an earlier journey ordered on this machine is no order of this one.
+  // Its own tokens keep the orders of earlier journeys on this machine apart.
   const settings = { seed: randomUUID(), rateLimit: 0, autoPay: true, provisioningSeconds: 0, jobSeconds: 0 };
   const sandbox = await startSandbox(settings);
   const { certificate, env, tunnels, close } = await network(sandbox);

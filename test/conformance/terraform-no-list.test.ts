@@ -1,5 +1,5 @@
 /**
- * What the provider concludes from answers that hold no list, for every kind whose list it reads: it creates nothing a second
+ * Conclusions of the provider from answers that hold no list, for every kind whose list it reads: it creates nothing a second
  * time, and gives nothing up.
  */
 import { describe, expect, it } from "vitest";

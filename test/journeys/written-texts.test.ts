@@ -1,4 +1,4 @@
-/** What a declaration writes is what the host gets: texts that YAML could read as numbers, or as nothing. */
+/** The host gets the texts of a declaration as they are written, even if YAML could read them as numbers or as nothing. */
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 

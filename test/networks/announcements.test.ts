@@ -17,7 +17,7 @@ const HEADERS = {
 const SUMMARY =
   /The API announces that GET \/api\/v1\/[\w/{}-]+ is deprecated from 2027-01-01 on and ends on 2027-06-30/g;
 
-/** How often a text has the warning. */
+/** Number of warnings in a text. */
 const count = (text: string) => text.match(SUMMARY)?.length ?? 0;
 
 async function announcing() {

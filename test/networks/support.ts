@@ -103,7 +103,7 @@ interface ProxyOptions {
   readonly names?: Readonly<Record<string, number>>;
   /** `USER:PASSWORD` that it wants. */
   readonly pair?: string;
-  /** What it does in place of a tunnel. */
+  /** Behaviour in place of a tunnel. */
   readonly connect?: (request: IncomingMessage, socket: Socket) => void;
   readonly tls?: TlsOptions;
 }

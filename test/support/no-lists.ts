@@ -4,7 +4,7 @@ import type { Sandbox } from "../../src/sandbox/index.ts";
 /** An answer to a GET that neither holds a list nor proves that a collection is empty. */
 export type NoList = readonly [status: number, body: Json, headers: Readonly<Record<string, string>> | undefined];
 
-/** Of each class of such answers at least one. The last three have the status of a list. */
+/** At least one answer of each class. The last three have the status of a list. */
 export const NO_LISTS: readonly NoList[] = [
   ...[201, 202, 203, 205, 206, 207].map((status): NoList => [status, [], undefined]),
   [202, {}, undefined],

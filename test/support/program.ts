@@ -17,5 +17,5 @@ export async function runHere(
   return { code, out: io.stdout(), err: io.stderr(), text: io.stdout() + io.stderr() };
 }
 
-/** What `node` is given to run hostform: its file in the built package. */
+/** Path of the built command line, for `node`. */
 export const builtProgram = async (): Promise<string> => path.join(await builtPackage(), "dist/hostform.js");

@@ -75,7 +75,7 @@ function mayMount(): boolean {
 
 export const PROGRAMS: readonly Program[] = [TERRAFORM, CHROMIUM, POSTGRES, BASH, ZSH, FISH, MANDOC, UNZIP, MOUNT];
 
-/** What becomes of a test: it runs, it is skipped and the end of the run counts it, or it fails. */
+/** Fate of a test: it runs, it is skipped and counted at the end of the run, or it fails. */
 export type Verdict =
   | { readonly do: "run" }
   | { readonly do: "skip"; readonly program: string; readonly get: string }

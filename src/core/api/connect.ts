@@ -30,7 +30,7 @@ export interface ConnectorOptions {
   readonly onStep?: ((step: string | undefined) => void) | undefined;
 }
 
-/** How long a refused sign-on is not tried again, in ms: proxies lock accounts after a few wrong passwords. */
+/** Pause after a refused sign-on, in ms: proxies lock accounts after a few wrong passwords. */
 const REFUSED_MS = 60_000;
 
 /** Opens connections for undici's pool. */

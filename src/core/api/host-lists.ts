@@ -5,7 +5,7 @@ import type { ListPage } from "./envelope.ts";
 const LEAST_DEFAULT = 25;
 
 /**
- * What a client learns of the lists of its host: §4 Pagination leaves much open, and has one envelope for all lists. Shared by
+ * Habits of a host's lists, as a client learns them: §4 Pagination leaves much open, and has one envelope for all lists. Shared by
  * the listings of a client.
  */
 export class HostLists {

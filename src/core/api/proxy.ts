@@ -14,7 +14,7 @@ export interface Peer {
   readonly via?: Peer;
   /** The environment variable that would name a proxy to the API. */
   readonly proxyVariable?: string | undefined;
-  /** That variable is set, and NO_PROXY exempts the API. */
+  /** The variable is set, and NO_PROXY exempts the API. */
   readonly isExempt?: boolean | undefined;
 }
 

@@ -161,7 +161,7 @@ export interface Kind<E extends MutationName = MutationName> {
   /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
   readonly identity?: readonly string[];
   /**
-   * Whether a live object may be the declared one although no natural key says so: a server without a domain, a name that the
+   * Returns true if a live object may be the declared one although no natural key says so: a server without a domain, a name that the
    * host has cut. True when that is not known.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;

@@ -40,7 +40,7 @@ export interface PlanInput extends Others {
   readonly plans: readonly PlanRecord[];
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
-  /** Of the provider. */
+  /** Settings of the provider. */
   readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
 }
 

@@ -26,7 +26,7 @@ interface RemovalInput {
   readonly forget?: boolean;
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
-  /** Of the provider. */
+  /** Settings of the provider. */
   readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;

@@ -10,7 +10,7 @@ import { literal } from "../../fronts/yaml/index.ts";
 export const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
 
 /**
- * What a declaration says of a live object: all that can be declared and that the API shows, but for what takes requests to
+ * Declares a live object: all that can be declared and that the API shows, but for what takes requests to
  * change (`suspended`: not declared, so that a suspension by the host stays) and what is the default. Removing it is prevented.
  * @returns also the reasons, as sentences: by attribute of what the object cannot be declared without, and of what is `omitted`.
  */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ApiError, Diagnostic } from "../../../../src/core/model/index.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
-/** What headers state of a list, and lists from which nothing is concluded. */
+/** Totals in headers, and lists that prove nothing. */
 useNock();
 
 describe.each(["Content-Range", "X-Total-Count", "X-Total"])("a total in %s", (header) => {

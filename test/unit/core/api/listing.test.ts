@@ -155,7 +155,7 @@ function formOf(host: Host, all: readonly object[]): string {
     .join();
 }
 
-/** Whether an empty list is a list, or states that there are 0 objects. */
+/** Returns true if an empty list is a list, or states a total of 0. */
 const isProved = (host: Host) =>
   host.empty === "[]" || JSON.stringify(answer(host, [], host.first))?.includes('"total":0');
 
@@ -198,7 +198,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
         readAnother,
       });
       const found = await idsOf(listing).catch((error: unknown) => error);
-      // What comes in place of an empty list has another form than lists with rows have here.
+      // The answer in place of an empty list has another form than lists with rows.
       const another = formOf(host, []) !== formOf(host, records(1));
       if (found instanceof ApiError && found.diagnostics[0]?.code === "api.inconclusive") {
         expect(another, "a form that lists of the host have").toBe(true);

@@ -9,14 +9,14 @@ import { ApiError } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 import { failureOf } from "./support.ts";
 
-/** What happens to the list before a page is read: a row is inserted or deleted at a place, a fraction of its length. */
+/** Change of the list before a page is read: a row is inserted or deleted at a place, a fraction of its length. */
 interface Event {
   readonly does: "insert" | "delete";
   readonly at: number;
 }
 
 interface Host {
-  /** What a page holds at most, whatever is asked for. */
+  /** Maximum number of rows of a page. */
   readonly cap: number;
   /** The host has pages of its own size, and does not read `per_page`. */
   readonly ignores: boolean;

@@ -202,9 +202,9 @@ const NEEDS_ABSENCE = new Set(["rewritten", "accepted", "held", "unwanted", "ref
 interface World {
   readonly creation: "keyed" | "listable" | "blind";
   readonly hasKey: boolean;
-  /** How long the list is without the object. */
+  /** Time for which the list lacks the object. */
   readonly lag: number;
-  /** How the host shows the natural key. */
+  /** Form in which the host shows the natural key. */
   readonly shows: Row["key"];
   readonly others: readonly Row[];
   readonly looks: readonly number[];
@@ -313,7 +313,7 @@ const listable = (one: Facts, over: Partial<ObservedFacts>): Facts => ({
 
 const MOST_SEEDS = 300;
 
-/** Whether a decision without a part of it differs from the whole one for one of the first seeds. */
+/** Returns true if a decision without a part differs from the whole one for one of the first seeds. */
 function isNoticed(part: string, by: typeof decide): boolean {
   const draw = PARTS[part] ?? calm;
   const whole = fc.sample(facts, { numRuns: MOST_SEEDS, seed: 1 });

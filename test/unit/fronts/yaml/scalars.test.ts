@@ -55,7 +55,7 @@ interface Way {
   files(scalar: string): string[];
   /** The text in the body of the request. Default: the field `k` of a domain's contact. */
   sent?(body: JsonObject): unknown;
-  /** Whether only scalars of one line can be here. */
+  /** Only scalars of one line can be here. */
   readonly isLine?: true;
 }
 

@@ -39,7 +39,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
   }, 60_000);
   afterAll(() => postgres?.stop());
   beforeEach(async () => {
-    // As empty as a new one, which takes ten times as long to make.
+    // It is empty like a new one, and ten times as fast.
     await postgres.query(
       connection,
       `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
