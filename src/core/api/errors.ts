@@ -126,7 +126,7 @@ export function malformed(
 
 /** An answer that would be an empty list if it were one: it proves nothing of the collection. */
 export function noList(endpoint: EndpointName, came: string): FailedAttempt {
-  const expected = "a list, `[]` if it is empty. No list of this host with objects has the form that came";
+  const expected = "a list, `[]` if it is empty. The lists of this host that hold objects have another form";
   return inconclusive(endpoint, came, 200, expected);
 }
 
