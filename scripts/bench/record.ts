@@ -3,14 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import {
-  createFileBackend,
-  createStateStore,
-  type Disk,
-  emptyDocument,
-  encodeState,
-  systemDisk,
-} from "../../src/core/record/index.ts";
+import { type Disk, systemDisk } from "../../src/core/files/index.ts";
+import { createFileBackend, createStateStore, emptyDocument, encodeState } from "../../src/core/record/index.ts";
 
 const MUTATIONS = 500;
 const counted = { bytes: 0, syncs: 0 };

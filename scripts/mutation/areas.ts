@@ -13,7 +13,7 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   turns: ["src/core/api/create-turns.ts"],
   journal: ["src/core/record/{recorder,session,opening,journal-*}.ts", "src/fronts/terraform/journal*.ts"],
   provider: ["src/fronts/terraform/resource/{apply*,attribute-mapping,journal-lookup,replacement,remove}.ts"],
-  redaction: ["src/core/api/token.ts", "src/project/redaction.ts", "src/core/record/secret-{command,output}.ts"],
+  redaction: ["src/core/api/token.ts", "src/project/redaction.ts", "src/core/files/secret-{command,files}.ts"],
 };
 
 /**

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
+import { endOfErrors, SECRET_COMMAND_MS } from "../core/files/index.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
   amended,
@@ -30,7 +31,6 @@ import {
   createHttpBackend,
   createPgBackend,
   Encryption,
-  endOfErrors,
   type HttpBackendOptions,
   KEY_VARIABLES,
   type KeyCommand,
@@ -40,7 +40,6 @@ import {
   parsePgServer,
   readOldKeys,
   readStateKey,
-  SECRET_COMMAND_MS,
   type StateBackend,
   type StateStore,
   thisProcess,

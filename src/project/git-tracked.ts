@@ -1,8 +1,9 @@
 /** Whether git tracks the files of a state, read from the index of the repository itself. */
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { systemDisk } from "../core/files/index.ts";
 import { type Diagnostic, shellPath } from "../core/model/index.ts";
-import { afterOpening, filesOfState, type StateStore, systemDisk, withMembers } from "../core/record/index.ts";
+import { afterOpening, filesOfState, type StateStore, withMembers } from "../core/record/index.ts";
 import { found } from "./own-files.ts";
 
 /**

@@ -1,9 +1,9 @@
 /** Files that a project brings along: they lie inside of it, and are what they seem to be. */
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { isInside } from "../core/files/index.ts";
 import { makeFolder } from "../core/local/index.ts";
 import { fail, ifErrno } from "../core/model/index.ts";
-import { isInside } from "../core/record/index.ts";
 
 /** Refuses a path below the working folder that a link of the project leads out of it. @throws HostformError `trust.file`. */
 export async function refuseDetour(cwd: string, named: string): Promise<void> {

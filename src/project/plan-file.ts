@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import path from "node:path";
+import { createSynced, isMount, systemDisk } from "../core/files/index.ts";
 import { errnoOf, fail, ifErrno } from "../core/model/index.ts";
-import { createSynced, isMount, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";

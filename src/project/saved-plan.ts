@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import * as z from "zod";
+import { replaceFile, systemDisk } from "../core/files/index.ts";
 import {
   attempt,
   type Change,
@@ -14,7 +15,7 @@ import {
   type Plan,
   parsedJson,
 } from "../core/model/index.ts";
-import { type Encryption, replaceFile, type Seal, systemDisk } from "../core/record/index.ts";
+import type { Encryption, Seal } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";

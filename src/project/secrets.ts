@@ -1,6 +1,16 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Secrets, SourceReader } from "../core/engine/index.ts";
+import {
+  appFolder,
+  type CommandEnd,
+  type CommandRunner,
+  endOfErrors,
+  SECRET_COMMAND_MS,
+  SecretFiles,
+  statPath,
+  systemDisk,
+} from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { fileOutputIn, oneTimeSecretName } from "../core/lifecycle/index.ts";
 import {
@@ -16,17 +26,7 @@ import {
   type SecretSource,
   sourcePlace,
 } from "../core/model/index.ts";
-import {
-  appFolder,
-  type CommandEnd,
-  type CommandRunner,
-  endOfErrors,
-  filesOfState,
-  SECRET_COMMAND_MS,
-  SecretFiles,
-  statPath,
-  systemDisk,
-} from "../core/record/index.ts";
+import { filesOfState } from "../core/record/index.ts";
 import { learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, ProjectSource } from "./source.ts";

@@ -1,6 +1,6 @@
 import type { RequestEvent, Wait } from "../core/api/index.ts";
+import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
 import type { Clock, Diagnostic } from "../core/model/index.ts";
-import type { CaptureOptions, CommandEnd } from "../core/record/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 

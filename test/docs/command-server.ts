@@ -8,8 +8,8 @@ import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from "node
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import type { Io } from "../../src/cli/terminal.ts";
+import { captureCommand } from "../../src/core/files/index.ts";
 import { errnoOf } from "../../src/core/model/index.ts";
-import { captureCommand } from "../../src/core/record/index.ts";
 import { ended, runShell } from "../../src/project/programs.ts";
 import { fakeIo } from "../support/io.ts";
 import { runCli } from "../support/program.ts";

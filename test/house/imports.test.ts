@@ -11,12 +11,13 @@ const READING = ["fronts/source", "core/model", "core/expression", ...CONTRACT, 
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   "core/model": [],
   "core/local": ["core/model"],
+  "core/files": ["core/model"],
   "core/expression": ["core/model"],
   "core/api": ["core/model", "core/local"],
   "core/kinds": ["core/api", "core/model"],
   "core/lifecycle": [...CONTRACT, "core/model", "core/api (types)"],
   "core/engine": ["core/lifecycle", "core/kinds/kind.ts", "core/model", "core/api (types)"],
-  "core/record": ["core/model", "core/local"],
+  "core/record": ["core/model", "core/files", "core/local"],
   "fronts/source": READING,
   "fronts/yaml": READING,
   "fronts/stacks": READING,
@@ -27,7 +28,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "core/model",
     "core/local",
     "webhooks",
-    "core/record/secret-output.ts",
+    "core/files",
     "core/expression/references.ts",
   ],
   project: [
@@ -35,6 +36,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "core/api",
     "core/engine",
     "core/expression",
+    "core/files",
     "core/kinds",
     "core/lifecycle",
     "core/local",
@@ -132,6 +134,15 @@ describe("the house", () => {
       .map((file) => [file, textOf(file).split("\n").length] as const)
       .filter(([file, lines]) => lines > 410 && !isGenerated(file));
     expect(long).toEqual([]);
+  });
+
+  it("gives each file of core a name of its own, and none the name of another room or folder", () => {
+    const core = files.filter((file) => file.startsWith("core/") && !file.endsWith("/index.ts"));
+    const nameOf = (file: string) => path.posix.basename(file, ".ts");
+    const folders = [...new Set([...files.map(roomOf), ...core.map(path.posix.dirname)])];
+    const twins = [...Map.groupBy(core, nameOf).values()].filter(({ length }) => length > 1);
+    const rooms = core.filter((file) => folders.some((folder) => path.posix.basename(folder) === nameOf(file)));
+    expect({ twins, rooms }).toEqual({ twins: [], rooms: [] });
   });
 
   it("opens each folder with a paragraph", () => {

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { Disk, NewFile } from "../../src/core/record/index.ts";
+import type { Disk, NewFile } from "../../src/core/files/index.ts";
 import { hang, type Life } from "./life.ts";
 import type { World } from "./world.ts";
 

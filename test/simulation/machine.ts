@@ -1,9 +1,10 @@
 import { HostingClient } from "../../src/core/api/index.ts";
 import { apply, observe, plan } from "../../src/core/engine/index.ts";
+import { type Disk, SecretFiles } from "../../src/core/files/index.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { Account } from "../../src/core/lifecycle/index.ts";
 import { type ApplyResult, HostformError, isError, type Plan, type State } from "../../src/core/model/index.ts";
-import { createFileStore, type Disk, type OpenState, SecretFiles } from "../../src/core/record/index.ts";
+import { createFileStore, type OpenState } from "../../src/core/record/index.ts";
 import { type Declaration, desiredOf } from "./declaration.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { type Fate, Life } from "./life.ts";

@@ -1,8 +1,9 @@
 import type { HostingClient, Mutation, Writer } from "../../src/core/api/index.ts";
+import type { Disk } from "../../src/core/files/index.ts";
 import type { Kind } from "../../src/core/kinds/kind.ts";
 import type { Account, SecretOutputs } from "../../src/core/lifecycle/index.ts";
 import { ApiError, type ResourceState } from "../../src/core/model/index.ts";
-import type { Disk, OpenState, StateLock } from "../../src/core/record/index.ts";
+import type { OpenState, StateLock } from "../../src/core/record/index.ts";
 import type { World } from "./world.ts";
 
 /** A part of the product put out of order on purpose. */

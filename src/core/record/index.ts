@@ -15,7 +15,6 @@
  * included, is the whole state at the server before its promise resolves. It must not read the environment, show a
  * password, or go on writing once the lock may be another's.
  */
-export { createSynced, type Disk, isMount, type NewFile, replaceFile, systemDisk } from "./disk.ts";
 export { bytesOf, Encryption, type Seal } from "./encryption.ts";
 export {
   createStateFileLock,
@@ -31,15 +30,6 @@ export { connectTo, type Database, interruptibly, type PgModule } from "./remote
 export type { Resealed, Resealing } from "./reseal.ts";
 export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
 export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";
-export {
-  type CaptureOptions,
-  type CommandEnd,
-  type CommandRunner,
-  captureCommand,
-  endOfErrors,
-  SECRET_COMMAND_MS,
-} from "./secret-command.ts";
-export { appFolder, isInside, type PathStat, SecretFiles, statPath } from "./secret-output.ts";
 export { type OpenState, withMembers } from "./session.ts";
 export {
   decodeState,

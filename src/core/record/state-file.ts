@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
+import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "../files/index.ts";
 import { amended, type Diagnostic, errnoOf, fail, messageOf } from "../model/index.ts";
-import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "./disk.ts";
 
 /** What is asked right before something is written, and may refuse it by throwing. */
 export type Verify = () => void | Promise<void>;

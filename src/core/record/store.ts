@@ -1,8 +1,8 @@
 // What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
+import { type Disk, systemDisk } from "../files/index.ts";
 import { amended, attempt, type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
-import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {

@@ -1,8 +1,8 @@
 /** Writes the files of a declaration: all of them, or none. */
 import { chmod, link, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { createSynced, replaceFile, systemDisk } from "../../core/files/index.ts";
 import { fail, ifErrno } from "../../core/model/index.ts";
-import { createSynced, replaceFile, systemDisk } from "../../core/record/index.ts";
 import { makeParent } from "../own-files.ts";
 import { freeBeside } from "../plan-file.ts";
 

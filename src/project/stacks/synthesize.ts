@@ -2,8 +2,8 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { systemDisk } from "../../core/files/index.ts";
 import { childEnvironment, fail, ifErrno, isObject, type JsonObject, parsedJson } from "../../core/model/index.ts";
-import { systemDisk } from "../../core/record/index.ts";
 import { interruptible } from "../interrupt.ts";
 import { found, makeParent } from "../own-files.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";

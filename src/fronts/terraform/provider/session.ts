@@ -5,6 +5,7 @@ import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../
 import { createTurnsFor, oncePerCode } from "../../../core/api/create-turns.ts";
 import { HostingClient, ledgerFor, VERSION, type Wait } from "../../../core/api/index.ts";
 import { budgetShareIn } from "../../../core/api/limiter.ts";
+import { appFolder, systemSecretFiles } from "../../../core/files/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
 import { isRunning, processMark, stateFolder } from "../../../core/local/index.ts";
@@ -19,7 +20,6 @@ import {
   untrustedByEnvironment,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import { appFolder, systemSecretFiles } from "../../../core/record/secret-output.ts";
 import type { ProviderSession } from "../index.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import type { Disk } from "../../../../src/core/record/index.ts";
+import type { Disk } from "../../../../src/core/files/index.ts";
 
 /**
  * What a crash leaves to chance: is unsynced content there, and which unsynced changes of names? Nothing says that a disk

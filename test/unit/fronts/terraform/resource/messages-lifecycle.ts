@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { PlanRecord } from "../../../../../src/core/api/index.ts";
+import { systemSecretFiles } from "../../../../../src/core/files/index.ts";
 import { type Kind, kinds } from "../../../../../src/core/kinds/index.ts";
 import { explain, type Observation, planRemoval, planResource, read } from "../../../../../src/core/lifecycle/index.ts";
 import * as refusals from "../../../../../src/core/lifecycle/refusals.ts";
@@ -14,7 +15,6 @@ import {
   type JsonObject,
   type Phase,
 } from "../../../../../src/core/model/index.ts";
-import { systemSecretFiles } from "../../../../../src/core/record/secret-output.ts";
 import { validateResource } from "../../../../../src/fronts/terraform/resource/validate.ts";
 import { START } from "../../../../support/clock.ts";
 import {

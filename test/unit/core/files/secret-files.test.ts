@@ -1,12 +1,17 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import {
+  type CommandEnd,
+  endOfErrors,
+  type PathStat,
+  SecretFiles,
+  systemSecretFiles,
+} from "../../../../src/core/files/index.ts";
 import { HostformError, type SecretOutput } from "../../../../src/core/model/index.ts";
-import { type CommandEnd, endOfErrors, type PathStat, SecretFiles } from "../../../../src/core/record/index.ts";
-import { systemSecretFiles } from "../../../../src/core/record/secret-output.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { fixOf, saying } from "../../../support/remedies.ts";
-import { everyLuck, FakeDisk } from "./fake-disk.ts";
+import { everyLuck, FakeDisk } from "../record/fake-disk.ts";
 
 const SECRET = "whsec_0123456789abcdef";
 const OF = { address: "hosting_webhook.billing", attribute: "secret" };

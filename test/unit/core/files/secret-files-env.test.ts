@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
-import { quoteValue, withAssignment } from "../../../../src/core/record/secret-output.ts";
+import { quoteValue, withAssignment } from "../../../../src/core/files/secret-files.ts";
 import { fc } from "../../../support/fc.ts";
 
 describe("an assignment in an env file", () => {

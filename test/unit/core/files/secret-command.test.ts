@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { captureCommand } from "../../../../src/core/record/secret-command.ts";
+import { captureCommand } from "../../../../src/core/files/secret-command.ts";
 
 const SECRET = "correct horse battery";
 
