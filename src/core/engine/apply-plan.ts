@@ -36,12 +36,12 @@ import {
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { ReadyQueue } from "./dependencies.ts";
-import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
-import { applyIgnoreChanges } from "./lifecycle.ts";
+import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
-import { type Recorder, Records, withClient } from "./records.ts";
+import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./resolve-config.ts";
+import { type Recorder, Records, withClient } from "./run-records.ts";
 import { Slots } from "./slots.ts";
 
 export interface ApplyOptions extends Secrets {
