@@ -1,7 +1,7 @@
 /** `show`: a saved plan, or what is recorded, for reading. No request, no lock. */
 
 import { secretNames } from "../project/known-secrets.ts";
-import { readSavedPlan } from "../project/saved-plan.ts";
+import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
 import { declaredScale, formatOf, type PlanFormat, printPlan, projectName } from "./plan-reports.ts";
 import { stateRows } from "./state.ts";
@@ -29,7 +29,9 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
     const recorded = { project: await projectName(project), serial, resources, outputs };
     const moneyScale = await declaredScale(project);
     const render = format === "html" ? renderRecordedHtml : renderRecordedMarkdown;
-    terminal.out(render(recorded, { hidden: secretNames, moneyScale, remedies: terminal.outLook.remedies }));
+    terminal.out(
+      render(recorded, { hidden: secretNames, words: wordsOfType, moneyScale, remedies: terminal.outLook.remedies }),
+    );
     return 0;
   }
   terminal.out(renderListing("state", stateRows(resources), terminal.outLook));

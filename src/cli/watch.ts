@@ -5,7 +5,7 @@
 import { amended, fail, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import type { Project } from "../project/project.ts";
-import type { Hint } from "../project/watch/schedule.ts";
+import type { EventSubject } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./options.ts";
@@ -66,7 +66,7 @@ export async function listen(
   project: Project,
   at: ListenAddress | undefined,
   flags: SecretFlags,
-  { onHint, onRefused }: { onHint(hint: Hint): void; onRefused(reason: string): void },
+  { onHint, onRefused }: { onHint(hint: EventSubject): void; onRefused(reason: string): void },
 ): Promise<Receiver | undefined> {
   if (at === undefined) {
     if (!namesSecrets(flags)) return undefined;
@@ -93,7 +93,7 @@ export async function listen(
 }
 
 /** Ids are taken from wherever they may stand (§6: the content of `data` is not specified). */
-function hintOf(event: WebhookEvent): Hint {
+function hintOf(event: WebhookEvent): EventSubject {
   const service = serviceIdOf(event) ?? orderIdOf(event);
   return { event: short(event.event), service, invoice: invoiceIdOf(event) };
 }

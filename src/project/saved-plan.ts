@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import * as z from "zod";
 import { replaceFile, systemDisk } from "../core/files/index.ts";
+import { kinds, wordsOf } from "../core/kinds/index.ts";
 import {
   attempt,
   type Change,
@@ -12,6 +13,7 @@ import {
   isNoOp,
   isObject,
   type JsonObject,
+  type KindWords,
   type Plan,
   parsedJson,
 } from "../core/model/index.ts";
@@ -151,17 +153,24 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
     const detail = "Its content does not match its checksum. To change a plan, make a new one.";
     refuse(`${file} is damaged, or was edited`, detail);
   }
-  const saved = withRemedies(body as unknown as SavedPlan);
+  const saved = upgraded(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
 }
 
-/** Earlier versions saved what can be done as one sentence, `fix`. */
-function withRemedies(saved: SavedPlan): SavedPlan {
+/** Words of the kind of a type. A kind that this version does not know is described by its type. */
+export function wordsOfType(type: string): KindWords {
+  const kind = kinds.get(type);
+  return kind === undefined ? { noun: type.replaceAll("_", " "), name: "id" } : wordsOf(kind);
+}
+
+/** Adds what earlier versions saved otherwise: remedies as one sentence, `fix`, and changes without words. */
+function upgraded(saved: SavedPlan): SavedPlan {
   const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
     const { fix, ...diagnostic } = one;
     return fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
   });
-  return { ...saved, plan: { ...saved.plan, diagnostics } };
+  const changes = saved.plan.changes.map((change) => ({ ...change, words: wordsOfType(change.type) }));
+  return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
 /** The addresses that a plan changes. */
@@ -256,6 +265,7 @@ const shape = z.looseObject({
     changes: z.array(
       z.looseObject({
         address: z.string(),
+        type: z.string(),
         provider: z.string(),
         actions: z.array(z.string()).min(1),
         before: values,

@@ -61,10 +61,11 @@ export function scaleOf(
   return sharedScale(moneyScale, currency, aliases);
 }
 
-/** `service` or `domain`, where all orders are of one. */
-export function nounOf(addresses: readonly string[]): string {
-  const all = (type: string) => addresses.length > 0 && addresses.every((address) => address.startsWith(`${type}.`));
-  return all("hosting_service") ? "service" : all("hosting_domain") ? "domain" : "order";
+/** The noun of all changes that have an effect; undefined if their nouns differ. */
+export function nounOf(changes: readonly Change[], effects: readonly Pick<Effect, "address">[]): string | undefined {
+  const addresses = new Set(effects.map(({ address }) => address));
+  const nouns = new Set(changes.flatMap(({ address, words }) => (addresses.has(address) ? words.noun : [])));
+  return nouns.size === 1 ? [...nouns][0] : undefined;
 }
 
 /** What the orders of a plan cost: a line for each currency, and for what is not in its sum; `Orders: none.` */
@@ -72,14 +73,20 @@ export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScal
   const orders = effectsOf({ changes }).filter(({ money }) => money !== undefined);
   if (orders.length === 0) return ["Orders: none."];
   const totals = moneyTotals(orders);
-  const lines = totals.flatMap(({ currency }) => currencyLines(orders, currency, scaleOf(changes, currency, scale)));
+  const lines = totals.flatMap(({ currency }) => currencyLines(changes, orders, currency, scale));
   const isUnscaled = ({ currency, now }: MoneyTotal) => now !== null && scaleOf(changes, currency, scale) === undefined;
   const marked = lines.map((line, i) => `${i === 0 ? "Orders: " : "        "}${line}`);
   return totals.some(isUnscaled) ? [...marked, UNSCALED] : marked;
 }
 
 /** Of one currency: what is known to the cent, what is known as an upper bound, and what is not known are three lines. */
-function currencyLines(all: readonly Effect[], currency: string, scale: number | undefined): string[] {
+function currencyLines(
+  changes: readonly Change[],
+  all: readonly Effect[],
+  currency: string,
+  moneyScale: MoneyScale | undefined,
+): string[] {
+  const scale = scaleOf(changes, currency, moneyScale);
   const orders = all.filter(({ money }) => money?.currency === currency);
   const part = (fits: (money: OrderMoney) => boolean) => orders.filter(({ money }) => money && fits(money));
   const exact = part(({ now, bound }) => now !== null && !bound);
@@ -92,7 +99,7 @@ function currencyLines(all: readonly Effect[], currency: string, scale: number |
     const [{ monthly, bound } = { monthly: null, bound: false }] = moneyTotals(of);
     return monthly === null ? "" : `, then ${upTo(text(monthly), bound)} a month`;
   };
-  const count = (of: readonly Effect[]) => plural(of.length, nounOf(of.map(({ address }) => address)));
+  const count = (of: readonly Effect[]) => plural(of.length, nounOf(changes, of) ?? "order");
   const [list, billed] = [sum(exact, ({ price }) => price), sum(exact, ({ now }) => now)];
   const lines: string[] = [];
   if (exact.length > 0) {

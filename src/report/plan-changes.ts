@@ -62,15 +62,14 @@ export function title(change: Change, paint: Paint): string {
   }
   switch (first) {
     case "create":
-      // What creating and destroying a grant mean to those who are let in.
       if (effect === "order") return "will be ordered";
-      return change.type === "hosting_grant" ? "will be created; access is given" : "will be created";
+      return change.words.access ? "will be created; access is given" : "will be created";
     case "update":
       return effect === "unsuspend"
         ? `will be unsuspended; ${whatGoes(change)} comes back online`
         : "will be updated in-place";
     case "delete":
-      return `will be ${paint.removed("destroyed")}${change.type === "hosting_grant" ? "; access is taken" : ""}`;
+      return `will be ${paint.removed("destroyed")}${change.words.access ? "; access is taken" : ""}`;
     case "forget":
       return change.reasons.some(({ why }) => why === "gone")
         ? "will no longer be managed"
@@ -81,7 +80,7 @@ export function title(change: Change, paint: Paint): string {
 }
 
 /** A server has no domain, and may hold anything. */
-const whatGoes = ({ before }: Change) => (typeof before?.domain === "string" ? "its site" : "it");
+const whatGoes = ({ before, words }: Change) => (typeof before?.[words.site ?? ""] === "string" ? "its site" : "it");
 
 function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
   const costs = effectsOf({ changes: [change] }).flatMap(({ money }) => money ?? []);
@@ -110,7 +109,7 @@ export function reasonText({ why, attribute, text }: ChangeReason): string {
 /** `suspended waits until the service is live`. */
 export function deferredText(change: Change): string {
   const names = change.deferred.join(", ");
-  return `${names} ${change.deferred.length === 1 ? "waits" : "wait"} until the service is live`;
+  return `${names} ${change.deferred.length === 1 ? "waits" : "wait"} until the ${change.words.noun} is live`;
 }
 
 /** The sign before `resource`, three columns wide. */
@@ -171,7 +170,7 @@ function rowsOf(change: Change): Row[] {
       label,
       before: old,
       after: now,
-      keep: change.importing !== undefined && change.actions[0] === "no-op",
+      keep: label === change.words.name || (change.importing !== undefined && change.actions[0] === "no-op"),
       computed,
       ...(changes && { note: "forces replacement" }),
     };
@@ -245,6 +244,7 @@ function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] 
   const hidden = hiddenIn(drift, change);
   const rows = Object.keys({ ...before, ...after }).map((label) => ({
     label,
+    keep: label === change?.words.name,
     before: before[label],
     after: after === null ? null : matters.includes(label) ? after[label] : before[label],
     ...(hidden.includes(label) && { instead: "(sensitive value)" }),

@@ -1,6 +1,7 @@
 // What a plan means, laid out for people: one sentence, figures, sections. Text, Markdown and HTML draw from it.
 import {
   type Change,
+  capitalized,
   type Diagnostic,
   type Effect,
   type EffectKind,
@@ -60,7 +61,7 @@ const OTHERS: readonly (readonly [EffectKind, string])[] = [
   ["access_taken", "Access taken"],
   ["access_given", "Access given"],
   ["online", "Back online"],
-  ["integration", "Webhooks"],
+  ["integration", "Integrations"],
   ["change", "Other changes"],
   ["adopted", "Managed from now on, nothing changes in the account"],
   ["recorded", "Recorded only, nothing changes in the account"],
@@ -75,6 +76,10 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const attention = attentionRows(plan, byAddress, options.remedies);
   const totals = moneyTotals(orders);
   const scale = (currency: string) => scaleOf(plan.changes, currency, options.moneyScale);
+  const titleOf = (kind: EffectKind) => {
+    const noun = kind === "integration" ? nounOf(plan.changes, of(kind)) : undefined;
+    return noun && capitalized(`${noun}s`);
+  };
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
   return {
     headline: headlineOf(plan, effects, totals, scale),
@@ -85,7 +90,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
     ...(isUnscaled && { moneyNote: UNSCALED }),
     attention,
-    others: OTHERS.map(([kind, title]) => ({ title, lines: of(kind).map(withClient) })).filter(
+    others: OTHERS.map(([kind, title]) => ({ title: titleOf(kind) ?? title, lines: of(kind).map(withClient) })).filter(
       ({ lines }) => lines.length > 0,
     ),
     changes,
@@ -96,19 +101,24 @@ type Scale = (currency: string) => number | undefined;
 
 function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale): string {
   const count = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind).length;
+  const named = (kind: EffectKind) =>
+    nounOf(
+      plan.changes,
+      effects.filter((effect) => effect.kind === kind),
+    );
   const people = (kind: EffectKind) => plural(personsIn(effects, kind), "person", "people");
   const when = (kind: EffectKind, text: (count: number) => string) => (count(kind) > 0 ? [text(count(kind))] : []);
   const parts = [
     ...when("offline", (n) => `takes ${plural(n, "site")} offline`),
     ...when("order", (n) => {
-      const noun = nounOf(effects.flatMap(({ kind, address }) => (kind === "order" ? address : [])));
-      return `${noun === "order" ? "places" : "orders"} ${plural(n, noun)}${forMoney(totals, scale)}`;
+      const noun = named("order");
+      return `${noun === undefined ? "places" : "orders"} ${plural(n, noun ?? "order")}${forMoney(totals, scale)}`;
     }),
     ...when("leaves", (n) => `stops managing ${plural(n, "resource")}`),
     ...when("access_taken", () => `takes access from ${people("access_taken")}`),
     ...when("access_given", () => `gives ${people("access_given")} access`),
     ...when("online", (n) => `brings ${plural(n, "site")} back online`),
-    ...when("integration", (n) => `changes ${plural(n, "webhook")}`),
+    ...when("integration", (n) => `changes ${plural(n, named("integration") ?? "integration")}`),
     ...when("change", (n) => `makes ${plural(n, "other change")}`),
     ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
   ];

@@ -15,7 +15,7 @@ import {
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import { moneyLines } from "./money.ts";
+import { moneyLines, nounOf } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
@@ -200,9 +200,10 @@ export const offlineFirst = (changes: readonly Change[]): Change[] =>
 
 /** What goes offline or comes back, by name: a count alone is overlooked. */
 function namedLines(changes: readonly Change[], effect: ChangeEffect, one: string, many: string): string[] {
-  const names = changes.filter((change) => effectOf(change) === effect).map(({ address }) => escapeLine(address));
+  const found = changes.filter((change) => effectOf(change) === effect);
+  const names = found.map(({ address }) => escapeLine(address));
   if (names.length === 0) return [];
-  const what = names.length === 1 ? `1 service ${one}` : `${names.length} services ${many}`;
+  const what = `${plural(names.length, nounOf(changes, found) ?? "resource")} ${names.length === 1 ? one : many}`;
   if (names.length <= MAX_IN_LINE) return [`${what}: ${names.join(", ")}.`];
   const listed = names.map((name) => `  ${name}`);
   return [`${what}:`, ...firstOf(listed, MAX_NAMED)];
@@ -219,7 +220,7 @@ export function requestLine(plan: Plan): string {
 /** What a plan leaves out, as it was asked to. Nothing where it plans and reads everything. */
 export function leftOutTexts(plan: Plan): string[] {
   const { base, changes, notRead = [] } = plan;
-  const texts = notReadTexts(notRead);
+  const texts = notReadTexts(notRead, changes);
   if (base === undefined) return texts;
   const since = `${escapeLine(base.ref)} (${base.commit.slice(0, 12)})`;
   const planned = `${plural(changes.length, "resource")}; not planned: ${base.not_planned}.`;
@@ -227,12 +228,13 @@ export function leftOutTexts(plan: Plan): string[] {
 }
 
 /** `Not read: 450 grants of 280 services; last read 2026-11-20 at the earliest.` */
-function notReadTexts(notRead: readonly NotRead[]): string[] {
+function notReadTexts(notRead: readonly NotRead[], changes: readonly Change[]): string[] {
   if (notRead.length === 0) return [];
+  const words = new Map(changes.map((change) => [change.type, change.words]));
   const what = [...Map.groupBy(notRead, ({ type }) => type)].map(([type, all]) => {
     const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
-    const noun = type.replace(/^hosting_/, "").replaceAll("_", " ");
-    return `${plural(all.length, noun)}${parents.size > 0 ? ` of ${plural(parents.size, "service")}` : ""}`;
+    const { noun = "resource", parent } = words.get(type) ?? {};
+    return `${plural(all.length, noun)}${parent && parents.size > 0 ? ` of ${plural(parents.size, parent.noun)}` : ""}`;
   });
   const times = notRead.flatMap(({ last_read }) => last_read ?? []);
   const earliest = times.reduce((a, b) => (a < b ? a : b), times[0] ?? "").slice(0, 10);

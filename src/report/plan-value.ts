@@ -23,7 +23,7 @@ export interface Row {
   readonly note?: string;
 }
 
-/** Attributes that show people which object is meant; shown even when they do not change. */
+/** Labels that identify a map or an object; shown even when they do not change. A resource has the name of its kind's words beside them. */
 const IDENTIFYING: readonly string[] = ["id", "name", "domain", "email", "url"];
 /** Unchanged neighbours shown around what changed. */
 const ELEMENT_CONTEXT = 1;

@@ -1,8 +1,10 @@
 // What is recorded, for people: a page for a browser, and the same as Markdown. Nothing of the account is read for it.
 import {
+  capitalized,
   clientOf,
   formatNumber,
   type Json,
+  type KindWords,
   type OutputState,
   parseAddress,
   type ResourceState,
@@ -35,6 +37,8 @@ export interface Recorded {
 export interface RecordedOptions extends PlanReportOptions {
   /** The attributes whose values are secret. */
   readonly hidden: (resource: ResourceState) => ReadonlySet<string>;
+  /** Words of the kind of a type. */
+  readonly words: (type: string) => KindWords;
 }
 
 /** What is recorded as one page without any script, that loads nothing. Every text is escaped. */
@@ -84,9 +88,11 @@ const LONGEST_CELL = 300;
 
 /** The parts of both: points that a person has to look at, and a table for each kind and for the outputs. */
 function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions) {
-  const types = [...Map.groupBy(resources, typeOf)].toSorted(([a], [b]) => rankOf(a) - rankOf(b));
-  const counts = types.map(([type, all]) => plural(all.length, nounOf(type).toLowerCase()));
-  const tables = types.map(([type, all]) => tableOf(type, all, resources, options));
+  const types = [...Map.groupBy(resources, typeOf)]
+    .map(([type, all]) => ({ words: options.words(type), all }))
+    .toSorted((a, b) => (a.words.rank ?? resources.length) - (b.words.rank ?? resources.length));
+  const counts = types.map(({ words, all }) => plural(all.length, words.noun));
+  const tables = types.map(({ words, all }) => tableOf(words, all, resources, options));
   const values = outputTexts(outputs).map(([name, text]) => [name, shorten(text, LONGEST_CELL)]);
   const isUnscaled = resources.some((one) => {
     const { price, currency } = one.attributes;
@@ -106,26 +112,27 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
   };
 }
 
-/** What people ask for first; any other kind comes after it. */
-const FIRST = ["hosting_service", "hosting_domain", "hosting_grant"];
-const rankOf = (type: string) => (FIRST.includes(type) ? FIRST.indexOf(type) : FIRST.length);
-
 const typeOf = ({ address }: ResourceState) => parseAddress(address)?.type ?? "resource";
 
-/** `Client account`, of the kind's type. */
-function nounOf(type: string): string {
-  const noun = type.replace(/^hosting_/, "").replaceAll("_", " ");
-  return `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`;
-}
-
 /** The resources of one kind, by name. A column that is empty for all of them is left out. */
-function tableOf(type: string, own: readonly ResourceState[], all: readonly ResourceState[], options: RecordedOptions) {
+function tableOf(
+  words: KindWords,
+  own: readonly ResourceState[],
+  all: readonly ResourceState[],
+  options: RecordedOptions,
+) {
   const { hidden, moneyScale } = options;
   const value = (one: ResourceState, name: string): Json =>
     one.attributes[name] != null && hidden(one).has(name) ? "(sensitive value)" : (one.attributes[name] ?? null);
   const text = (one: ResourceState, ...names: readonly string[]) =>
     shorten(textOf(names.map((name) => value(one, name)).find((found) => found !== null) ?? null), LONGEST_CELL);
-  const site = new Map(all.map((one) => [one.attributes.id, text(one, "domain")]));
+  const noun = capitalized(words.noun);
+  const { parent } = words;
+  const parents = new Map(all.map((one) => [`${typeOf(one)} ${one.attributes.id}`, one]));
+  const site = (one: ResourceState) => {
+    const found = parent && parents.get(`${parent.type} ${one.attributes[parent.attribute]}`);
+    return found === undefined ? "" : text(found, options.words(typeOf(found)).site ?? "");
+  };
   const price = (one: ResourceState) => {
     const [amount, currency] = [value(one, "price"), text(one, "currency")];
     if (typeof amount !== "number") return textOf(amount);
@@ -133,11 +140,11 @@ function tableOf(type: string, own: readonly ResourceState[], all: readonly Reso
     return `${formatMoney(amount, currency, moneyScale?.(currency, one.provider))}${cycle && `, ${cycle}`}`;
   };
   const columns: Readonly<Record<string, (one: ResourceState) => string>> = {
-    [nounOf(type)]: (one) => {
+    [noun]: (one) => {
       const client = clientOf({ provider: one.provider, client: one.private.client });
-      return siteText({ site: text(one, "domain", "email", "url", "name") || one.address, client });
+      return siteText({ site: text(one, words.name) || one.address, client });
     },
-    Site: (one) => (one.attributes.service_id == null ? "" : (site.get(one.attributes.service_id) ?? "")),
+    Site: site,
     Plan: (one) => text(one, "plan", "plan_id"),
     Status: (one) => text(one, "status"),
     Suspended: (one) => (one.attributes.suspended === true ? "yes" : ""),
@@ -152,7 +159,7 @@ function tableOf(type: string, own: readonly ResourceState[], all: readonly Reso
   const rows = own.map((one) => Object.values(columns).map((cell) => cell(one)));
   const used = Object.keys(columns).map((_, i) => rows.some((row) => row[i] !== ""));
   const kept = (cells: readonly string[]) => cells.filter((_, i) => used[i]);
-  return { title: `${nounOf(type)}s`, head: kept(Object.keys(columns)), rows: rows.map(kept).toSorted(byName) };
+  return { title: `${noun}s`, head: kept(Object.keys(columns)), rows: rows.map(kept).toSorted(byName) };
 }
 
 const byName = ([a = ""]: readonly string[], [b = ""]: readonly string[]) => (a < b ? -1 : Number(a > b));

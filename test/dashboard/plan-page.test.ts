@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Plan } from "../../src/core/model/index.ts";
+import { wordsOfType } from "../../src/project/saved-plan.ts";
 import { renderPlanHtml, renderRecordedHtml } from "../../src/report/index.ts";
 import { openBrowser, openPage } from "../support/browser.ts";
 import { describeWith } from "../support/needing.ts";
@@ -25,7 +26,12 @@ const orders = Array.from({ length: 5000 }, (_, i) =>
 );
 const hostile = proofCases.find(({ name }) => name === "hostile")?.plan ?? plan();
 const recordedOf = (state: typeof account) =>
-  renderRecordedHtml(state, { hidden: () => new Set(["secret"]), moneyScale: () => 2, remedies: fixOf });
+  renderRecordedHtml(state, {
+    words: wordsOfType,
+    hidden: () => new Set(["secret"]),
+    moneyScale: () => 2,
+    remedies: fixOf,
+  });
 /** What a project has, beside the same with names that mean something to a browser. */
 const recorded = recordedOf({ ...account, resources: [...account.resources, ...hostileAccount.resources] });
 const PAGES = { agency: render(agency), hostile: render(hostile), orders: render(plan(orders)), recorded };

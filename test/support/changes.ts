@@ -1,6 +1,6 @@
 /** One change as the lifecycle applies it, in a run that records in memory. */
 import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/core/api/index.ts";
-import type { Kind } from "../../src/core/kinds/kind.ts";
+import { type Kind, wordsOf } from "../../src/core/kinds/kind.ts";
 import { Account, type Applied, type ApplyContext, applyChange, Fate } from "../../src/core/lifecycle/index.ts";
 import {
   type Change,
@@ -17,6 +17,7 @@ export function changeOf(type: string, config: JsonObject, over: Partial<Change>
   return {
     address: `${type}.acme`,
     type,
+    words: wordsOf(kindOf(type)),
     provider: "default",
     actions: ["create"],
     before: null,

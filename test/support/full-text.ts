@@ -9,7 +9,8 @@ export function fullText(value: object, remedies: RemedyText = fixOf): string {
       ? part
       : Object.fromEntries(
           Object.entries(part)
-            .filter(([, item]) => !isEmpty(item))
+            // The words of a kind are the same in each of its changes.
+            .filter(([name, item]) => name !== "words" && !isEmpty(item))
             .map(([name, item]) => (name === "remedies" ? ["fix", remedies(part as Remediable)] : [name, item])),
         );
   return Object.entries(value)

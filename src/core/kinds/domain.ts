@@ -3,7 +3,7 @@ import type { DomainOrder } from "../api/index.ts";
 import { CURRENCIES, type Diagnostic, foldedDomain, sameDomain } from "../model/index.ts";
 import { attribute, deletionPolicy, domainName, idAttribute, textMap } from "./attribute.ts";
 import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "./invoice.ts";
-import type { Kind } from "./kind.ts";
+import { holdsId, type Kind } from "./kind.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("registration; the domain itself when the API names none"),
@@ -59,6 +59,7 @@ export const domain: Kind<"registerDomain"> = {
   type: "hosting_domain",
   section: "domains",
   noun: "domain",
+  words: { name: "domain", site: "domain", ordered: "is registered", rank: 1 },
   summary: "The registration of a domain.",
   description: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
 state is the only memory of them, drift cannot be seen, a change is an error of the plan that says so, and removing the
@@ -113,6 +114,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
     ...(answer !== null && isSilent(answer) && { unclear: true }),
     ...withProblem(invoiceProblem(answer?.invoice ?? null, settings)),
   }),
+  isNamedBy: ({ invoice }, { invoice_id }) => holdsId(invoice_id, invoice),
   quote: (planned) => ({
     quote: {
       currency: typeof planned.currency === "string" ? planned.currency : "unknown",

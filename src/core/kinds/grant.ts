@@ -12,7 +12,7 @@ import {
   sentEmail,
 } from "../model/index.ts";
 import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } from "./attribute.ts";
-import { createdFrom, type Kind, type Remote } from "./kind.ts";
+import { createdFrom, holdsId, type Kind, type Remote } from "./kind.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("grant"),
@@ -72,6 +72,12 @@ export const grant: Kind<"createGrant"> = {
   type: "hosting_grant",
   section: "grants",
   noun: "grant",
+  words: {
+    name: "email",
+    parent: { attribute: "service_id", type: "hosting_service", noun: "service" },
+    access: { person: "email", permission: "permission" },
+    rank: 2,
+  },
   summary: "A service shared with another user.",
   description: `Shares a service with another user, to view or to manage it. Written inside the service's block, keyed by
 e-mail address; a single word is short for the permission.
@@ -117,6 +123,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
     typeof config.expires_at === "string" && (declaredMoment(config.expires_at) ?? Number.POSITIVE_INFINITY) <= now
       ? `it expired at ${config.expires_at}`
       : undefined,
+  isNamedBy: ({ event, service }, { service_id }) => event.startsWith("service.") && holdsId(service_id, service),
   create: ({ service_id, email, permission, expires_at }) => ({
     endpoint: "createGrant",
     params: { id: String(service_id) },

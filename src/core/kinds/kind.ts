@@ -6,6 +6,7 @@ import {
   type Invoice,
   type Json,
   type JsonObject,
+  type KindWords,
   type Phase,
   type Quote,
   saysNotFound,
@@ -102,6 +103,8 @@ export interface Kind<E extends MutationName = MutationName> {
   readonly section: string;
   /** "service", "webhook": for sentences. */
   readonly noun: string;
+  /** Words and attributes by which reports describe its resources. */
+  readonly words: Omit<KindWords, "noun">;
   /** One sentence for lists of kinds. */
   readonly summary: string;
   /** Markdown for the reference page: semantics, what changes in place, what removal means. */
@@ -190,11 +193,28 @@ export interface Kind<E extends MutationName = MutationName> {
   /** For deletion_policy `suspend`: the requests before it is forgotten. */
   suspendSteps?(attributes: JsonObject): ChangeStep[];
 
+  /** Returns true if an event of the API (§6) is about a resource with these attributes: `watch` then reads the resource. */
+  isNamedBy?(event: EventSubject, attributes: JsonObject): boolean;
   /** For what is paid: the price of an order, from the API's list of plans. */
   quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; diagnostic?: Diagnostic };
   /** Attributes derived from an id given to `import` (grants: `service_id/grant_id`); default: the id alone. */
   parseImportId?(id: string): { id: string; parent?: string } | undefined;
 }
+
+/** The event's name and the ids in it. All other content is read from the API. */
+export interface EventSubject {
+  /** Its name (§6). */
+  readonly event: string;
+  /** The id of a service: the order of an invoice. */
+  readonly service: string | undefined;
+  readonly invoice: string | undefined;
+}
+
+/** Returns true if an attribute holds the id that an event names. */
+export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
+
+/** The words of a kind, as a change holds them. */
+export const wordsOf = ({ noun, words }: Kind): KindWords => ({ noun, ...words });
 
 /** An attribute of a kind with its metadata. */
 export interface AttributeEntry {

@@ -55,6 +55,7 @@ export const migrationRequest: Kind<"createMigrationRequest"> = {
   type: "hosting_migration_request",
   section: "migration_requests",
   noun: "migration request",
+  words: { name: "domain", site: "domain" },
   summary: "A request to move a website to a service.",
   description: `Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
 call for either, nor for changing or deleting a request: a change is an error of the plan that says so, and removing the

@@ -53,6 +53,18 @@ export const webhook: Kind<"createWebhook"> = {
   type: "hosting_webhook",
   section: "webhooks",
   noun: "webhook",
+  words: {
+    name: "url",
+    site: "url",
+    integration: {
+      create: { sentence: "{site} receives events from now on.", undo: "Remove it." },
+      delete: { sentence: "{site} receives no more events.", undo: "Create it again, with a new secret." },
+      replace: {
+        sentence: "The webhook of {site} is created again: it gets a new signing secret.",
+        undo: "Create it again, with a new secret.",
+      },
+    },
+  },
   summary: "A subscription to events, delivered to a URL.",
   description: `Delivers events of the account to a URL, signed with the subscription's own secret (\`X-Service-Signature\`).
 

@@ -124,7 +124,7 @@ export function hasAll(attributes: ValueObject, entries: readonly AttributeEntry
  * that was made: it has a form of its own for them.
  */
 export function ownForms(kind: Kind, sent: JsonObject, live: JsonObject): JsonObject {
-  const names = kind.identity ?? ["domain"];
+  const names = kind.identity ?? [kind.words.name];
   const forms = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
     const [was, is] = [sent[name] ?? null, live[name] ?? null];
     return names.includes(name) && !isEmpty(was) && !isEmpty(is) && !sameValue(meta, was, is) ? [[name, is]] : [];

@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import type { Kind, ReadSettings } from "../kinds/kind.ts";
+import { type Kind, type ReadSettings, wordsOf } from "../kinds/kind.ts";
 import {
   type Change,
   type ChangeActions,
@@ -84,6 +84,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
   const change: Change = {
     address: input.address,
     type: input.kind.type,
+    words: wordsOf(input.kind),
     provider: input.provider,
     actions: end.actions,
     before: end.before,

@@ -271,7 +271,7 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
 
 /** A host may have rewritten or cut the name of an object that no address owns. */
 function similar({ kind, address }: Subject, live: readonly Remote[], config: ValueObject): Diagnostic {
-  const [name = "domain"] = kind.identity ?? [];
+  const [name = kind.words.name] = kind.identity ?? [];
   const [first] = live;
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;

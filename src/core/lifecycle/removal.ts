@@ -1,4 +1,4 @@
-import type { Kind, ReadSettings, Remote, RemovalPolicy } from "../kinds/kind.ts";
+import { type Kind, type ReadSettings, type Remote, type RemovalPolicy, wordsOf } from "../kinds/kind.ts";
 import {
   type Change,
   type Diagnostic,
@@ -55,6 +55,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   const base = {
     address,
     type: kind.type,
+    words: wordsOf(kind),
     provider: prior.provider,
     before,
     after: null,

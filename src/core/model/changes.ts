@@ -261,6 +261,30 @@ export interface ChangeReason {
   readonly text: string;
 }
 
+/** Words and attributes by which reports describe a resource. Its kind gives them; a plan holds them, so that reports name no kind. */
+export interface KindWords {
+  /** `client account`. */
+  readonly noun: string;
+  /** Attribute by which people know a resource. */
+  readonly name: string;
+  /** Attribute with the site, domain or receiver that a change is about. */
+  readonly site?: string;
+  /** Parent whose site a resource belongs to: the attribute with its id, its type and noun. */
+  readonly parent?: { readonly attribute: string; readonly type: string; readonly noun: string };
+  /** `The server`: precedes the address of a resource without a site. */
+  readonly siteless?: string;
+  /** `is ordered`. Absent: a create costs nothing. */
+  readonly ordered?: string;
+  /** Attributes of the access to the site that a resource gives: the person and the permission. */
+  readonly access?: { readonly person: string; readonly permission: string };
+  /** Sentences of changes to an integration, with `{site}`, and their undoing. */
+  readonly integration?: Readonly<
+    Record<"create" | "delete" | "replace", { readonly sentence: string; readonly undo: string }>
+  >;
+  /** Position among the tables of a state. Kinds without one follow. */
+  readonly rank?: number;
+}
+
 /**
  * What is planned for one resource: a JSON value, never a closure. The field names that Terraform's plan
  * representation has too mean the same there.
@@ -268,6 +292,7 @@ export interface ChangeReason {
 export interface Change {
   readonly address: string;
   readonly type: string;
+  readonly words: KindWords;
   readonly provider: string;
   readonly actions: ChangeActions;
   /** The live attributes (state refreshed by what was observed); null for a create. */

@@ -5,6 +5,7 @@ import {
   type ChangeReason,
   isNoOp,
   isReplacement,
+  type KindWords,
   type Plan,
   type ProgressVerb,
   type Quote,
@@ -159,7 +160,7 @@ function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   };
 }
 
-/** A domain is not of any plan. */
+/** The plan of an order that names none. */
 const NO_PLAN = "–";
 
 const whole = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
@@ -168,17 +169,18 @@ const word = (value: Json | undefined) => (typeof value === "string" && value !=
 /** A domain or an e-mail address for people. */
 const named = (value: Json | undefined) => (word(value) === undefined ? undefined : shownName(String(value)));
 
-/** What a change is about, in a reader's words: the domain, else the name, the receiver or the address. */
+/** Finds the site, domain or receiver that a change is about: its own, or the one of its parent. */
 function siteFinder(changes: readonly Change[]): (change: Change) => string | undefined {
-  const own = ({ before, after }: Change) =>
-    named(after?.domain) ?? named(before?.domain) ?? word(after?.url) ?? word(before?.url);
-  const services = changes.filter(({ type }) => type === "hosting_service");
-  const byAddress = new Map(services.map((change) => [change.address, own(change)]));
-  const byId = new Map(services.map((change) => [change.before?.id, own(change)]));
-  return (change) =>
-    own(change) ??
-    byId.get(change.before?.service_id ?? change.after?.service_id ?? "") ??
-    change.dependsOn.flatMap((address) => byAddress.get(address) ?? [])[0];
+  const own = ({ before, after, words: { site = "" } }: Change) => named(after?.[site]) ?? named(before?.[site]);
+  const byAddress = new Map(changes.map((change) => [change.address, change]));
+  const byId = new Map(changes.map((change) => [`${change.type} ${change.before?.id}`, change]));
+  return (change) => {
+    const { parent } = change.words;
+    if (parent === undefined) return own(change);
+    const id = change.before?.[parent.attribute] ?? change.after?.[parent.attribute];
+    const parents = [byId.get(`${parent.type} ${id}`), ...change.dependsOn.map((address) => byAddress.get(address))];
+    return parents.flatMap((one) => (one?.type === parent.type ? (own(one) ?? []) : []))[0];
+  };
 }
 
 /** Whose a resource is: `client`, as declared or recorded; otherwise the provider's alias, where the project has several. */
@@ -204,15 +206,17 @@ function saidOf(change: Change, site: string | undefined): Said[] {
   const first = importing ? [adopted(name)] : previousAddress === undefined ? [] : [recorded(moved)];
   const effect = effectOf(change);
   if (effect === "none") return first;
-  if (change.type === "hosting_grant") return [...first, ...accessOf(change, name)];
-  if (change.type === "hosting_webhook") return [...first, integrationOf(change, name)];
+  const { access, integration } = change.words;
+  if (access !== undefined) return [...first, ...accessOf(change, name, access)];
+  if (integration !== undefined) return [...first, integrationOf(change, name, integration)];
   return [...first, ...siteEffects(change, effect, name)];
 }
 
 function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[] {
-  const { before, quote, removal } = change;
-  const what = typeof before?.domain === "string" || change.type !== "hosting_service" ? name : `The server ${name}`;
-  const kept = before?.deletion_policy === undefined ? "" : ", and goes on being billed";
+  const { before, quote, removal, words } = change;
+  const { siteless, ordered } = words;
+  const what = typeof before?.[words.site ?? ""] === "string" || siteless === undefined ? name : `${siteless} ${name}`;
+  const kept = ordered === undefined ? "" : ", and goes on being billed";
   const leaving: Said = {
     kind: "leaves",
     sentence: `${what} is no longer managed. It stays in the account${kept}.`,
@@ -235,9 +239,15 @@ function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[]
     case "order": {
       const money = quote && moneyOf(change, quote);
       const again = change.reasons.some(({ why }) => why === "reorder" || why === "gone") ? " again" : "";
-      const bought = change.type === "hosting_domain" ? "is registered" : `is ordered${again}`;
       const plan = money === undefined || money.plan === NO_PLAN ? "" : `: ${money.plan}`;
-      return [{ kind: "order", sentence: `${name} ${bought}${plan}.`, ...(money && { money }), undo: null }];
+      return [
+        {
+          kind: "order",
+          sentence: `${name} ${ordered ?? "is ordered"}${again}${plan}.`,
+          ...(money && { money }),
+          undo: null,
+        },
+      ];
     }
     case "forget":
       if (isGone(change.reasons)) return [recorded(`${what} no longer exists, and is no longer managed.`)];
@@ -245,17 +255,13 @@ function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[]
     case "update":
       return [change.requests === 0 ? recorded(`${what}: ${changed(change)} recorded.`) : updated(change, what)];
     default:
-      return [{ kind: "change", sentence: `${nounOf(change)} ${name} is ${PAST[effect]}.`, undo: null }];
+      return [{ kind: "change", sentence: `${capitalized(words.noun)} ${name} is ${PAST[effect]}.`, undo: null }];
   }
 }
 
 const PAST: Readonly<Record<string, string>> = { create: "created", delete: "deleted", replace: "replaced" };
 
-/** `Client account`, of the kind's type. */
-function nounOf({ type }: Change): string {
-  const noun = type.replace(/^hosting_/, "").replaceAll("_", " ");
-  return noun.charAt(0).toUpperCase() + noun.slice(1);
-}
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function changed({ reasons }: Change): string {
   const names = [...new Set(reasons.flatMap(({ attribute }) => attribute ?? []))];
@@ -275,11 +281,12 @@ function updated(change: Change, what: string): Said {
   return { kind: "change", sentence: `${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
 }
 
-/** Access to a service (§2 Service grant): a replacement takes one permission and gives another. */
-function accessOf(change: Change, name: string): Said[] {
+/** Access to a site: a replacement takes one permission and gives another. */
+function accessOf(change: Change, name: string, { person, permission }: NonNullable<KindWords["access"]>): Said[] {
   const { before, after, config, actions } = change;
-  const { email: was, permission: had } = before ?? {};
-  const { email: is = config?.email, permission: gets = config?.permission } = after ?? {};
+  const [was, had] = [before?.[person], before?.[permission]];
+  const next = { ...config, ...after };
+  const [is, gets] = [next[person], next[permission]];
   const of = (email: Json | undefined, permission: Json | undefined) => ({
     person: named(email) ?? change.address,
     may: word(permission) === undefined ? "access" : `access to ${String(permission)} it`,
@@ -308,19 +315,11 @@ function accessOf(change: Change, name: string): Said[] {
   return [recorded(`${taken.person}: ${changed(change)} recorded.`)];
 }
 
-function integrationOf(change: Change, name: string): Said {
+function integrationOf(change: Change, name: string, words: NonNullable<KindWords["integration"]>): Said {
   const effect = effectOf(change);
-  const sentence = {
-    create: `${name} receives events from now on.`,
-    delete: `${name} receives no more events.`,
-    replace: `The webhook of ${name} is created again: it gets a new signing secret.`,
-  }[effect as string];
-  if (sentence === undefined) return updated(change, name);
-  return {
-    kind: "integration",
-    sentence,
-    undo: effect === "create" ? "Remove it." : "Create it again, with a new secret.",
-  };
+  if (effect !== "create" && effect !== "delete" && effect !== "replace") return updated(change, name);
+  const { sentence, undo } = words[effect];
+  return { kind: "integration", sentence: sentence.replace("{site}", () => name), undo };
 }
 
 const isGone = (reasons: readonly ChangeReason[]) => reasons.some(({ why }) => why === "gone");

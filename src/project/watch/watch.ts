@@ -1,5 +1,6 @@
 /** The loop of `watch`: when it is time, or an event names something, reconcile; report what is new; wait. */
 import { hash } from "node:crypto";
+import { type EventSubject, kinds } from "../../core/kinds/index.ts";
 import {
   type ApplyResult,
   type Clock,
@@ -18,7 +19,7 @@ import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
 import { errorsOf, type ReconcileOptions, type Reconciliation, reconcileOnce } from "./reconcile.ts";
-import { type Hint, Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
+import { Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
 
 interface WatchOptions {
   /** Milliseconds from the end of a look at everything to the next one. */
@@ -40,9 +41,9 @@ export interface WatchReport {
 /** What shows a watch to people or programs: each call is one thing that has happened. Times are milliseconds. */
 export interface WatchReporter {
   /** A verified event has come. */
-  event(hint: Hint): void;
+  event(hint: EventSubject): void;
   /** Events that name nothing of this project. */
-  strangers(hints: readonly Hint[]): void;
+  strangers(hints: readonly EventSubject[]): void;
   reloading(): void;
   settling(): void;
   /** @param why the end of a sentence: what that shows. */
@@ -106,7 +107,7 @@ export class Watch {
   }
 
   /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
-  hint(hint: Hint): void {
+  hint(hint: EventSubject): void {
     this.#reporter.event(hint);
     this.#hints.add(hint);
     this.#schedule.hint(this.#now);
@@ -156,7 +157,7 @@ export class Watch {
       if (kind === "whole" || overflown) return await this.#look(report);
       // As it is now: another process may have recorded what an event names.
       const recorded = await (await this.#readAgain()).state.read(false);
-      const { targets, everything, strangers } = namedBy(hints, recorded, this.#open);
+      const { targets, everything, strangers } = namedBy(hints, recorded, kinds, this.#open);
       this.#reporter.strangers(strangers);
       if (everything || targets.length > 0) await this.#look({ ...report, targets });
       else this.#schedule.idle(this.#now);

@@ -65,8 +65,11 @@ async function planOf(name: string): Promise<string> {
   await project.declare(await read("hosting.yaml"));
   const { changes, drift, diagnostics, cost, requests } = await project.plan();
   const said = diagnostics.map(({ range: _, ...diagnostic }) => diagnostic);
-  // When it was created says nothing of the plan.
-  const undated = changes.map(({ private: { created: _, ...mark }, ...change }) => ({ ...change, private: mark }));
+  // When it was created says nothing of the plan, and the words of a kind are the same in each of its changes.
+  const undated = changes.map(({ private: { created: _, ...mark }, words: __, ...change }) => ({
+    ...change,
+    private: mark,
+  }));
   return `${JSON.stringify({ changes: undated, drift, diagnostics: said, cost, requests }, null, 2)}\n`;
 }
 

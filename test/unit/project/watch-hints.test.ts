@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { kinds } from "../../../src/core/kinds/index.ts";
 import type { JsonObject, ResourceState, State } from "../../../src/core/model/index.ts";
-import { type Hint, Hints, namedBy } from "../../../src/project/watch/schedule.ts";
+import { type EventSubject, Hints, namedBy } from "../../../src/project/watch/schedule.ts";
 import { fc } from "../../support/fc.ts";
 
 function recorded(address: string, attributes: JsonObject): [string, ResourceState] {
@@ -21,10 +22,10 @@ const state: State = {
   ]),
 };
 
-const hint = (event: string, service?: string, invoice?: string): Hint => ({ event, service, invoice });
+const hint = (event: string, service?: string, invoice?: string): EventSubject => ({ event, service, invoice });
 
 describe("what events name", () => {
-  it.each<[string, Hint, readonly string[]]>([
+  it.each<[string, EventSubject, readonly string[]]>([
     [
       "a service, with those whom it is shared with",
       hint("service.suspended", "1001"),
@@ -34,28 +35,28 @@ describe("what events name", () => {
     ["an invoice alone, as an order has recorded it", hint("invoice.paid", undefined, "5001"), ["hosting_service.www"]],
     ["the invoice of a domain", hint("invoice.paid", "4711", "5009"), ["hosting_domain.acme"]],
   ])("%s", (_, one, targets) => {
-    expect(namedBy([one], state, false)).toEqual({ targets, everything: false, strangers: [] });
+    expect(namedBy([one], state, kinds, false)).toEqual({ targets, everything: false, strangers: [] });
   });
 
   it("is a stranger when nothing recorded has the id", () => {
     const one = hint("service.suspended", "9");
-    expect(namedBy([one], state, false)).toEqual({ targets: [], everything: false, strangers: [one] });
+    expect(namedBy([one], state, kinds, false)).toEqual({ targets: [], everything: false, strangers: [one] });
   });
 
   it("may be anything when an order of ours is not settled, or when no id is named", () => {
-    expect(namedBy([hint("invoice.created", "9", "8")], state, true)).toMatchObject({
+    expect(namedBy([hint("invoice.created", "9", "8")], state, kinds, true)).toMatchObject({
       everything: true,
       strangers: [],
     });
-    expect(namedBy([hint("service.provisioned")], state, false)).toMatchObject({ everything: true });
+    expect(namedBy([hint("service.provisioned")], state, kinds, false)).toMatchObject({ everything: true });
   });
 
   it("is everything when it is much", () => {
     const services = Array.from({ length: 11 }, (_, i) => recorded(`hosting_service.s${i}`, { id: `${i}` }));
     const hints = services.map(([, { attributes }]) => hint("invoice.paid", String(attributes.id)));
     const many: State = { ...state, resources: new Map(services) };
-    expect(namedBy(hints.slice(0, 10), many, false)).toMatchObject({ everything: false });
-    expect(namedBy(hints, many, false)).toMatchObject({ everything: true, targets: [] });
+    expect(namedBy(hints.slice(0, 10), many, kinds, false)).toMatchObject({ everything: false });
+    expect(namedBy(hints, many, kinds, false)).toMatchObject({ everything: true, targets: [] });
   });
 
   it("is the same in any order, and however often it is repeated", () => {
@@ -69,8 +70,8 @@ describe("what events name", () => {
     );
     fc.assert(
       fc.property(some, fc.boolean(), (hints, open) => {
-        const once = namedBy(hints, state, open);
-        const again = namedBy([...hints.toReversed(), ...hints], state, open);
+        const once = namedBy(hints, state, kinds, open);
+        const again = namedBy([...hints.toReversed(), ...hints], state, kinds, open);
         expect(again.everything).toBe(once.everything);
         expect(new Set(again.targets)).toEqual(new Set(once.targets));
       }),

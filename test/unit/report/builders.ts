@@ -13,13 +13,17 @@ import type {
   ReasonKind,
   SourceRange,
 } from "../../../src/core/model/index.ts";
+import { wordsOfType } from "../../../src/project/saved-plan.ts";
+
+const typeOf = (address: string) => address.slice(0, address.indexOf("."));
 
 /** A change of `hosting_service.acme`; everything can be overridden. */
 export function change(over: Partial<Change> = {}): Change {
   const address = over.address ?? "hosting_service.acme";
   return {
     address,
-    type: address.slice(0, address.indexOf(".")),
+    type: typeOf(address),
+    words: wordsOfType(typeOf(address)),
     provider: "default",
     actions: ["no-op"],
     before: null,
@@ -119,7 +123,7 @@ export function drift(after: JsonObject | null, over: Partial<Drift> = {}): Drif
   const address = over.address ?? "hosting_service.acme";
   return {
     address,
-    type: address.slice(0, address.indexOf(".")),
+    type: typeOf(address),
     provider: "default",
     before: liveService,
     after: after === null ? null : { ...liveService, ...after },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { wordsOfType } from "../../../src/project/saved-plan.ts";
 import { COMMENT_BYTES, renderRecordedHtml, renderRecordedMarkdown } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
@@ -6,7 +7,12 @@ import { liveService } from "./builders.ts";
 import { dangerous, liveCommands, markup } from "./hostile.ts";
 import { account, hostileAccount, recorded, resource } from "./recorded-cases.ts";
 
-const options = { hidden: () => new Set(["secret", "password"]), moneyScale: () => 2, remedies: fixOf };
+const options = {
+  words: wordsOfType,
+  hidden: () => new Set(["secret", "password"]),
+  moneyScale: () => 2,
+  remedies: fixOf,
+};
 const FORMATS = { html: renderRecordedHtml, md: renderRecordedMarkdown };
 const services = (count: number) =>
   Array.from({ length: count }, (_, i) =>
@@ -29,7 +35,7 @@ describe("what is recorded, for reading", () => {
   });
 
   it("says that amounts are in the API's unit, where no scale is declared", () => {
-    const text = renderRecordedMarkdown(account, { hidden: options.hidden, remedies: fixOf });
+    const text = renderRecordedMarkdown(account, { words: wordsOfType, hidden: options.hidden, remedies: fixOf });
     expect(text).toContain("`2000 (USD, API's unit), annually`");
     expect(text).toContain("Amounts are in the API's own unit, perhaps cents");
   });

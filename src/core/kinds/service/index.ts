@@ -13,7 +13,7 @@ import {
 } from "../../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
 import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
-import { type ChangeStep, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
+import { type ChangeStep, holdsId, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { description, example, hcl } from "./description.ts";
 import { quoteService } from "./quote.ts";
@@ -187,6 +187,7 @@ export const service: Kind<"createService"> = {
   type: "hosting_service",
   section: "services",
   noun: "service",
+  words: { name: "domain", site: "domain", siteless: "The server", ordered: "is ordered", rank: 0 },
   summary: "A hosted service: shared or WordPress hosting, Root VPS, Virtual Desktop.",
   description,
   hcl,
@@ -268,5 +269,7 @@ export const service: Kind<"createService"> = {
     return ["generated_password", "generated_password_fingerprint"];
   },
   suspendSteps: (live) => (live.suspended === true ? [] : [suspension(live, true)]),
+  isNamedBy: ({ service: id, invoice }, attributes) =>
+    holdsId(attributes.id, id) || holdsId(attributes.invoice_id, invoice),
   quote: quoteService,
 };

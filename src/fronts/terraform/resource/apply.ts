@@ -1,4 +1,4 @@
-import type { Kind, ReadSettings } from "../../../core/kinds/kind.ts";
+import { type Kind, type ReadSettings, wordsOf } from "../../../core/kinds/kind.ts";
 import {
   applyChange,
   attributesOf,
@@ -157,6 +157,7 @@ function changeOf(
   return {
     address: labelOf(kind, planned),
     type: kind.type,
+    words: wordsOf(kind),
     provider: "default",
     actions: [existing === undefined ? "create" : "update"],
     before: existing?.attributes ?? null,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { doubles, ownedTwice } from "../../../../src/core/engine/identity.ts";
 import { plan } from "../../../../src/core/engine/index.ts";
-import { kinds } from "../../../../src/core/kinds/index.ts";
+import { kinds, wordsOf } from "../../../../src/core/kinds/index.ts";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import type { Change, JsonObject, Phase } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
@@ -25,6 +25,7 @@ const listing = (...objects: Remote[]) => [{ provider: "default", type: "hosting
 const change = (over: Partial<Change>): Change => ({
   address: "hosting_service.www",
   type: "hosting_service",
+  words: wordsOf(kind),
   provider: "default",
   actions: ["no-op"],
   before: complete(kind, liveService),

@@ -11,6 +11,7 @@ const declared = (type: z.ZodType = z.string()) => attribute(type, { description
 function fakeKind(part: Pick<Kind, "type" | "section" | "noun" | "attributes" | "nested">): Kind {
   return {
     naturalKey: () => undefined,
+    words: { name: "name" },
     summary: "",
     description: "",
     example: "",
