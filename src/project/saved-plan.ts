@@ -160,7 +160,7 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
 /** Words of the kind of a type. A kind that this version does not know is described by its type. */
 export function wordsOfType(type: string): KindWords {
   const kind = kinds.get(type);
-  return kind === undefined ? { noun: type.replaceAll("_", " "), name: "id" } : wordsOf(kind);
+  return kind === undefined ? { noun: type, plural: type, name: "id" } : wordsOf(kind);
 }
 
 /** Adds what earlier versions saved otherwise: remedies as one sentence, `fix`, and changes without words. */

@@ -61,11 +61,21 @@ export function scaleOf(
   return sharedScale(moneyScale, currency, aliases);
 }
 
-/** The noun of all changes that have an effect; undefined if their nouns differ. */
-export function nounOf(changes: readonly Change[], effects: readonly Pick<Effect, "address">[]): string | undefined {
+/** Counts effects in the noun that all their changes share, or in the general one. */
+export function counted(
+  changes: readonly Change[],
+  effects: readonly Pick<Effect, "address">[],
+  general: string,
+): string {
+  const { noun, plural: many } = sharedWords(changes, effects) ?? { noun: general };
+  return plural(effects.length, noun, many);
+}
+
+/** The words of all changes that have an effect; undefined if they are of several kinds. */
+export function sharedWords(changes: readonly Change[], effects: readonly Pick<Effect, "address">[]) {
   const addresses = new Set(effects.map(({ address }) => address));
-  const nouns = new Set(changes.flatMap(({ address, words }) => (addresses.has(address) ? words.noun : [])));
-  return nouns.size === 1 ? [...nouns][0] : undefined;
+  const types = new Map(changes.flatMap(({ address, type, words }) => (addresses.has(address) ? [[type, words]] : [])));
+  return types.size === 1 ? [...types.values()][0] : undefined;
 }
 
 /** What the orders of a plan cost: a line for each currency, and for what is not in its sum; `Orders: none.` */
@@ -99,7 +109,7 @@ function currencyLines(
     const [{ monthly, bound } = { monthly: null, bound: false }] = moneyTotals(of);
     return monthly === null ? "" : `, then ${upTo(text(monthly), bound)} a month`;
   };
-  const count = (of: readonly Effect[]) => plural(of.length, nounOf(changes, of) ?? "order");
+  const count = (of: readonly Effect[]) => counted(changes, of, "order");
   const [list, billed] = [sum(exact, ({ price }) => price), sum(exact, ({ now }) => now)];
   const lines: string[] = [];
   if (exact.length > 0) {

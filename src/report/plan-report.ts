@@ -16,7 +16,7 @@ import {
   shellWord,
   shownName,
 } from "../core/model/index.ts";
-import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
+import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, mattersIn } from "./plan-changes.ts";
@@ -77,8 +77,8 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const totals = moneyTotals(orders);
   const scale = (currency: string) => scaleOf(plan.changes, currency, options.moneyScale);
   const titleOf = (kind: EffectKind) => {
-    const noun = kind === "integration" ? nounOf(plan.changes, of(kind)) : undefined;
-    return noun && capitalized(`${noun}s`);
+    const words = kind === "integration" ? sharedWords(plan.changes, of(kind)) : undefined;
+    return words && capitalized(words.plural);
   };
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
   return {
@@ -100,25 +100,21 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
 type Scale = (currency: string) => number | undefined;
 
 function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale): string {
-  const count = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind).length;
-  const named = (kind: EffectKind) =>
-    nounOf(
-      plan.changes,
-      effects.filter((effect) => effect.kind === kind),
-    );
+  const all = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind);
+  const count = (kind: EffectKind) => all(kind).length;
   const people = (kind: EffectKind) => plural(personsIn(effects, kind), "person", "people");
   const when = (kind: EffectKind, text: (count: number) => string) => (count(kind) > 0 ? [text(count(kind))] : []);
   const parts = [
     ...when("offline", (n) => `takes ${plural(n, "site")} offline`),
-    ...when("order", (n) => {
-      const noun = named("order");
-      return `${noun === undefined ? "places" : "orders"} ${plural(n, noun ?? "order")}${forMoney(totals, scale)}`;
+    ...when("order", () => {
+      const verb = sharedWords(plan.changes, all("order")) === undefined ? "places" : "orders";
+      return `${verb} ${counted(plan.changes, all("order"), "order")}${forMoney(totals, scale)}`;
     }),
     ...when("leaves", (n) => `stops managing ${plural(n, "resource")}`),
     ...when("access_taken", () => `takes access from ${people("access_taken")}`),
     ...when("access_given", () => `gives ${people("access_given")} access`),
     ...when("online", (n) => `brings ${plural(n, "site")} back online`),
-    ...when("integration", (n) => `changes ${plural(n, named("integration") ?? "integration")}`),
+    ...when("integration", () => `changes ${counted(plan.changes, all("integration"), "integration")}`),
     ...when("change", (n) => `makes ${plural(n, "other change")}`),
     ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
   ];

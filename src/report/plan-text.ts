@@ -15,7 +15,7 @@ import {
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import { moneyLines, nounOf } from "./money.ts";
+import { counted, moneyLines } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
@@ -203,7 +203,7 @@ function namedLines(changes: readonly Change[], effect: ChangeEffect, one: strin
   const found = changes.filter((change) => effectOf(change) === effect);
   const names = found.map(({ address }) => escapeLine(address));
   if (names.length === 0) return [];
-  const what = `${plural(names.length, nounOf(changes, found) ?? "resource")} ${names.length === 1 ? one : many}`;
+  const what = `${counted(changes, found, "resource")} ${names.length === 1 ? one : many}`;
   if (names.length <= MAX_IN_LINE) return [`${what}: ${names.join(", ")}.`];
   const listed = names.map((name) => `  ${name}`);
   return [`${what}:`, ...firstOf(listed, MAX_NAMED)];
@@ -233,8 +233,9 @@ function notReadTexts(notRead: readonly NotRead[], changes: readonly Change[]): 
   const words = new Map(changes.map((change) => [change.type, change.words]));
   const what = [...Map.groupBy(notRead, ({ type }) => type)].map(([type, all]) => {
     const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
-    const { noun = "resource", parent } = words.get(type) ?? {};
-    return `${plural(all.length, noun)}${parent && parents.size > 0 ? ` of ${plural(parents.size, parent.noun)}` : ""}`;
+    const { noun, plural: many, parent } = words.get(type) ?? { noun: "resource" };
+    const of = parent && parents.size > 0 ? ` of ${plural(parents.size, parent.noun, parent.plural)}` : "";
+    return `${plural(all.length, noun, many)}${of}`;
   });
   const times = notRead.flatMap(({ last_read }) => last_read ?? []);
   const earliest = times.reduce((a, b) => (a < b ? a : b), times[0] ?? "").slice(0, 10);

@@ -91,7 +91,7 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
   const types = [...Map.groupBy(resources, typeOf)]
     .map(([type, all]) => ({ words: options.words(type), all }))
     .toSorted((a, b) => (a.words.rank ?? resources.length) - (b.words.rank ?? resources.length));
-  const counts = types.map(({ words, all }) => plural(all.length, words.noun));
+  const counts = types.map(({ words, all }) => plural(all.length, words.noun, words.plural));
   const tables = types.map(({ words, all }) => tableOf(words, all, resources, options));
   const values = outputTexts(outputs).map(([name, text]) => [name, shorten(text, LONGEST_CELL)]);
   const isUnscaled = resources.some((one) => {
@@ -159,7 +159,7 @@ function tableOf(
   const rows = own.map((one) => Object.values(columns).map((cell) => cell(one)));
   const used = Object.keys(columns).map((_, i) => rows.some((row) => row[i] !== ""));
   const kept = (cells: readonly string[]) => cells.filter((_, i) => used[i]);
-  return { title: `${noun}s`, head: kept(Object.keys(columns)), rows: rows.map(kept).toSorted(byName) };
+  return { title: capitalized(words.plural), head: kept(Object.keys(columns)), rows: rows.map(kept).toSorted(byName) };
 }
 
 const byName = ([a = ""]: readonly string[], [b = ""]: readonly string[]) => (a < b ? -1 : Number(a > b));

@@ -74,7 +74,7 @@ export const grant: Kind<"createGrant"> = {
   noun: "grant",
   words: {
     name: "email",
-    parent: { attribute: "service_id", type: "hosting_service", noun: "service" },
+    parent: { attribute: "service_id", type: "hosting_service", noun: "service", plural: "services" },
     access: { person: "email", permission: "permission" },
     rank: 2,
   },

@@ -104,7 +104,7 @@ export interface Kind<E extends MutationName = MutationName> {
   /** "service", "webhook": for sentences. */
   readonly noun: string;
   /** Words and attributes by which reports describe its resources. */
-  readonly words: Omit<KindWords, "noun">;
+  readonly words: Omit<KindWords, "noun" | "plural">;
   /** One sentence for lists of kinds. */
   readonly summary: string;
   /** Markdown for the reference page: semantics, what changes in place, what removal means. */
@@ -214,7 +214,11 @@ export interface EventSubject {
 export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
 
 /** The words of a kind, as a change holds them. */
-export const wordsOf = ({ noun, words }: Kind): KindWords => ({ noun, ...words });
+export const wordsOf = ({ noun, section, words }: Kind): KindWords => ({
+  noun,
+  plural: section.replaceAll("_", " "),
+  ...words,
+});
 
 /** An attribute of a kind with its metadata. */
 export interface AttributeEntry {

@@ -265,12 +265,14 @@ export interface ChangeReason {
 export interface KindWords {
   /** `client account`. */
   readonly noun: string;
+  /** `client accounts`. */
+  readonly plural: string;
   /** Attribute by which people know a resource. */
   readonly name: string;
   /** Attribute with the site, domain or receiver that a change is about. */
   readonly site?: string;
-  /** Parent whose site a resource belongs to: the attribute with its id, its type and noun. */
-  readonly parent?: { readonly attribute: string; readonly type: string; readonly noun: string };
+  /** Parent whose site a resource belongs to: the attribute with its id, its type and its nouns. */
+  readonly parent?: Pick<KindWords, "noun" | "plural"> & { readonly attribute: string; readonly type: string };
   /** `The server`: precedes the address of a resource without a site. */
   readonly siteless?: string;
   /** `is ordered`. Absent: a create costs nothing. */
