@@ -49,6 +49,8 @@ export const ${variable}: Kind = {
   type: "${type}",
   section: "${section}",
   noun: "${noun}",
+  // Reports describe a ${noun} by these words; \`site\`, \`ordered\`, \`access\` and \`integration\` say what a change means to people.
+  words: { name: "name" },
   summary: "A ${noun}.",
   description: "What it is, what the API can do with it, what a change and the removal of its block mean.",
   example: \`${section}:
@@ -63,6 +65,7 @@ export const ${variable}: Kind = {
   naturalKey: ({ name }) => (typeof name === "string" ? name : undefined),
   create: () => fail("internal", "${type} does not say yet which request creates it"),
   created: () => ({ id: null, attributes: {}, invoice: null }),
+  // isNamedBy: events of the API that make \`watch\` read it. quote: the price of an order, for what is paid.
 };
 `;
 }

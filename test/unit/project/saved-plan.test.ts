@@ -60,6 +60,15 @@ describe("the file of a saved plan", () => {
     expect(decodeSavedPlan(text, "f").plan.diagnostics).toEqual([{ ...same, remedies: ["Order it again."] }]);
   });
 
+  it("of an earlier version gets the words of its kinds, and a file cannot replace them", () => {
+    const { words: _, ...earlier } = change();
+    const forged = { ...change(), words: { noun: "present", plural: "presents", name: "id" } };
+    for (const one of [earlier as Change, forged]) {
+      const text = encodeSavedPlan(saved(plan([one])), none);
+      expect(decodeSavedPlan(text, "f").plan.changes).toEqual([change()]);
+    }
+  });
+
   it("is plain text on a terminal", () => {
     const text = encodeSavedPlan(saved(plan([], { project: "\u001b[2J\u202e" })), none);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there

@@ -8,7 +8,7 @@ import { kindPages } from "../../../scripts/generate/kind-pages.ts";
 import { registry } from "../../../scripts/generate/registry.ts";
 import { documented, registryPages } from "../../../scripts/generate/registry-docs.ts";
 import { exampleFiles, kindFile, namesOf, placesOf } from "../../../scripts/new-kind/template.ts";
-import type { Kinds } from "../../../src/core/kinds/index.ts";
+import { type Kinds, wordsOf } from "../../../src/core/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
@@ -59,6 +59,7 @@ describe("a kind from the template", () => {
     const kind = kinds.get("hosting_mail_box");
     if (kind === undefined) throw new Error("no kind");
     expect(module.attributesOf(kind).map(({ name }) => name)).toEqual(["id", "name", "deletion_policy", "created_at"]);
+    expect(wordsOf(kind)).toEqual({ noun: "mail box", plural: "mail boxes", name: "name" });
     expect(() => kind.create({}, undefined)).toThrow("which request creates it");
   });
 
