@@ -76,10 +76,6 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const attention = attentionRows(plan, byAddress, options.remedies);
   const totals = moneyTotals(orders);
   const scale = (currency: string) => scaleOf(plan.changes, currency, options.moneyScale);
-  const titleOf = (kind: EffectKind) => {
-    const words = kind === "integration" ? sharedWords(plan.changes, of(kind)) : undefined;
-    return words && capitalized(words.plural);
-  };
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
   return {
     headline: headlineOf(plan, effects, totals, scale),
@@ -90,9 +86,10 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
     ...(isUnscaled && { moneyNote: UNSCALED }),
     attention,
-    others: OTHERS.map(([kind, title]) => ({ title: titleOf(kind) ?? title, lines: of(kind).map(withClient) })).filter(
-      ({ lines }) => lines.length > 0,
-    ),
+    others: OTHERS.map(([kind, general]) => {
+      const title = kind === "integration" ? sharedWords(plan.changes, of(kind))?.plural : undefined;
+      return { title: capitalized(title ?? general), lines: of(kind).map(withClient) };
+    }).filter(({ lines }) => lines.length > 0),
     changes,
   };
 }

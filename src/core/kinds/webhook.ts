@@ -57,12 +57,10 @@ export const webhook: Kind<"createWebhook"> = {
     name: "url",
     site: "url",
     integration: {
-      create: { sentence: "{site} receives events from now on.", undo: "Remove it." },
-      delete: { sentence: "{site} receives no more events.", undo: "Create it again, with a new secret." },
-      replace: {
-        sentence: "The webhook of {site} is created again: it gets a new signing secret.",
-        undo: "Create it again, with a new secret.",
-      },
+      create: "{site} receives events from now on.",
+      delete: "{site} receives no more events.",
+      replace: "The webhook of {site} is created again: it gets a new signing secret.",
+      undo: "Create it again, with a new secret.",
     },
   },
   summary: "A subscription to events, delivered to a URL.",

@@ -279,10 +279,8 @@ export interface KindWords {
   readonly ordered?: string;
   /** Attributes of the access to the site that a resource gives: the person and the permission. */
   readonly access?: { readonly person: string; readonly permission: string };
-  /** Sentences of changes to an integration, with `{site}`, and their undoing. */
-  readonly integration?: Readonly<
-    Record<"create" | "delete" | "replace", { readonly sentence: string; readonly undo: string }>
-  >;
+  /** Sentences of changes to an integration, with `{site}`, and how a deletion or replacement is undone. */
+  readonly integration?: Readonly<Record<"create" | "delete" | "replace" | "undo", string>>;
   /** Position among the tables of a state. Kinds without one follow. */
   readonly rank?: number;
 }

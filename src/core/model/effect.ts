@@ -282,44 +282,38 @@ function updated(change: Change, what: string): Said {
 }
 
 /** Access to a site: a replacement takes one permission and gives another. */
-function accessOf(change: Change, name: string, { person, permission }: NonNullable<KindWords["access"]>): Said[] {
+function accessOf(change: Change, name: string, words: NonNullable<KindWords["access"]>): Said[] {
   const { before, after, config, actions } = change;
-  const [was, had] = [before?.[person], before?.[permission]];
   const next = { ...config, ...after };
-  const [is, gets] = [next[person], next[permission]];
-  const of = (email: Json | undefined, permission: Json | undefined) => ({
-    person: named(email) ?? change.address,
-    may: word(permission) === undefined ? "access" : `access to ${String(permission)} it`,
-  });
-  const taken = of(was, had);
-  const given = of(is, gets);
+  const [loser, winner] = [before, next].map((values) => named(values?.[words.person]) ?? change.address);
+  const [had, gets] = [before, next].map((values) => word(values?.[words.permission]) ?? "");
   const loses: Said = {
     kind: "access_taken",
-    sentence: `${taken.person} loses access to ${name}.`,
-    person: taken.person,
+    sentence: `${loser} loses access to ${name}.`,
+    person: loser as string,
     undo: "Grant it again.",
   };
   const gains: Said = {
     kind: "access_given",
-    sentence: `${given.person} gets ${given.may === "access" ? `access to ${name}` : `the permission ${String(gets)} of ${name}`}.`,
-    person: given.person,
+    sentence: `${winner} gets ${gets === "" ? `access to ${name}` : `the permission ${gets} of ${name}`}.`,
+    person: winner as string,
     undo: "Revoke it.",
   };
   if (isReplacement(change)) {
-    if (taken.person !== given.person) return [loses, gains];
-    const sentence = `${given.person} has the permission ${String(gets ?? "")} of ${name} from now on, not ${String(had ?? "")}.`;
+    if (loser !== winner) return [loses, gains];
+    const sentence = `${winner} has the permission ${gets} of ${name} from now on, not ${had}.`;
     return [{ ...gains, sentence, undo: "Declare the earlier permission." }];
   }
   if (actions[0] === "create") return [gains];
   if (actions[0] === "delete") return [loses];
-  return [recorded(`${taken.person}: ${changed(change)} recorded.`)];
+  return [recorded(`${loser}: ${changed(change)} recorded.`)];
 }
 
 function integrationOf(change: Change, name: string, words: NonNullable<KindWords["integration"]>): Said {
   const effect = effectOf(change);
   if (effect !== "create" && effect !== "delete" && effect !== "replace") return updated(change, name);
-  const { sentence, undo } = words[effect];
-  return { kind: "integration", sentence: sentence.replace("{site}", () => name), undo };
+  const undo = effect === "create" ? "Remove it." : words.undo;
+  return { kind: "integration", sentence: words[effect].replace("{site}", () => name), undo };
 }
 
 const isGone = (reasons: readonly ChangeReason[]) => reasons.some(({ why }) => why === "gone");

@@ -47,9 +47,10 @@ const logDrain: Kind = {
     name: "url",
     site: "url",
     integration: {
-      create: { sentence: "Log lines flow to {site}.", undo: "Close the drain." },
-      delete: { sentence: "No log lines flow to {site}.", undo: "Open the drain." },
-      replace: { sentence: "The drain of {site} is opened again.", undo: "Open the drain." },
+      create: "Log lines flow to {site}.",
+      delete: "No log lines flow to {site}.",
+      replace: "The drain of {site} is opened again.",
+      undo: "Open the drain.",
     },
   },
   isNamedBy: ({ event }, { url }) => event === "log.lost" && url === "https://logs.acme.example",

@@ -31,9 +31,7 @@ const named = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomai
 
 /** The name of the object in messages, to which Terraform adds the address. */
 export function labelOf(kind: Kind, attributes: ValueObject): string {
-  const name = ["domain", "reference", "email", "url", "name", "id"].find(
-    (each) => typeof attributes[each] === "string",
-  );
+  const name = [kind.words.name, "reference", "id"].find((each) => typeof attributes[each] === "string");
   return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
 }
 
