@@ -67,20 +67,11 @@ export interface ApiAnswer {
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
 /** Aborted: a request that has not left must not leave. */
-export function beforeLeaving({ signal, stop }: CallOptions): AbortSignal | undefined {
-  return anyOf(signal, stop);
-}
+export const beforeLeaving = ({ signal, stop }: CallOptions): AbortSignal | undefined => anyOf(signal, stop);
 
-/** Most requests of a run have the same two signals, and what is made of them costs more than a request's headers. */
-const made = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
-
-/** A signal that is aborted with the first of two; the same one for the same two. */
+/** A signal that is aborted with the first of two. */
 export function anyOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  if (one === undefined || other === undefined || one === other) return one ?? other;
-  const known = made.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
-  const any = known.get(other) ?? AbortSignal.any([one, other]);
-  made.set(one, known.set(other, any));
-  return any;
+  return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 }
 
 /** What a header can carry and a person can read. */

@@ -76,15 +76,11 @@ export function createStateFileLock(statePath: string, context: LockContext): St
   // numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
   const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
-  /** Each line of the journal asks twice who holds the lock, and it is nearly always the same. */
-  let latest: { readonly text: string; readonly holder: LockHolder | undefined } | undefined;
   const readNotice = (): LockHolder | undefined => {
     try {
       // To read a pipe may never end, and a link leads anywhere.
       if (!lstatSync(noticePath).isFile()) return undefined;
-      const text = readFileSync(noticePath, "utf8");
-      if (latest?.text !== text) latest = { text, holder: decodeHolder(text) };
-      return latest.holder;
+      return decodeHolder(readFileSync(noticePath, "utf8"));
     } catch {
       return undefined;
     }
