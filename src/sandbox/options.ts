@@ -52,7 +52,7 @@ export interface SandboxOptions {
   autoPay?: boolean;
   /** How the gaps of the specification are filled: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
   profile?: Partial<Profile> | string;
-  /** Renames, wraps and rewrites the profile's answers (`drawServer` draws one). */
+  /** Renames, wraps and rewrites the profile's answers. */
   rendering?: Rendering;
 }
 
