@@ -20,11 +20,11 @@ import {
   messageOf,
   milliseconds,
   parsedJson,
+  type State,
   shellPath,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
-  afterOpening,
   connectTo,
   createFileBackend,
   createHttpBackend,
@@ -42,7 +42,6 @@ import {
   readStateKey,
   SECRET_COMMAND_MS,
   type StateBackend,
-  type StateStore,
   thisProcess,
 } from "../core/record/index.ts";
 import { learnValue } from "./environment-secrets.ts";
@@ -79,22 +78,18 @@ export async function stateBackend(
 }
 
 /**
- * The same store, which refuses to start empty at a backend while a state file lies in the folder: a project that has a
- * state must move it to the backend first.
- * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
+ * Refuses to start empty at a backend while a state file lies in the folder: a project that has a state must move it to the
+ * backend first.
+ * @param path of such a file.
  */
-export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {
-  return afterOpening(store, async (open, { command }) => {
-    // `force-unlock` opens the state only to see who holds it.
-    const path = open.state.lineage === "" && command !== "force-unlock" ? forgotten() : undefined;
-    if (path === undefined || !existsSync(path)) return open;
-    await open.close();
-    return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
-      detail: `A backend is declared, so ${path} is no longer used.`,
-      remedies: [
-        `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
-      ],
-    });
+export function refuseForgotten(path: string, { lineage }: State, command: string): void {
+  // `force-unlock` opens the state only to see who holds it.
+  if (lineage !== "" || command === "force-unlock" || !existsSync(path)) return;
+  fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
+    detail: `A backend is declared, so ${path} is no longer used.`,
+    remedies: [
+      `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
+    ],
   });
 }
 

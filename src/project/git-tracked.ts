@@ -2,22 +2,12 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { type Diagnostic, shellPath } from "../core/model/index.ts";
-import { afterOpening, filesOfState, type StateStore, systemDisk, withMembers } from "../core/record/index.ts";
+import { filesOfState, systemDisk } from "../core/record/index.ts";
 import { found } from "./own-files.ts";
 
-/**
- * The same store, which warns of a state, journal or backup that git tracks: a pull request can hold another one.
- * @param file the path of the state; undefined when it is in no file. Asked once it is open.
- */
-export function warningOfTracked(store: StateStore, file: () => string | undefined): StateStore {
-  return afterOpening(store, async (open) => {
-    const warnings = await trackedWarnings(file());
-    return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
-  });
-}
-
-async function trackedWarnings(state: string | undefined): Promise<Diagnostic[]> {
-  const at = state && (await found(systemDisk.resolve(state)));
+/** Warns of a state, journal or backup that git tracks: a pull request can hold another one. @param state its file. */
+export async function trackedWarnings(state: string): Promise<Diagnostic[]> {
+  const at = await found(systemDisk.resolve(state));
   if (at === undefined) return [];
   const { state: text, backup, journal } = filesOfState(at);
   const tracked = trackedFiles(

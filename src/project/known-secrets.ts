@@ -13,7 +13,6 @@ import {
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import { afterOpening, type StateStore, withMembers } from "../core/record/index.ts";
 import { learnToken, learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
@@ -76,19 +75,8 @@ export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, 
     if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(value);
 }
 
-/** A store whose states announce their secrets: those recorded when it is opened, and each that is recorded later. */
-export function announcing(store: StateStore, redaction: Redaction): StateStore {
-  return afterOpening(store, (open) => {
-    for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-    const put = (resource: ResourceState) => {
-      learnResource(redaction, resource);
-      return open.put(resource);
-    };
-    return withMembers(open, { put });
-  });
-}
-
-function learnResource(redaction: Redaction, resource: ResourceState): void {
+/** Announces the secrets of a recorded resource. */
+export function learnResource(redaction: Redaction, resource: ResourceState): void {
   const { attributes, private: mark } = resource;
   for (const name of secretsIn(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
 }

@@ -47,7 +47,7 @@ export {
   SECRET_COMMAND_MS,
 } from "./secret-command.ts";
 export { appFolder, isInside, type PathStat, SecretFiles, statPath } from "./secret-output.ts";
-export { type OpenState, withMembers } from "./session.ts";
+export type { OpenState } from "./session.ts";
 export { filesOfState, StateFile } from "./state-file.ts";
 export {
   KEY_VARIABLES,
@@ -61,7 +61,6 @@ export {
   type StateKey,
 } from "./state-key.ts";
 export {
-  afterOpening,
   createFileBackend,
   createFileStore,
   createStateStore,

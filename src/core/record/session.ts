@@ -9,18 +9,6 @@ import { unwritable, withDetail } from "./state-file.ts";
 /** What a command sees of a session. Tests and wrappers have their own. */
 export type OpenState = Pick<StateSession, keyof StateSession>;
 
-/** The same session with these members in place of its own. */
-export function withMembers(open: OpenState, members: Partial<OpenState>): OpenState {
-  return new Proxy(open, {
-    get(target, name) {
-      if (Object.hasOwn(members, name)) return Reflect.get(members, name);
-      // Its methods read private fields: they belong to the session, not to what stands before it.
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
-
 /** Whether only a request that was about to leave is not recorded: it did not leave then, and nothing came of it. */
 const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | undefined): boolean =>
   (["pending", "attempt"] as const).some(
@@ -47,6 +35,7 @@ export class StateSession {
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: Writing | undefined;
+  readonly #onResource: (resource: ResourceState) => void;
   readonly #revision: Revision;
   /** The addresses at which it may differ from what is durable, those under way left out. */
   #touched = new Set<string>();
@@ -58,13 +47,23 @@ export class StateSession {
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
-  /** @param name where the state is, for messages. */
-  constructor({ durable, recovered, warnings }: Opened, name: string, writing: Writing | undefined) {
+  /**
+   * @param name where the state is, for messages.
+   * @param onResource is called with each recorded resource, and with each before it is recorded.
+   */
+  constructor(
+    { durable, recovered, warnings }: Opened,
+    name: string,
+    writing: Writing | undefined,
+    onResource: (resource: ResourceState) => void,
+  ) {
     this.#revision = new Revision(durable);
     this.recovered = recovered;
     this.warnings = warnings;
     this.#name = name;
     this.#writing = writing;
+    this.#onResource = onResource;
+    for (const resource of durable.state.resources.values()) onResource(resource);
   }
 
   /**
@@ -91,6 +90,7 @@ export class StateSession {
    * memory and goes out with the next write that succeeds.
    */
   async put(resource: ResourceState): Promise<void> {
+    this.#onResource(resource);
     await this.#change((revision) => (revision.put(resource) ? [resource.address] : undefined));
   }
 

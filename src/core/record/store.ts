@@ -1,7 +1,17 @@
 // What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { amended, attempt, type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
+import {
+  amended,
+  attempt,
+  type Clock,
+  type Diagnostic,
+  fail,
+  HostformError,
+  type ResourceState,
+  type State,
+  systemClock,
+} from "../model/index.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { decodeState, encodeState, type StateDocument } from "./format.ts";
@@ -52,12 +62,12 @@ export interface StateStore {
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
 }
 
-/** The same store, with a step behind each opening. */
-export function afterOpening(
-  store: StateStore,
-  step: (open: OpenState, request: Parameters<StateStore["open"]>[0]) => OpenState | Promise<OpenState>,
-): StateStore {
-  return { ...store, open: async (request) => step(await store.open(request), request) };
+/** Callbacks of the one who opens a state. */
+export interface Opening {
+  /** Called with each recorded resource, and with each before it is recorded. */
+  readonly onResource?: (resource: ResourceState) => void;
+  /** Checks a state that was opened for a command. Returns further warnings, or throws to refuse it. */
+  readonly check?: (state: State, command: string) => Promise<readonly Diagnostic[]>;
 }
 
 /** A file as the backend of a state; everything but the path has a default, which is this machine. */
@@ -92,6 +102,7 @@ export function createStateStore(
   connect: (signal?: AbortSignal) => Promise<StateBackend>,
   uuid: () => string,
   encryption: Encryption = new Encryption({ key: undefined }),
+  { onResource = () => undefined, check = async () => [] }: Opening = {},
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
@@ -104,9 +115,10 @@ export function createStateStore(
         }
         const opened = await openDocuments(at);
         if (lock !== undefined && opened.spent) await removeSpent(at, lock);
-        const warnings = [...at.text.warnings, ...opened.warnings];
+        const more = await check(opened.durable.state, request.command);
+        const warnings = [...at.text.warnings, ...opened.warnings, ...more];
         const writing = lock && { lock, recorder: new Recorder(at, opened, lock, uuid) };
-        return new StateSession({ ...opened, warnings }, at.text.name, writing);
+        return new StateSession({ ...opened, warnings }, at.text.name, writing, onResource);
       } catch (error) {
         await lock?.release();
         throw error;
