@@ -88,6 +88,20 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
  * there and hostform does not know (identity, taint, create_before_destroy, other private data) is taken over.
  */
 export function encodeInstance(resource: ResourceState, original: InstanceJson | undefined): InstanceJson {
+  const known = encoded.get(resource);
+  if (known !== undefined && known.original === original) return known.instance;
+  const instance = encode(resource, original);
+  encoded.set(resource, { original, instance });
+  return instance;
+}
+
+/** Encoded instances: a stack writes its whole state after each step, and each step changes one resource. */
+const encoded = new WeakMap<
+  ResourceState,
+  { readonly original: InstanceJson | undefined; readonly instance: InstanceJson }
+>();
+
+function encode(resource: ResourceState, original: InstanceJson | undefined): InstanceJson {
   const { address, schemaVersion, attributes, dependencies } = normalized(resource);
   const key = parseAddress(address)?.key;
   const mark = encodePrivate(resource, original);
