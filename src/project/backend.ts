@@ -93,7 +93,7 @@ export function refuseForgotten(path: string, { lineage }: State, command: strin
   });
 }
 
-/** How long one request to a backend may take, in milliseconds; undefined: its default. */
+/** Time limit of one request to a backend, in milliseconds; undefined: its default. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
@@ -103,7 +103,7 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   });
 }
 
-/** What the backends at a server have in common. */
+/** Common options of the backends at a server. */
 type Shared = Pick<HttpBackendOptions, "signal" | "timeoutMs" | "clock" | "keep">;
 
 function httpBackend(
@@ -224,7 +224,7 @@ function variableOf(setting: string): string {
   return `TF_HTTP_${setting.toUpperCase()}`;
 }
 
-/** What comes from the environment is checked here for the first time. */
+/** Checks an address. One from the environment has passed no check before. */
 function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
   const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,4 +1,4 @@
-/** Whether git tracks the files of a state, read from the index of the repository itself. */
+/** Finds the files of a state that git tracks, read from the index of the repository itself. */
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { type Diagnostic, shellPath } from "../core/model/index.ts";
@@ -30,9 +30,9 @@ export async function trackedWarnings(state: string): Promise<Diagnostic[]> {
   ];
 }
 
-/** Of `git-index`'s header: "DIRC", version, count of entries. */
+/** Size of `git-index`'s header: "DIRC", version, count of entries. */
 const HEADER_BYTES = 12;
-/** Of each entry before its object name: times, device, inode, mode, owner and size. */
+/** Size of an entry before its object name: times, device, inode, mode, owner and size. */
 const STAT_BYTES = 40;
 const EXTENDED = 0x4000;
 const NUL = 0;

@@ -53,7 +53,7 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
       try {
         learnPart(redaction, split(one.evaluate(name, scope)).known);
       } catch (error) {
-        // What cannot be evaluated has no value that could be shown.
+        // An expression without a value shows nothing.
         if (!(error instanceof ExpressionError)) throw error;
       }
     }
@@ -62,7 +62,7 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
 
 /** Announces the sensitive values of a plan, as they were observed and as they will be. */
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
-  // Of a list or a map the secret part is known from the attribute that it came from; the others stand in other places too.
+  // The attribute of a list or map already names its secret part; the other parts may be public.
   // One that is declared as sensitive and holds none may be a domain, which is to be seen where it is ordered.
   for (const { secret, before, after } of outputs) if (secret) redaction.learn(before, after);
   for (const { before, after, sensitive } of changes)

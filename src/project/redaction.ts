@@ -3,7 +3,7 @@ import { codes } from "../core/model/codes.ts";
 import { isObject } from "../core/model/index.ts";
 import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
 
-/** What stands in place of a secret. */
+/** Mark in place of a secret. */
 export const SECRET_MARK = "(secret)";
 
 /**
@@ -246,7 +246,7 @@ function bytesForms(text: string): string[] {
   return [...base64Forms(text), hex, hex.toUpperCase()];
 }
 
-/** What of a text is the same in each base64 text that holds it: for each of the three places it can begin at. */
+/** The part of a text that is the same in each base64 text that holds it: for each of the three places it can begin at. */
 function base64Forms(text: string): string[] {
   const parts = [0, 1, 2].map((before) => {
     const whole = Buffer.from(`${"-".repeat(before)}${text}`);

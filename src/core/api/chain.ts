@@ -46,7 +46,7 @@ export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<Api
   };
 }
 
-/** What the handlers are made from. Without a token, no request is authorized. */
+/** Parts of the handlers. Without a token, no request is authorized. */
 type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
 type Parse = (options: ChainOptions, next: ChainHandler<ApiReply>) => ChainHandler<ApiAnswer>;
 
@@ -60,13 +60,13 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
   /** The connections; the caller closes them. Default: an own pool, through the proxies that `env` names. */
   readonly dispatcher?: HttpDispatcher | undefined;
-  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read. Default: the process's environment. */
+  /** Source of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** §8: 60 by default. More only where the host allows more. */
   readonly requestsPerMinute?: number | undefined;
   /** The part of that, and of the limit that the host reports, that this client may use: above 0, at most and by default 1. */
   readonly budgetShare?: number | undefined;
-  /** Where the requests of the last minute are counted. Default: in memory. */
+  /** Counter of the requests of the last minute. Default: in memory. */
   readonly ledger?: Ledger | undefined;
   /** For one attempt, in ms. Default 30,000. */
   readonly timeoutMs?: number | undefined;
@@ -176,7 +176,7 @@ export interface RequestEvent {
   readonly error?: string;
   /** Duration, in ms, the wait for the rate limit not included. */
   readonly ms: number;
-  /** How long the request waited for the rate limit, in ms. */
+  /** Wait for the rate limit, in ms. */
   readonly waitedMs: number;
   /** Requests left in this minute after this one. */
   readonly left: number;
@@ -241,7 +241,7 @@ const MOST_MS = 366 * 86_400_000;
  */
 class HostClock {
   readonly #clock: Clock;
-  /** How much the host's clock is ahead, in ms. */
+  /** Offset of the host's clock, in ms; positive when the host is ahead. */
   #offset = 0;
 
   constructor(clock: Clock) {

@@ -67,7 +67,7 @@ export class HostingClient {
     return this.#options.limiter.limit;
   }
 
-  /** What may be sent from now on, by what was sent and answered until now, and how long a request takes. */
+  /** Returns the requests that may leave from now on, and the usual time of one. */
   async budget(): Promise<RequestBudget> {
     const latencyMs = this.#requests === 0 ? USUAL_MS : this.#underWayMs / this.#requests;
     return { ...(await this.#options.limiter.outlook()), latencyMs };

@@ -21,7 +21,7 @@ interface SendOptions {
   readonly maxResponseBytes: number;
 }
 
-/** How long an answer is awaited once the run is stopped, in ms. */
+/** Wait for an answer once the run is stopped, in ms. */
 export const LAST_WAIT_MS = 30_000;
 
 /** Why the timers of a finished attempt end; nobody sees it, and a new one for each request would cost more than sending it. */
@@ -92,7 +92,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
 
 /** One attempt, as undici reports it: without a stream for the body, which costs more than all the rest. */
 class Exchange implements DispatchHandler {
-  /** Whether a byte of it may have been written to a socket. */
+  /** A byte of the request may have been written to a socket. */
   hasLeft = false;
   readonly #held: AbortSignal | undefined;
   readonly #most: number;
@@ -247,7 +247,7 @@ function unreachable(
   );
 }
 
-/** As many as requests go side by side: the changes of an apply, and the pages of a list that are read ahead. */
+/** Number of requests side by side: the changes of an apply, and the pages of a list that are read ahead. */
 const CONNECTIONS = 10;
 
 /** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */

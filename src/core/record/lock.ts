@@ -8,7 +8,7 @@ import { filesOfState, refuseLost } from "./state-file.ts";
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */
   readonly command: string;
-  /** How long to wait for the present holder, in milliseconds. */
+  /** Wait for the present holder, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -49,7 +49,7 @@ export interface LockContext {
 
 export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
 
-/** What the backends at a server have in common. */
+/** Common options of the backends at a server. */
 export interface ServerOptions extends Omit<LockContext, "uuid"> {
   readonly signal?: AbortSignal | undefined;
   /** Keeps a state that the server does not take where the user finds it. */
@@ -78,7 +78,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
 
   const readNotice = (): LockHolder | undefined => {
     try {
-      // To read a pipe may never end, and a link leads anywhere.
+      // Reading a pipe may never end, and a link leads anywhere.
       if (!lstatSync(noticePath).isFile()) return undefined;
       return decodeHolder(readFileSync(noticePath, "utf8"));
     } catch {
@@ -213,7 +213,7 @@ function explained<T>(path: string, action: () => T): T {
   }
 }
 
-/** Who holds a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
+/** Holder of a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
 export interface LockHolder {
   readonly id: string;
   readonly command: string;

@@ -6,16 +6,16 @@ import type { Recorder } from "./recorder.ts";
 import { changesBetween, describeChanges, type Move, moveResources, Revision, withOutputs } from "./revise.ts";
 import { unwritable, withDetail } from "./state-file.ts";
 
-/** What a command sees of a session. Tests and wrappers have their own. */
+/** Public part of a session. Tests have their own. */
 export type OpenState = Pick<StateSession, keyof StateSession>;
 
-/** Whether only a request that was about to leave is not recorded: it did not leave then, and nothing came of it. */
+/** Returns true if only a request that was about to leave is not recorded: it did not leave. */
 const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | undefined): boolean =>
   (["pending", "attempt"] as const).some(
     (request) => now[request] !== undefined && recorded?.private[request] === undefined,
   );
 
-/** What a session writes with. Without it, it may only read. */
+/** Lock and recorder of a session that may write. */
 interface Writing {
   readonly lock: HeldLock;
   readonly recorder: Recorder;
@@ -31,7 +31,7 @@ export class StateSession {
    * as it is until something changes.
    */
   readonly recovered: readonly string[];
-  /** What the reader should know of the way it is kept. */
+  /** Warnings about the way the state is kept. */
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: Writing | undefined;
@@ -167,7 +167,7 @@ export class StateSession {
       this.#version++;
       if (whole) this.#wholeOnly = this.#version;
     } else if (this.#writing.recorder.isUnsettled) {
-      // What the journal of a killed run holds may never have reached the disk: write it again before reporting it durable.
+      // The journal of a killed run may never have reached the disk: write it again before reporting it durable.
       this.#version++;
     }
     await this.#durable(this.#version);

@@ -85,7 +85,7 @@ function parseText(text: string, source: string): unknown {
   }
 }
 
-/** Where parsing failed. Only that: the parser's own message quotes the text, and the text holds secrets. */
+/** Returns the place where parsing failed, and no text: the parser's own message quotes the text, and the text holds secrets. */
 function placeOf(error: unknown): string {
   const place = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "");
   return place === null ? "It cannot be parsed." : `It cannot be parsed at line ${place[1]}, column ${place[2]}.`;
@@ -131,7 +131,7 @@ const json = JSON as typeof JSON & {
   isRawJSON(value: unknown): value is RawJson;
 };
 
-/** Where a number may stand that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
+/** Pattern of a number that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
 const REFORMATTED = /(?:"\s*:|[[,])\s*-?(?:0(?<=-0)|\d{16}|\d+[.eE])/;
 
 /**

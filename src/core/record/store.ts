@@ -1,4 +1,4 @@
-// What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
+// Operations on one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import {
@@ -80,7 +80,7 @@ interface FileBackendOptions {
   readonly uuid?: () => string;
   readonly disk?: Disk;
   readonly contender?: Contender;
-  /** As in {@link StateBackend}: whether each change writes the whole state. */
+  /** Each change writes the whole state, as in {@link StateBackend}. */
   readonly whole?: boolean;
   /** Another lock than the operating system's, for simulations. */
   readonly lock?: (path: string, context: LockContext) => StateLock;
@@ -135,7 +135,7 @@ export function createStateStore(
       await whileLocked(at, request, (lock) => pushText(at, plain, force, lock, uuid));
     },
     reseal: async (wanted, request) => {
-      // To change the form of what is in the clear is what is asked for; it has no key that could be changed.
+      // The user asks to change the form of a clear text; a clear text has no key to change.
       const at = sealBackend(await connect(), encryption, wanted.to === "key" ? {} : { clear: true });
       return whileLocked(at, request, async (lock) => {
         const opened = await openDocuments(at);
@@ -272,7 +272,7 @@ async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Pro
   }
 }
 
-/** What was given by hand is not what a backup brings back. */
+/** A backup does not repair a text that a user gives. */
 function decodeGiven(given: string): StateDocument {
   try {
     return decodeState(given, "the text given");
