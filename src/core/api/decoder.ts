@@ -90,15 +90,13 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
     const other = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, decoder.likely?.[field]);
     if (other !== undefined) others[field] = other;
   }
-  for (const _ in others) return { ...value, ...others };
-  return value;
+  return { ...value, ...others };
 }
 
 const SNAKE = /^[a-z\d][a-z\d_]*$/;
 
 /** The same with names in snake_case and without leading underscores, unless another field has that name. */
 export function snakeNames(value: Fields): Fields {
-  if (Object.keys(value).every((name) => SNAKE.test(name))) return value;
   const odd = Object.entries(value).filter(([name]) => !SNAKE.test(name));
   const other = odd.flatMap(([name, held]) => {
     const snake = name
@@ -108,13 +106,11 @@ export function snakeNames(value: Fields): Fields {
       .toLowerCase();
     return snake === name || Object.hasOwn(value, snake) ? [] : [[snake, held] as const];
   });
-  return other.length === 0 ? value : { ...value, ...Object.fromEntries(other) };
+  return { ...value, ...Object.fromEntries(other) };
 }
 
 function at(value: unknown, path: string): unknown {
-  return !path.includes(".") && isObject(value)
-    ? value[path]
-    : path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
+  return path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
 }
 
 /** A host name with a dot, in whatever alphabet. */

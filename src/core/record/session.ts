@@ -147,7 +147,7 @@ export class StateSession {
     try {
       await this.#durable(this.#version);
       await recorder.finish().catch((error) => this.#explain(error, recorder));
-      this.#follow(recorder);
+      this.#revision.place(recorder.durable);
       await recorder.confirm();
     } catch (error) {
       await recorder.keep(this.#revision.document);
@@ -203,10 +203,6 @@ export class StateSession {
       this.#explain(error, recorder);
     }
     this.#written = version;
-    this.#follow(recorder);
-  }
-
-  #follow(recorder: Recorder): void {
     this.#revision.place(recorder.durable);
   }
 
