@@ -101,7 +101,7 @@ class Expander {
     });
   }
 
-  /** What a section has in all documents. */
+  /** Returns the entries of a section in all documents. */
   #entriesOf(documents: readonly Tree[], key: string, form: string): Entry[] {
     return documents.flatMap((tree) => {
       const section = tree.form === "map" ? tree.entries.get(key) : undefined;
