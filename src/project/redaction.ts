@@ -193,17 +193,18 @@ const BETWEEN = /((?:\u001b\[[\d;]*m|[\u0000-\u0020\\])+)/;
 /** A text without what may stand between the characters of a secret: its characters, and where they were. */
 interface Bones {
   readonly bare: string;
-  readonly at: readonly number[];
+  readonly at: Uint32Array;
 }
 
 function bonesOf(text: string): Bones {
-  const at: number[] = [];
+  // A report may have ten million characters.
+  const at = new Uint32Array(text.length);
   let bare = "";
   let offset = 0;
   for (const [i, part] of text.split(BETWEEN).entries()) {
     if (i % 2 === 0) {
+      for (let k = 0; k < part.length; k++) at[bare.length + k] = offset + k;
       bare += part;
-      for (let k = 0; k < part.length; k++) at.push(offset + k);
     }
     offset += part.length;
   }
