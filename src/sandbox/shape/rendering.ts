@@ -47,7 +47,7 @@ export interface ListRendering {
   byId?: boolean;
   /** Further fields of the envelope. */
   more?: Readonly<Record<string, Json>>;
-  /** How long a new record is missing from lists, in seconds. */
+  /** Seconds for which a new record is missing from lists. */
   lagSeconds?: number;
 }
 
