@@ -2,7 +2,7 @@
 // narrowed down to its cause. With HOSTFORM_SERVERS=1: one of them, with its whole log.
 import process from "node:process";
 import { isMainThread, parentPort } from "node:worker_threads";
-import { drawServer } from "../src/sandbox/index.ts";
+import { drawServer } from "../test/servers/drawn.ts";
 import { live, type Verdict, verdictText } from "../test/servers/life.ts";
 import { shrink, signatureOf } from "../test/servers/shrink.ts";
 import { onAllCores } from "./workers.ts";

@@ -7,7 +7,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { createVitest, type TestModule, type TestSpecification } from "vitest/node";
 import { parse } from "yaml";
-import { Draw } from "../../src/sandbox/profile/draw.ts";
+import { Draw } from "../../test/servers/draw.ts";
 import config from "../../vitest.config.ts";
 import { filesOf } from "./areas.ts";
 import { instrument, type Mutant } from "./mutants.ts";

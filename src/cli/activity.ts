@@ -1,4 +1,4 @@
-/** What a run does while nothing is printed: a status at the bottom of a terminal, elsewhere a plain line now and then. */
+/** Status of a run while nothing is printed: a status at the bottom of a terminal, elsewhere a plain line now and then. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
 import {

@@ -10,7 +10,7 @@ interface AdoptFlags extends AdoptOptions {
   readonly autoApprove?: boolean;
 }
 
-/** What the list of each kind is called. */
+/** Name of the list of each kind. */
 const NOUNS = ["service", "grant", "webhook", "client account", "migration request"];
 
 /** Sentences of one sort that are printed. */

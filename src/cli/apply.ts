@@ -54,7 +54,7 @@ export const runApply =
         return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
-      // What is asked about is shown.
+      // A question shows its plan.
       const body = !(terminal.quiet && agreed);
       if (json && !agreed) {
         fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
@@ -91,10 +91,10 @@ export const runApply =
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
-        // Of an apply that has failed they may be those of before: `hostform output` shows them.
+        // After a failed apply they may be outdated: `hostform output` shows them.
         if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
         else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-        // What the saved plan left pending is none of the changes that it was narrowed to.
+        // The pending creates of the saved plan are not among its changes.
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
@@ -103,11 +103,11 @@ export const runApply =
     });
   };
 
-/** Whether carrying out a plan ends with more to say than the plan itself. */
+/** Returns true if an apply of the plan reports more than the plan itself. */
 const hasOutcome = (plan: Plan) =>
   !plan.diagnostics.some(isError) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
 
-/** What a saved plan does was settled when it was made. */
+/** Refuses options that the saved plan has already settled. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget", "base"] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);

@@ -27,7 +27,8 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
 async function runGuarded(given: readonly string[], io: GuardedIo): Promise<number> {
   const args = withoutTerraformSpelling(given);
   let code = 0;
-  const own = ownArguments(args);
+  // The arguments behind `--` are the line of another command.
+  const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   const json = own.includes("--json");
   const program = buildProgram(io, { usageErrors: !json, line: args }, (exit) => {
     code = exit;
@@ -48,12 +49,6 @@ async function runGuarded(given: readonly string[], io: GuardedIo): Promise<numb
     await report(error, own, io);
     return 1;
   }
-}
-
-/** The arguments that are hostform's: what follows `--` is another command's line. */
-function ownArguments(args: readonly string[]): readonly string[] {
-  const end = args.indexOf("--");
-  return end < 0 ? args : args.slice(0, end);
 }
 
 function usage({ message, code }: CommanderError): HostformError {

@@ -35,7 +35,7 @@ function required(id: string): unknown {
 }
 
 async function commandLine(args: readonly string[]): Promise<void> {
-  // As Node does where a module never finishes: a command without an outcome has not succeeded.
+  // Ends as Node ends a module that never finishes: a command without an outcome has not succeeded.
   process.exitCode = 13;
   const { runCli, systemIo } = load("hostform.js") as typeof import("./cli.ts") & typeof import("./system-io.ts");
   process.exitCode = await runCli(args, systemIo());

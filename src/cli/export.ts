@@ -15,7 +15,7 @@ interface ExportFlags {
   readonly force?: boolean;
 }
 
-/** How the files of the two notations end, which is how Terraform knows them. */
+/** Endings of the files of the two notations; Terraform knows the files by them. */
 const ENDINGS: Readonly<Record<ExportFormat, string>> = { hcl: ".tf", "tf-json": ".tf.json" };
 
 /** `hostform export`: writes or prints the declaration for Terraform. */
@@ -49,7 +49,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   return 0;
 };
 
-/** Where the configuration goes, and in which notation. @throws HostformError `usage` when the two do not fit. */
+/** Returns the place of the configuration and its notation. @throws HostformError `usage` when the two do not fit. */
 function target(
   { cwd }: ProjectSource,
   { out, format: wanted }: ExportFlags,

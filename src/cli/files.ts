@@ -22,7 +22,7 @@ export async function writeWhole(file: string, content: string, mode = 0o666): P
   }
 }
 
-/** What comes of reading or moving a file; undefined when there is none. @throws Node's other errors. */
+/** Returns the result of reading or moving a file; undefined when there is none. @throws Node's other errors. */
 export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

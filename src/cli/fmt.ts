@@ -15,7 +15,7 @@ interface FmtFlags {
 
 type Formatted = Readonly<Record<"name" | "file" | "before" | "after", string>>;
 
-/** As `terraform fmt -check` ends. */
+/** Exit code of `terraform fmt -check`. */
 const UNFORMATTED = 3;
 
 /** `hostform fmt [FILE…]`: all files, or none when one cannot be read. Only those that change are written. */

@@ -91,7 +91,7 @@ function guarded(lines: ReturnType<typeof logLines>, redaction: Redaction) {
   };
 }
 
-/** What of an unfinished line is looked at together with what is written next. */
+/** Length of the end of an unfinished line that is checked again with the next write. */
 const LOOK_BACK = 64;
 
 /**
@@ -109,11 +109,11 @@ function logLines(stream: (text: string) => void, env: Io["env"]) {
     return all;
   };
   const broken = (text: string): string => {
-    // Of what has been written nothing is a command, so only the last character of one can need a change, and it is in `text`.
+    // The earlier text holds no command, so only the last character of one can need a change, and it is in `text`.
     const safe = breakCommands(line + text).slice(line.length);
     const all = line + safe;
     const last = all.slice(all.lastIndexOf("\n") + 1);
-    // What is cut off is replaced by something: it is no beginning of a line.
+    // The mark replaces the cut part: the rest is no beginning of a line.
     line = last.length <= LOOK_BACK || last.trim() === "" ? last.slice(-LOOK_BACK) : `…${last.slice(-LOOK_BACK)}`;
     const begin = safe.indexOf("\n") + 1;
     return begin === 0 ? safe : withCommands(safe, begin);

@@ -96,7 +96,7 @@ async function writeSchema(file: string): Promise<boolean> {
   return true;
 }
 
-/** What the flags leave open is asked for when somebody is there, and otherwise left at its default. */
+/** Asks for values that the flags leave open; without a terminal they keep their defaults. */
 async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) {
   const decided = flags.project !== undefined || terminal.json;
   const question = async (text: string, fallback: string) => {

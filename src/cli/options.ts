@@ -89,7 +89,7 @@ function withCommonOptions(command: CliCommand): CliCommand {
     .option("--insecure-http", "allow plain http to addresses other than loopback");
 }
 
-/** What the common options of a command say, wherever on the line they stood. */
+/** Reads the common options of a command, wherever on the line they stood. */
 export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">) {
   const given = levelsOf(command);
   const { first, all, has } = given;
@@ -114,7 +114,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
   return { print, source, stacks: stackSource(given, cwd, files.length > 0) };
 }
 
-/** What was given to a command, and to those that it is a part of. */
+/** Returns the values given to a command and to the commands around it. */
 function levelsOf(command: Command) {
   const levels: Record<string, unknown>[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
@@ -244,7 +244,7 @@ export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (lett
 
 /* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
 const NAME = /^[A-Za-z_]\w*$/;
-/** How signing secrets begin. */
+/** Beginning of signing secrets. */
 const SECRET = /^whsec_/i;
 
 /** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
@@ -287,7 +287,7 @@ function refuse(option: string): never {
   });
 }
 
-/** How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration. */
+/** The stacks that a command takes: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration. */
 export type Scope = "each" | "one" | "none";
 
 /** Registers commands on a program; `register/` has one function for each group of commands. */
@@ -345,7 +345,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** What a shell completes from the state: `targets` are addresses and clients. */
+/** Words that a shell completes from the state: `targets` are addresses and clients. */
 export const COMPLETED = ["addresses", "targets", "clients", "domains"] as const;
 
 /** A port number, 0 for any free one. */

@@ -30,7 +30,7 @@ export const runOutput: Action<OutputFlags, [name?: string]> = async (terminal, 
 
 const NONE = { severity: "warning", code: "state.output", summary: "No outputs are recorded" } as const;
 
-/** How a project comes to have outputs. Where nothing is declared, what is to be done about that. */
+/** Returns the way to declare outputs; without a declaration, the way to one. */
 async function wayToOutputs(source: ProjectSource, declaration: ProjectDeclaration): Promise<readonly Remedy[]> {
   if (source.stack !== undefined)
     return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];

@@ -12,7 +12,7 @@ import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPl
 import { orFail, writeWhole } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
-/** What a plan can be printed as; `json` is `--json`. */
+/** Output formats of a plan. `json` equals `--json`. */
 export type PlanFormat = "text" | "json" | "markdown" | "html";
 
 /** Digits after the decimal point of amounts, where they are known. */
@@ -56,7 +56,7 @@ export interface PlanningFlags extends GuardFlags, RefreshOptions, BaseOptions {
   readonly report?: readonly string[];
 }
 
-/** What they ask for. */
+/** Reads the options of a plan. */
 export const planningOf = (flags: PlanningFlags) => ({
   targets: flags.target ?? [],
   reorder: flags.reorder ?? [],
@@ -67,7 +67,7 @@ export const planningOf = (flags: PlanningFlags) => ({
   base: flags.base,
 });
 
-/** Where a CI has the repository. */
+/** Place of the repository in a CI. */
 export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /**
@@ -115,7 +115,7 @@ export async function reportsOf(
       });
     }
   };
-  /** What stands in place of a plan. */
+  /** Makes a plan without changes, in place of a plan that failed. */
   const unplanned = async (mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> => ({
     project: (await projectName(project)) ?? "",
     lineage: "",

@@ -23,7 +23,7 @@ interface PlanFlags extends PlanningFlags {
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
   readonly format?: PlanFormat;
-  /** Where to save the plan, for `apply FILE`. */
+  /** Place of the saved plan, for `apply FILE`. */
   readonly out?: string;
 }
 
@@ -61,7 +61,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   });
 };
 
-/** What was not compared must not be passed over by an apply of the rest. */
+/** Returns false for a plan with errors or unread objects: an apply would skip those. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
 
 interface ValidateFlags {

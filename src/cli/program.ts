@@ -17,7 +17,7 @@ import type { Action, GuardedIo } from "./terminal.ts";
 import { shortVersion } from "./version.ts";
 
 interface ProgramOptions {
-  /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
+  /** Usage errors are printed for people; otherwise only the CommanderError is thrown. */
   readonly usageErrors: boolean;
   /** The command line: only commands that it names get the common options. Default: all do. */
   readonly line?: readonly string[];
@@ -29,7 +29,7 @@ export function buildProgram(
   { usageErrors, line }: ProgramOptions,
   finish: (code: number) => void,
 ): Command {
-  // To add the same options to each of fifty commands takes longer than all else that help needs.
+  // Adding the options to each of fifty commands takes longer than the rest of a help page.
   const isNamed = (name: string) => line === undefined || line.includes(name) || line.includes("completion");
   const program = addCommonOptions(new CliCommand("hostform"));
   program
@@ -129,7 +129,7 @@ function commandNamed(program: Command, words: readonly string[]): Command {
   return command;
 }
 
-/** What the help of a command says of the options of stacks; that of the program lists them. */
+/** Options of stacks in the help of a command; the help of the program lists all. */
 const STACKS_IN_SHORT = new Option(
   "--stack <path>",
   "use stacks (CDKTF) instead of hosting.yaml. Also --app, --only, --var, --var-file, --language: see `hostform help`",

@@ -10,7 +10,7 @@ interface ResolveFlags {
   readonly absent?: boolean;
   /** Look again until the account shows one. */
   readonly wait?: boolean;
-  /** How long, in milliseconds. */
+  /** Time limit of the wait, in milliseconds. */
   readonly waitTimeout?: number;
 }
 

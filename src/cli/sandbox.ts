@@ -159,7 +159,7 @@ function announce(
   say(terminal, words.join("\n"));
 }
 
-/** What this command writes begins with one of these; anything else may be somebody's work. */
+/** Beginnings of files that this command writes; any other file may be somebody's work. */
 const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*"format":\s*"hosting-sandbox-session"/];
 
 /** Refuses a file that a session must not be written to, before there is one that could be lost. */

@@ -1,4 +1,4 @@
-/** What is done to one service at once and cannot be declared: `password`, `sso`; and how a command names a service. */
+/** One-time actions on a service, `password` and `sso`; and the way in which a command names a service. */
 import path from "node:path";
 import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/environment-secrets.ts";

@@ -78,7 +78,7 @@ export async function runOnStacks(
       remedies: [`Choose one: \`--only ${only.name}\`.`],
     });
   }
-  // As one stack is refused that declares a thing twice: before anything is asked of the account.
+  // Refuses stacks that share an object before the first request, as one stack is refused.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
   return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);
 }

@@ -21,9 +21,9 @@ import type { COMPLETED } from "./options.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
 interface StateListFlags {
-  /** What a completion script asks for. */
+  /** Words that a completion script asks for. */
   readonly complete?: (typeof COMPLETED)[number];
-  /** With ids and providers, as a table. */
+  /** Prints a table with ids and providers. */
   readonly long?: boolean;
 }
 
@@ -52,11 +52,11 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   return 0;
 };
 
-/** What a listing shows of recorded resources. */
+/** Rows of a listing of recorded resources. */
 export const stateRows = (resources: readonly ResourceState[]) =>
   resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
 
-/** What a shell offers of the recorded resources, each word once. */
+/** Returns the words of recorded resources for a shell, each once. */
 function wordsOf(all: readonly ResourceState[], what: (typeof COMPLETED)[number]): string[] {
   const addresses = all.map(({ address }) => address);
   const clients = all.flatMap(({ private: { client } }) => client ?? []);
@@ -286,7 +286,7 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   return 0;
 };
 
-/** Who holds the lock, in the words in which any other command is refused. Taking it shows that nobody does. */
+/** Returns the holder of the lock, in the words of a refused command. Taking it shows that nobody does. */
 async function whoHolds(state: ProjectState): Promise<string | undefined> {
   try {
     const store = await state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });

@@ -105,7 +105,7 @@ export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
 
 const reloading = new Set<() => void>();
 
-/** Whether SIGHUP means to reload, as for any service. Where there is a terminal, it is that which was closed. */
+/** Returns true if SIGHUP means to reload, as for any service. With a terminal it means that the terminal was closed. */
 function reloads(): boolean {
   const { stdin, stdout, stderr } = process;
   return reloading.size > 0 && ![stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);

@@ -22,7 +22,7 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
   err(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
-  /** Whether the runner of GitHub Actions reads standard error itself: it can be given secrets to hide there. */
+  /** The runner of GitHub Actions reads standard error itself: it can be given secrets to hide there. */
   readonly errIsRunner: boolean;
   readonly columns: number | undefined;
   /**
@@ -66,7 +66,7 @@ export interface GuardedIo extends Io, Host {
   document(value: unknown, indent?: number): void;
   /** Puts mistakes beside the lines of the declaration, where the runner of GitHub Actions reads standard error itself. */
   annotate(annotations: readonly Annotation[]): void;
-  /** Whether `reveal` has to change a text, since an agent of a CI would act on it. */
+  /** Returns true if `reveal` has to change a text, because an agent of a CI would act on it. */
   breaks(text: string): boolean;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */
   rewind(lines: number): void;
@@ -74,27 +74,27 @@ export interface GuardedIo extends Io, Host {
   flush(): void;
 }
 
-/** What a command prints to, asks at and is steered by. */
+/** Output, questions and signals of a command. */
 export interface Terminal
   extends Omit<GuardedIo, "env" | "cwd" | "redaction" | "capture" | "shell" | "exit" | "startWork"> {
   readonly json: boolean;
   readonly quiet: boolean;
   /** Each API request is shown. */
   readonly verbose: boolean;
-  /** What the run reads and waits for. */
+  /** Status of the reading and of the waits. */
   readonly activity: Activity;
-  /** Whether a status at the bottom of the terminal may be painted over: people look at it, and nothing comes between. */
+  /** A status at the bottom of the terminal may be painted over: people look at it, and nothing comes between. */
   readonly repaints: boolean;
-  /** How results look (colours and width of standard output). */
+  /** Style of results (colours and width of standard output). */
   readonly outLook: MessageStyle;
-  /** How messages look (colours and width of standard error). */
+  /** Style of messages (colours and width of standard error). */
   readonly errLook: MessageStyle;
 }
 
 /** Options without a value: `Switches<"force">`. */
 export type Switches<Name extends string> = { readonly [N in Name]?: boolean };
 
-/** What a command does: with its terminal, its project, its options and arguments. @returns the exit code. */
+/** A command: it takes its terminal, its project, its options and its arguments. @returns the exit code. */
 export type Action<Flags = object, Words extends unknown[] = []> = (
   terminal: Terminal,
   project: Project,
@@ -102,7 +102,7 @@ export type Action<Flags = object, Words extends unknown[] = []> = (
   ...words: Words
 ) => Promise<number>;
 
-/** How a command was asked to print: `--json`, `--quiet`, `--verbose`, `--no-color`. */
+/** Output options of a command: `--json`, `--quiet`, `--verbose`, `--no-color`. */
 export interface PrintOptions {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -145,7 +145,7 @@ export function opened(
   return { terminal, parts };
 }
 
-/** What a project says goes to standard error; warnings are for people. */
+/** Writes the messages of a project to standard error; warnings are for people. */
 function logOf(terminal: Terminal): Log {
   return {
     say: (text) => say(terminal, text),
@@ -174,7 +174,7 @@ function logOf(terminal: Terminal): Log {
   };
 }
 
-/** How text on the two streams is to look: NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and `--no-color` honoured, width only on a terminal. */
+/** Returns the style of the two streams: NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and `--no-color` honoured, width only on a terminal. */
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
   const { NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE = "0", TERM } = io.env;
   const refused = FORCE_COLOR === "0" || FORCE_COLOR === "false";

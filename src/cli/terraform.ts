@@ -33,7 +33,7 @@ export interface InstallFlags {
 const thisSite = () => ({
   platform: process.platform as string,
   arch: process.arch as string,
-  /** Of the npm package; undefined: what runs is the single executable, which is the provider as well. */
+  /** Root of the npm package; undefined in the single executable, which is the provider as well. */
   root: isSea() ? undefined : packageRoot(),
 });
 
@@ -90,14 +90,14 @@ function pluginFolder(source: ProjectSource, platform: string): string {
   });
 }
 
-/** What this executable installs: itself. @throws Node's errors. */
+/** Files that this executable installs: itself. @throws Node's errors. */
 async function standalonePackage(platform: string): Promise<readonly PackageFile[]> {
   const asset = (name: string) => new Uint8Array(getRawAsset(name) as ArrayBuffer);
   const texts = { license: asset("LICENSE"), notices: asset("NOTICES.txt") };
   return standaloneFiles(await readFile(process.execPath), texts, platform);
 }
 
-/** What the npm package installs. @throws HostformError `terraform.install` when the provider was not built. */
+/** Files that the npm package installs. @throws HostformError `terraform.install` when the provider was not built. */
 async function builtPackage(root: string): Promise<readonly PackageFile[]> {
   return packageFiles({
     provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
@@ -150,7 +150,7 @@ function installation(mirror: string): TfBlock {
   );
 }
 
-/** Where the user's configuration says where providers come from, Terraform does not look into its own folder. */
+/** Terraform ignores its own folder if the user's configuration names places of providers. */
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
   const { env } = source;
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
@@ -168,7 +168,7 @@ export async function runTerraformSchema(terminal: Terminal): Promise<number> {
   return 0;
 }
 
-/** What stands where a package is to go: nothing of use, the same, another build of the same version. */
+/** Returns the content of a package's place: nothing of use, the same, another build of the same version. */
 type Standing = "nothing" | "same" | "other";
 
 /** Compares what stands in a folder with a package. @throws Node's errors. */

@@ -3,7 +3,7 @@ import { VERSION } from "../core/api/version.ts";
 
 export const platform = `${process.platform}-${process.arch}`;
 
-/** What `--version` prints; `version` says more. */
+/** Text of `--version`; `version` prints more. */
 export const shortVersion = `hostform ${VERSION}`;
 export const longVersion = `${shortVersion} (Node ${process.versions.node}, ${platform})`;
 

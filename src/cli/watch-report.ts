@@ -26,7 +26,7 @@ import { say, type Terminal } from "./terminal.ts";
 /** Refused deliveries are counted, and reported no more often than this (milliseconds): at once, at a check, or at the end. */
 const REFUSED_MS = 60_000;
 
-/** How checks ended of which the plan says no more. */
+/** Ends of checks without changes. */
 const ENDS: Readonly<Record<string, string>> = {
   applied: "All changes are done.",
   incomplete: "Not all changes are done.",

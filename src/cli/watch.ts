@@ -48,7 +48,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
       reporter.start(intervalMs, autoApprove, receiver?.url);
       return await watch.run();
     } finally {
-      // What is being received is only a hint, and nobody acts upon it any more.
+      // A delivery is only a hint, and after the end nobody acts upon it.
       await receiver?.close(AbortSignal.abort());
     }
   } finally {

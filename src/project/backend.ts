@@ -21,11 +21,11 @@ import {
   messageOf,
   milliseconds,
   parsedJson,
+  type State,
   shellPath,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
-  afterOpening,
   connectTo,
   createFileBackend,
   createHttpBackend,
@@ -41,7 +41,6 @@ import {
   readOldKeys,
   readStateKey,
   type StateBackend,
-  type StateStore,
   thisProcess,
 } from "../core/record/index.ts";
 import { learnValue } from "./environment-secrets.ts";
@@ -78,26 +77,22 @@ export async function stateBackend(
 }
 
 /**
- * The same store, which refuses to start empty at a backend while a state file lies in the folder: a project that has a
- * state must move it to the backend first.
- * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
+ * Refuses to start empty at a backend while a state file lies in the folder: a project that has a state must move it to the
+ * backend first.
+ * @param path of such a file.
  */
-export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {
-  return afterOpening(store, async (open, { command }) => {
-    // `force-unlock` opens the state only to see who holds it.
-    const path = open.state.lineage === "" && command !== "force-unlock" ? forgotten() : undefined;
-    if (path === undefined || !existsSync(path)) return open;
-    await open.close();
-    return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
-      detail: `A backend is declared, so ${path} is no longer used.`,
-      remedies: [
-        `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
-      ],
-    });
+export function refuseForgotten(path: string, { lineage }: State, command: string): void {
+  // `force-unlock` opens the state only to see who holds it.
+  if (lineage !== "" || command === "force-unlock" || !existsSync(path)) return;
+  fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
+    detail: `A backend is declared, so ${path} is no longer used.`,
+    remedies: [
+      `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
+    ],
   });
 }
 
-/** How long one request to a backend may take, in milliseconds; undefined: its default. */
+/** Time limit of one request to a backend, in milliseconds; undefined: its default. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
@@ -107,7 +102,7 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   });
 }
 
-/** What the backends at a server have in common. */
+/** Common options of the backends at a server. */
 type Shared = Pick<HttpBackendOptions, "signal" | "timeoutMs" | "clock" | "keep">;
 
 function httpBackend(
@@ -228,7 +223,7 @@ function variableOf(setting: string): string {
   return `TF_HTTP_${setting.toUpperCase()}`;
 }
 
-/** What comes from the environment is checked here for the first time. */
+/** Checks an address. One from the environment has passed no check before. */
 function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
   const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -61,7 +61,7 @@ const SECRET_NAME = new RegExp(
   "i",
 );
 
-/** What a name like `TOKEN_FILE` or `AUTH_HOST` ends with: it says where a secret is or what it is for. */
+/** End of a name like `TOKEN_FILE` or `AUTH_HOST`, which is about a secret and holds none. */
 const ABOUT_A_SECRET =
   /_?(?:COMMAND|DIR|FILE|PATH|USER|USERNAME)$|_(?:DOMAIN|EMAIL|HOST|HOSTNAME|NAME|PORT|SOCK|TYPE)$/i;
 
@@ -137,7 +137,7 @@ function rests(value: string): string[] {
 }
 
 function userInfoIn(text: string): string[] {
-  // Of the scheme its end is enough: to look for its beginning in a long word takes minutes.
+  // The end of the scheme is enough: a search for its beginning in a long word takes minutes.
   return [...text.matchAll(/[a-z\d+.-]:\/\/([^\s/?#]+)@/gi)].flatMap(([, info = ""]) => {
     const colon = info.indexOf(":");
     const user = colon < 0 ? info : info.slice(0, colon);

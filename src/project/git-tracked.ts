@@ -1,24 +1,14 @@
-/** Whether git tracks the files of a state, read from the index of the repository itself. */
+/** Finds the files of a state that git tracks, read from the index of the repository itself. */
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { systemDisk } from "../core/files/index.ts";
 import { type Diagnostic, shellPath } from "../core/model/index.ts";
-import { afterOpening, filesOfState, type StateStore, withMembers } from "../core/record/index.ts";
+import { filesOfState } from "../core/record/index.ts";
 import { found } from "./own-files.ts";
 
-/**
- * The same store, which warns of a state, journal or backup that git tracks: a pull request can hold another one.
- * @param file the path of the state; undefined when it is in no file. Asked once it is open.
- */
-export function warningOfTracked(store: StateStore, file: () => string | undefined): StateStore {
-  return afterOpening(store, async (open) => {
-    const warnings = await trackedWarnings(file());
-    return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
-  });
-}
-
-async function trackedWarnings(state: string | undefined): Promise<Diagnostic[]> {
-  const at = state && (await found(systemDisk.resolve(state)));
+/** Warns of a state, journal or backup that git tracks: a pull request can hold another one. @param state its file. */
+export async function trackedWarnings(state: string): Promise<Diagnostic[]> {
+  const at = await found(systemDisk.resolve(state));
   if (at === undefined) return [];
   const { state: text, backup, journal } = filesOfState(at);
   const tracked = trackedFiles(
@@ -41,9 +31,9 @@ async function trackedWarnings(state: string | undefined): Promise<Diagnostic[]>
   ];
 }
 
-/** Of `git-index`'s header: "DIRC", version, count of entries. */
+/** Size of `git-index`'s header: "DIRC", version, count of entries. */
 const HEADER_BYTES = 12;
-/** Of each entry before its object name: times, device, inode, mode, owner and size. */
+/** Size of an entry before its object name: times, device, inode, mode, owner and size. */
 const STAT_BYTES = 40;
 const EXTENDED = 0x4000;
 const NUL = 0;

@@ -13,7 +13,6 @@ import {
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import { afterOpening, type StateStore, withMembers } from "../core/record/index.ts";
 import { learnToken, learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
@@ -54,7 +53,7 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
       try {
         learnPart(redaction, split(one.evaluate(name, scope)).known);
       } catch (error) {
-        // What cannot be evaluated has no value that could be shown.
+        // An expression without a value shows nothing.
         if (!(error instanceof ExpressionError)) throw error;
       }
     }
@@ -63,7 +62,7 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
 
 /** Announces the sensitive values of a plan, as they were observed and as they will be. */
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
-  // Of a list or a map the secret part is known from the attribute that it came from; the others stand in other places too.
+  // The attribute of a list or map already names its secret part; the other parts may be public.
   // One that is declared as sensitive and holds none may be a domain, which is to be seen where it is ordered.
   for (const { secret, before, after } of outputs) if (secret) redaction.learn(before, after);
   for (const { before, after, sensitive } of changes)
@@ -76,19 +75,8 @@ export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, 
     if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(value);
 }
 
-/** A store whose states announce their secrets: those recorded when it is opened, and each that is recorded later. */
-export function announcing(store: StateStore, redaction: Redaction): StateStore {
-  return afterOpening(store, (open) => {
-    for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-    const put = (resource: ResourceState) => {
-      learnResource(redaction, resource);
-      return open.put(resource);
-    };
-    return withMembers(open, { put });
-  });
-}
-
-function learnResource(redaction: Redaction, resource: ResourceState): void {
+/** Announces the secrets of a recorded resource. */
+export function learnResource(redaction: Redaction, resource: ResourceState): void {
   const { attributes, private: mark } = resource;
   for (const name of secretsIn(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
 }

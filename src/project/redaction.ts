@@ -3,7 +3,7 @@ import { codes } from "../core/model/codes.ts";
 import { isObject } from "../core/model/index.ts";
 import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
 
-/** What stands in place of a secret. */
+/** Mark in place of a secret. */
 export const SECRET_MARK = "(secret)";
 
 /**
@@ -12,29 +12,19 @@ export const SECRET_MARK = "(secret)";
  */
 const SHORTEST_SECRET = 6;
 
-/** Factor of the rolling fingerprint, and the bits of it that the table of candidates is indexed by. */
-const FACTOR = 0x01000193;
-const TABLE_BITS = 18;
-const ESCAPE = 0x1b;
-/** A power of two above the characters of a fingerprint. */
-const RING = 8;
-
 /**
  * Knows every secret of a run and takes them out of texts. A secret is found as it is and JSON-escaped (however often),
  * HTML-escaped, URL-encoded, in hex and in base64 (of either alphabet), also in the middle of a longer base64 text; with line breaks, spaces, colours
  * or backslashes between its characters, because long lines are wrapped. Only the whole of it: what is hidden can be seen, so a text that
  * is hidden by the beginning of a secret says that it is one. What hostform cuts off, it cuts before or after a word (`shorten`).
  *
- * One pass over the text, whatever the number of secrets: white space and backslashes are left out, a rolling
- * fingerprint of six characters finds the candidates, and these are compared.
+ * One pass over the text, whatever the number of secrets: white space and backslashes are left out, six characters find the
+ * candidates, and these are compared.
  */
 export class Redaction {
   readonly #known = new Set<string>();
-  /** Fingerprint of the first six characters -> what begins with them. */
-  readonly #forms = new Map<number, string[]>();
-  readonly #table = new Uint8Array(1 << TABLE_BITS);
-  /** First character -> what begins with it. */
-  readonly #openings = new Map<string, string[]>();
+  /** First six characters -> what begins with them. */
+  readonly #forms = new Map<string, string[]>();
   /** Secrets of which white space and backslashes are so great a part that the pass does not see them. */
   readonly #sparse: RegExp[] = [];
   #longest = 0;
@@ -63,7 +53,7 @@ export class Redaction {
       if (this.#known.has(value)) continue;
       this.#known.add(value);
       for (const form of formsOf(value)) this.#add(form);
-      if (bare(value).length < SHORTEST_SECRET && value.trim() !== "") this.#sparse.push(sparsePattern(value));
+      if (bonesOf(value).bare.length < SHORTEST_SECRET && value.trim() !== "") this.#sparse.push(sparsePattern(value));
     }
   }
 
@@ -115,44 +105,28 @@ export class Redaction {
   }
 
   /** The first place from which the rest is the beginning of a form, and not the whole of it. */
-  #firstOpen({ codes, at, length }: Bones): number | undefined {
-    for (let start = Math.max(0, length - this.#longest + 1); start < length; start++) {
-      // By fingerprint where there are enough characters: an environment may hold hundreds of secrets, some of them long.
+  #firstOpen({ bare, at }: Bones): number | undefined {
+    for (let start = Math.max(0, bare.length - this.#longest + 1); start < bare.length; start++) {
+      const rest = bare.slice(start);
+      // An environment may hold hundreds of secrets, some of them long.
       const forms =
-        length - start >= SHORTEST_SECRET
-          ? this.#formsAt(codes, start)
-          : this.#openings.get(String.fromCharCode(codes[start] as number));
-      if (forms === undefined) continue;
-      const rest = textOf(codes, start, length);
-      if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return at[start];
+        rest.length < SHORTEST_SECRET
+          ? [...this.#forms.values()].flat()
+          : this.#forms.get(rest.slice(0, SHORTEST_SECRET));
+      if (forms?.some((form) => form.length > rest.length && form.startsWith(rest))) return at[start];
     }
     return undefined;
-  }
-
-  #formsAt(codes: Uint16Array, start: number): readonly string[] | undefined {
-    const print = fingerprint((i) => codes[start + i] as number);
-    return this.#table[print >>> (32 - TABLE_BITS)] === 1 ? this.#forms.get(print) : undefined;
   }
 
   /** The parts of a text to hide, in order; what overlaps is one part. */
   #find(text: string): [start: number, end: number][] {
     const found: [number, number][] = [];
-    // Rings of the last characters and their places: a whole text has no copy.
-    const [codes, at] = [new Uint16Array(RING), new Uint32Array(RING)];
-    let print = 0;
-    let count = 0;
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (code === ESCAPE) i = endOfColour(text, i);
-      if (isBetween(code)) continue;
-      print = roll(print, codes[(count - SHORTEST_SECRET) & (RING - 1)] as number, code);
-      codes[count & (RING - 1)] = code;
-      at[count & (RING - 1)] = i;
-      count++;
-      if (this.#table[print >>> (32 - TABLE_BITS)] !== 1 || count < SHORTEST_SECRET) continue;
-      const first = at[(count - SHORTEST_SECRET) & (RING - 1)] as number;
-      const end = endOfMatch(text, first, this.#forms.get(print) ?? []);
-      if (end === undefined) continue;
+    const { bare, at } = bonesOf(text);
+    for (let start = 0; start + SHORTEST_SECRET <= bare.length; start++) {
+      const forms = this.#forms.get(bare.slice(start, start + SHORTEST_SECRET)) ?? [];
+      const longest = Math.max(0, ...forms.filter((form) => bare.startsWith(form, start)).map(({ length }) => length));
+      if (longest === 0) continue;
+      const [first, end] = [at[start] ?? 0, (at[start + longest - 1] ?? 0) + 1];
       const last = found.at(-1);
       if (last !== undefined && first < last[1]) last[1] = Math.max(last[1], end);
       else found.push([startOfEscape(text, first), end]);
@@ -162,10 +136,8 @@ export class Redaction {
 
   #add(form: string): void {
     if (form.length < SHORTEST_SECRET) return;
-    const print = fingerprint((i) => form.charCodeAt(i));
-    push(this.#forms, print, form);
-    push(this.#openings, form.charAt(0), form);
-    this.#table[print >>> (32 - TABLE_BITS)] = 1;
+    const first = form.slice(0, SHORTEST_SECRET);
+    this.#forms.set(first, [...(this.#forms.get(first) ?? []), form]);
     this.#longest = Math.max(this.#longest, form.length);
   }
 }
@@ -204,31 +176,6 @@ function linesOf(value: unknown): string[] {
   return [value, ...lines.filter((line) => line.length >= SHORTEST_SECRET)];
 }
 
-function push<K>(lists: Map<K, string[]>, key: K, form: string): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [form]);
-  else list.push(form);
-}
-
-/** Where the longest of the forms ends that begins at a place of a text; undefined when none does. */
-function endOfMatch(text: string, start: number, forms: readonly string[]): number | undefined {
-  let longest: number | undefined;
-  for (const form of forms) {
-    let same = 0;
-    let end = start;
-    for (let i = start; i < text.length && same < form.length; i++) {
-      const code = text.charCodeAt(i);
-      if (code === ESCAPE) i = endOfColour(text, i);
-      if (isBetween(code)) continue;
-      if (code !== form.charCodeAt(same)) break;
-      same++;
-      end = i + 1;
-    }
-    if (same === form.length && end > (longest ?? 0)) longest = end;
-  }
-  return longest;
-}
-
 /**
  * Where the escape of a character begins, for example that of a quote in JSON. Without the character, its backslash would
  * escape the mark, and the document could not be read.
@@ -239,62 +186,29 @@ function startOfEscape(text: string, at: number): number {
   return (at - start) % 2 === 1 ? start : at;
 }
 
-/** What may stand between the characters of a secret: white space, controls, backslashes. */
-const isBetween = (code: number) => code <= 0x20 || code === 0x5c;
+/** White space, controls, backslashes, colours: they may stand between the characters of a secret. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are left out
+const BETWEEN = /((?:\u001b\[[\d;]*m|[\u0000-\u0020\\])+)/;
 
 /** A text without what may stand between the characters of a secret: its characters, and where they were. */
 interface Bones {
-  readonly codes: Uint16Array;
+  readonly bare: string;
   readonly at: Uint32Array;
-  readonly length: number;
 }
 
 function bonesOf(text: string): Bones {
-  const codes = new Uint16Array(text.length);
+  // A report may have ten million characters.
   const at = new Uint32Array(text.length);
-  let length = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === ESCAPE) i = endOfColour(text, i);
-    if (isBetween(code)) continue;
-    codes[length] = code;
-    at[length++] = i;
+  let bare = "";
+  let offset = 0;
+  for (const [i, part] of text.split(BETWEEN).entries()) {
+    if (i % 2 === 0) {
+      for (let k = 0; k < part.length; k++) at[bare.length + k] = offset + k;
+      bare += part;
+    }
+    offset += part.length;
   }
-  return { codes, at, length };
-}
-
-/** The last character of a colour sequence that begins here; the place itself when none does. */
-function endOfColour(text: string, start: number): number {
-  if (text[start + 1] !== "[") return start;
-  let end = start + 2;
-  while (/[\d;]/.test(text.charAt(end))) end++;
-  return text[end] === "m" ? end : start;
-}
-
-/** The same as a text. */
-function bare(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is left out
-  return text.replace(/\u001b\[[\d;]*m|[\u0000-\u0020\\]/g, "");
-}
-
-function textOf(codes: Uint16Array, start: number, end: number): string {
-  let text = "";
-  for (let i = start; i < end; i++) text += String.fromCharCode(codes[i] as number);
-  return text;
-}
-
-function fingerprint(codeAt: (i: number) => number): number {
-  let print = 0;
-  for (let i = 0; i < SHORTEST_SECRET; i++) print = roll(print, 0, codeAt(i));
-  return print;
-}
-
-let power = 1;
-for (let i = 1; i < SHORTEST_SECRET; i++) power = Math.imul(power, FACTOR);
-
-/** The fingerprint one character further. */
-function roll(print: number, out: number, next: number): number {
-  return (Math.imul(print - Math.imul(out, power), FACTOR) + next) | 0;
+  return { bare, at };
 }
 
 /** Finds a secret of few characters and much space or many backslashes, however often it is escaped. */
@@ -322,7 +236,9 @@ function formsOf(secret: string): Set<string> {
   const lowerCase = addresses.map((text) => text.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
   const texts = [secret, escapeLine(secret), escapeText(secret), escapeHtml(secret), jsonText(secret).slice(1, -1)];
   const json = JSON.stringify(secret).slice(1, -1);
-  return new Set([...texts, json, ...addresses, ...lowerCase, ...bytesForms(wellFormed)].map(bare));
+  return new Set(
+    [...texts, json, ...addresses, ...lowerCase, ...bytesForms(wellFormed)].map((form) => bonesOf(form).bare),
+  );
 }
 
 /** A text as its bytes are written: in base64 and in hex. */
@@ -331,7 +247,7 @@ function bytesForms(text: string): string[] {
   return [...base64Forms(text), hex, hex.toUpperCase()];
 }
 
-/** What of a text is the same in each base64 text that holds it: for each of the three places it can begin at. */
+/** The part of a text that is the same in each base64 text that holds it: for each of the three places it can begin at. */
 function base64Forms(text: string): string[] {
   const parts = [0, 1, 2].map((before) => {
     const whole = Buffer.from(`${"-".repeat(before)}${text}`);

@@ -42,7 +42,6 @@ const withoutPlace = ({ code, summary, detail, remedies }: Diagnostic) =>
 
 /** The same for the end of an apply. */
 export function resultForStack(source: ProjectSource, result: ApplyResult): ApplyResult {
-  if (source.stack === undefined) return result;
   const outcomes = result.outcomes.map((outcome) => outcomeForStack(source, outcome));
   return { ...result, outcomes, diagnostics: forStack(source, result.diagnostics) };
 }

@@ -24,11 +24,11 @@ import {
   type StateStore,
   selectResources,
 } from "../core/record/index.ts";
-import { refusingForgotten, type StateKeys, stateBackend } from "./backend.ts";
+import { refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
-import { warningOfTracked } from "./git-tracked.ts";
+import { trackedWarnings } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
-import { announcing, learnOutputs } from "./known-secrets.ts";
+import { learnOutputs, learnResource } from "./known-secrets.ts";
 import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
@@ -69,13 +69,13 @@ export class ProjectState {
    */
   store(encryption = this.encryption()): StateStore {
     const { source, host, redaction, log } = this.#parts;
-    let remote = false;
+    let isRemote = false;
     let file: string | undefined;
     // Terraform may go on with the state of a stack, and knows nothing of the journal.
     const whole = source.stack !== undefined;
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
-      remote = backend !== undefined;
+      isRemote = backend !== undefined;
       if (backend !== undefined) {
         file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
@@ -84,10 +84,15 @@ export class ProjectState {
       await requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
-    const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
-    const known = refusingForgotten(store, () => (remote ? source.state : undefined));
     // A stranger's project may bring a state along; what it calls secret is the stranger's own word.
-    return source.untrusted === true && source.stateNamed !== true ? known : announcing(known, redaction);
+    const isStrange = source.untrusted === true && source.stateNamed !== true;
+    return createStateStore(place, randomUUID, encryption, {
+      ...(!isStrange && { onResource: (resource) => learnResource(redaction, resource) }),
+      check: async (state, command) => {
+        if (isRemote) refuseForgotten(source.state, state, command);
+        return file === undefined ? [] : trackedWarnings(file);
+      },
+    });
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */
@@ -130,9 +135,10 @@ export class ProjectState {
   async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
     const { source, host, redaction, log } = this.#parts;
     const connect = () => stateBackend(backend, source, host.clock, log);
-    const stored = createStateStore(connect, randomUUID, this.encryption());
     const isUntrusted = source.untrusted === true;
-    const store = isUntrusted ? stored : announcing(stored, redaction);
+    const store = createStateStore(connect, randomUUID, this.encryption(), {
+      ...(!isUntrusted && { onResource: (resource) => learnResource(redaction, resource) }),
+    });
     return whileOpen(store.open(READING), ({ state: { lineage, outputs = new Map() } }) => {
       if (lineage === "") return undefined;
       if (!isUntrusted) learnOutputs(redaction, outputs);

@@ -47,7 +47,7 @@ export interface Fault extends FaultRequest {
   id: number;
   /** Matching requests so far, without those that another fault was injected into. */
   seen: number;
-  /** How many of them it was injected into. */
+  /** Number of requests that it was injected into. */
   fired: number;
 }
 
@@ -240,7 +240,7 @@ const MOST_IN_A_ROW = 2;
 export interface KeptBackgroundFaults {
   seed: string;
   number: number;
-  /** How often in a row a request has failed, by its digest. */
+  /** Number of failures of a request in a row, by its digest. */
   failures: [string, number][];
 }
 

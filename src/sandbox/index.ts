@@ -11,7 +11,6 @@ export type { Span, Time } from "./control/time.ts";
 export type { DeliverTo } from "./events/target.ts";
 export type { Fault, FaultPhase, FaultRequest } from "./faults.ts";
 export type { Exchange, SandboxOptions } from "./options.ts";
-export { type Deviation, deviationText, drawServer, serverOptions } from "./profile/drawn.ts";
 export {
   PROFILE_SETS,
   PROFILE_SWITCHES,

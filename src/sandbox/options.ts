@@ -28,19 +28,19 @@ export interface SandboxOptions {
   sleep?: (ms: number) => Promise<void>;
   /** Requests per minute per token, default 60 (§8); 0 switches the limit off. */
   rateLimit?: number;
-  /** How long an Idempotency-Key is kept (§8 Gaps). Default: by the profile's `key_retention`, 86,400. */
+  /** Retention of an Idempotency-Key (§8 Gaps). Default: by the profile's `key_retention`, 86,400. */
   idempotencyRetentionSeconds?: number;
-  /** How long a queued suspension or restoration takes, default 1. */
+  /** Duration of a queued suspension or restoration, default 1. */
   jobSeconds?: number;
   /** From payment to provisioned, default 1. */
   provisioningSeconds?: number;
-  /** How long an order is processed: the window in which the same key is answered with 409 (§7). Default 0. */
+  /** Duration of an order: the window in which the same key is answered with 409 (§7). Default 0. */
   processingMs?: number;
-  /** How long before the end of its term a service "enters its renewal notice window" (§6), default 7. */
+  /** Days before the end of its term at which a service "enters its renewal notice window" (§6), default 7. */
   noticeDays?: number;
-  /** Where events may be delivered to: this machine (default), hosts by name or address as well, or anywhere. */
+  /** Permitted receivers of events: this machine (default), hosts by name or address as well, or anywhere. */
   deliverTo?: DeliverTo;
-  /** How long a receiver may take to answer, in real milliseconds; default 10,000. */
+  /** Longest answer of a receiver, in real milliseconds; default 10,000. */
   deliveryTimeoutMs?: number;
   /** The text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
   snapshot?: string;
@@ -50,9 +50,9 @@ export interface SandboxOptions {
   observe?: (exchange: Exchange) => void;
   /** Invoices are paid as they are raised. Default false. */
   autoPay?: boolean;
-  /** How the gaps of the specification are filled: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
+  /** Fillings of the gaps of the specification: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
   profile?: Partial<Profile> | string;
-  /** Renames, wraps and rewrites the profile's answers (`drawServer` draws one). */
+  /** Renames, wraps and rewrites the profile's answers. */
   rendering?: Rendering;
 }
 
@@ -77,7 +77,7 @@ export type Settings = Required<
 > & {
   profile: Profile;
   clock: { now(): number };
-  /** Where time is frozen from the start, in milliseconds since the epoch; undefined: it runs. */
+  /** Time at which the clock is frozen from the start, in milliseconds since the epoch; undefined: it runs. */
   frozenAt: number | undefined;
 };
 
@@ -88,23 +88,40 @@ export function wait(ms: number): Promise<void> {
 
 /** Fills in the defaults of options that `checkOptions` has checked. */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
+  const {
+    clock,
+    seed = "hostform",
+    sleep = wait,
+    rateLimit = 60,
+    idempotencyRetentionSeconds = keyRetentionSeconds(profile),
+    jobSeconds = 1,
+    provisioningSeconds = 1,
+    processingMs = 0,
+    noticeDays = 7,
+    alarm = typeof clock !== "object",
+    deliverTo,
+    deliveryTimeoutMs = 10_000,
+    observe = () => undefined,
+    autoPay = false,
+    rendering = {},
+  } = options;
   return {
-    seed: options.seed ?? "hostform",
-    clock: typeof options.clock === "object" ? options.clock : { now: () => Date.now() },
-    frozenAt: typeof options.clock === "string" ? instantOf(options.clock) : undefined,
-    sleep: options.sleep ?? wait,
-    rateLimit: options.rateLimit ?? 60,
-    idempotencyRetentionSeconds: options.idempotencyRetentionSeconds ?? keyRetentionSeconds(profile),
-    jobSeconds: options.jobSeconds ?? 1,
-    provisioningSeconds: options.provisioningSeconds ?? 1,
-    processingMs: options.processingMs ?? 0,
-    noticeDays: options.noticeDays ?? 7,
-    alarm: options.alarm ?? typeof options.clock !== "object",
-    deliverTo: deliverToOf(options.deliverTo),
-    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
-    observe: options.observe ?? (() => undefined),
-    autoPay: options.autoPay ?? false,
-    rendering: options.rendering ?? {},
+    seed,
+    clock: typeof clock === "object" ? clock : { now: () => Date.now() },
+    frozenAt: typeof clock === "string" ? instantOf(clock) : undefined,
+    sleep,
+    rateLimit,
+    idempotencyRetentionSeconds,
+    jobSeconds,
+    provisioningSeconds,
+    processingMs,
+    noticeDays,
+    alarm,
+    deliverTo: deliverToOf(deliverTo),
+    deliveryTimeoutMs,
+    observe,
+    autoPay,
+    rendering,
     profile,
   };
 }

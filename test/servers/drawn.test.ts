@@ -1,7 +1,7 @@
 /** Servers by chance keep whatever the specification says outright, and what breaks is narrowed down to its cause. */
 import { describe, expect, it } from "vitest";
 import { type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
-import { type Deviation, deviationText, drawServer, serverOptions } from "../../src/sandbox/profile/drawn.ts";
+import { type Deviation, deviationText, drawServer, serverOptions } from "./drawn.ts";
 import { Host } from "./host.ts";
 import { doubles, objectionsToRun } from "./judge.ts";
 import type { Verdict } from "./life.ts";

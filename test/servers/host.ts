@@ -9,13 +9,13 @@ import type { Io } from "../../src/cli/terminal.ts";
 import type { State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
 import { type Exchange, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
-import { Draw } from "../../src/sandbox/profile/draw.ts";
-import { type Deviation, serverOptions } from "../../src/sandbox/profile/drawn.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { type RecordKind, recordId } from "../../src/sandbox/shape/items.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { quickFolder } from "../support/folder.ts";
 import { runCli } from "../support/program.ts";
+import { Draw } from "./draw.ts";
+import { type Deviation, serverOptions } from "./drawn.ts";
 
 /** What a command did. */
 export interface Ran {

@@ -4,10 +4,10 @@
  * into the dashboard for what cannot be known. What comes of it is fine, refused, or a violation.
  */
 
-import { Draw } from "../../src/sandbox/profile/draw.ts";
-import { type Deviation, deviationText } from "../../src/sandbox/profile/drawn.ts";
 import type { Declared, DeclaredService, Settings } from "./declared.ts";
 import { documentOf } from "./declared.ts";
+import { Draw } from "./draw.ts";
+import { type Deviation, deviationText } from "./drawn.ts";
 import { Host, type Ran } from "./host.ts";
 import { doubles, objectionsToRun, servicesOf, suspensions, undone } from "./judge.ts";
 

@@ -1,6 +1,6 @@
 /** Five lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
 import { describe, expect, it } from "vitest";
-import { drawServer } from "../../src/sandbox/index.ts";
+import { drawServer } from "./drawn.ts";
 import { live, verdictText } from "./life.ts";
 
 const SEEDS = Array.from({ length: 5 }, (_, at) => String(at + 1));

@@ -1,5 +1,5 @@
 /** Delta debugging: the fewest deviations of a server that are enough for the same end of the same life. */
-import type { Deviation } from "../../src/sandbox/profile/drawn.ts";
+import type { Deviation } from "./drawn.ts";
 import { live, type Verdict } from "./life.ts";
 
 /**

@@ -13,7 +13,7 @@ import {
 
 const GROUP = "Main commands:";
 
-/** What a plan can be printed as. */
+/** Output formats of a plan. */
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
 /** validate, fmt, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */

@@ -32,7 +32,7 @@ const FORWARD_MS = 10_000;
 
 export type Forwarder = ReturnType<typeof forwarderTo>;
 
-/** What forwards to a URL. @param secret the one that the application verifies with. */
+/** Makes a forwarder to a URL. @param secret the one that the application verifies with. */
 function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
   const dispatcher = connectionPool(url, env, { timeoutMs: FORWARD_MS });
   const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
@@ -102,7 +102,7 @@ interface ForwardFlags {
   readonly forwardSecretEnv?: string;
 }
 
-/** What forwards deliveries; undefined without --forward-to. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
+/** Returns the forwarder of deliveries; undefined without --forward-to. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
 export function forwarderOf(
   clock: Clock,
   { source, redaction }: ProjectParts,

@@ -32,9 +32,9 @@ interface ListenFlags extends SecretFlags {
   readonly events?: readonly string[];
   /** Hand on what comes again, too: for trying things out with `replay`. */
   readonly duplicates?: boolean;
-  /** What was handled is remembered in this file, for the next run. */
+  /** File that remembers handled deliveries for the next run. */
   readonly remember?: string;
-  /** What is older is refused (milliseconds). */
+  /** Maximum age of a delivery, in milliseconds. */
   readonly maxAge?: number;
   /** True: this very address. */
   readonly register?: string | true;
@@ -94,7 +94,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   const file = remember === undefined ? undefined : path.resolve(project.source.cwd, remember);
   const memory = file === undefined ? memoryOf({ clock }) : await fileMemoryOf({ file, clock });
   const stops = stopsOf(terminal);
-  // What comes before the subscription's secret is known waits for it.
+  // A delivery that comes before the subscription's secret waits for the secret.
   const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
   subscribed.catch(() => {});
   const events = eventNames(flags.events ?? []);

@@ -18,13 +18,13 @@ import type { Terminal } from "../terminal.ts";
 import type { Forwarded, Forwarder } from "./forward.ts";
 import { short, subjectOf, summaryJson } from "./server.ts";
 
-/** What deliveries are handled with. */
+/** Parts that handle deliveries. */
 interface Handling {
   readonly secrets: () => Promise<readonly string[]>;
   /** The events that are wanted; empty: all. */
   readonly events: ReadonlySet<string>;
   readonly memory: DuplicateMemory;
-  /** What is older is refused, in seconds. */
+  /** Maximum age of a delivery, in seconds. */
   readonly maxAge: number | undefined;
   readonly clock: { now(): number };
   readonly forwarder: Forwarder | undefined;
@@ -35,7 +35,7 @@ interface Handling {
   readonly log: DeliveryLog;
 }
 
-/** What happened to one delivery on its way through the library. */
+/** Result of one delivery on its way through the library. */
 interface Course {
   body?: Uint8Array;
   identity?: string;
@@ -88,7 +88,7 @@ export async function takeDelivery(
   try {
     logOutcome(handling, course, status);
   } catch (error) {
-    // What cannot be reported was handled all the same.
+    // The delivery was handled, even if the report fails.
     handling.log.broken(sentenceOf(error));
   }
   respond(response, { ...answer, status });
@@ -149,7 +149,7 @@ type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "lef
 interface TakenDelivery extends Required<Pick<Course, "again" | "body" | "identity">> {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
-  /** What the sender was answered. */
+  /** Answer to the sender. */
   readonly answered: number;
   readonly forwarded: Forwarded | undefined;
 }
@@ -218,7 +218,7 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
       refusals.set(code, { at: now, unreported: 0 });
       const unreported = last?.unreported ?? 0;
       const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
-      // What to do about it is worth saying once.
+      // Shows the remedy once.
       const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
       if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
       else out(`${stamp()}  ${removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
@@ -244,7 +244,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Whether a text, if it is JSON, is nested deeper than anything that is written out again. */
+/** Returns true if a JSON text is nested too deeply to be printed again. */
 export function isDeep(json: string): boolean {
   let [depth, quoted] = [0, false];
   for (let at = 0; at < json.length; at++) {

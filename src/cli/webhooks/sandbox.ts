@@ -15,7 +15,7 @@ interface TriggerFlags extends ControlFlags {
   readonly webhook?: string;
 }
 
-/** How often, and how far apart (milliseconds), it is looked whether a delivery was attempted. */
+/** Number of checks whether a delivery was attempted, and their distance in milliseconds. */
 const [LOOKS, LOOK_MS] = [200, 50];
 
 /** `hostform webhooks trigger EVENT`: makes a sandbox send an event now, whether or not it has happened. */

@@ -58,7 +58,7 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
     ...secretFile.map((file) => fileSource(project, file)),
     ...webhook.map((address) => stateSource(project, address)),
   ];
-  /** What each source held when it could last be read. */
+  /** Content of each source at its last successful read. */
   const last: (readonly SigningSecret[])[] = [];
   for (const [at, source] of sources.entries()) last[at] = await source();
   /** Sources that cannot be read at present; each is reported once. */

@@ -1,4 +1,4 @@
-/** What every command that receives deliveries has: a server, an event in a few words, and Ctrl-C in two steps. */
+/** Common parts of commands that receive deliveries: a server, an event in a few words, and Ctrl-C in two steps. */
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -151,7 +151,7 @@ function* rewritten(text: string): Generator<string> {
   }
 }
 
-/** As Python writes it: a space behind each comma and colon. */
+/** Python's notation: a space behind each comma and colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);

@@ -43,7 +43,7 @@ export function isLoopback(url: URL): boolean {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What an address is for, and the place that named it. */
+/** Purpose of an address, and the place that named it. */
 interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
   /** "provider beta", "the backend". */
   readonly of: string;
@@ -122,7 +122,7 @@ export function webAddress(text: string): string {
   });
 }
 
-/** Whether two addresses are the same: servers add or remove the slash at the end, and write names in lower case. */
+/** Compares two addresses: servers add or remove the slash at the end, and write names in lower case. */
 export function sameAddress(one: string, other: string | null): boolean {
   if (other === null) return false;
   const plain = (text: string) => URL.parse(text)?.href.replace(/\/$/, "") ?? text;

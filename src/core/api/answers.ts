@@ -66,12 +66,10 @@ export function readOne<E extends RecordEndpoint>(endpoint: E, json: unknown): R
 
 /** Reads the answer of one mutation; `json` is undefined for an empty body. @throws FailedAttempt api.accepted */
 export function readAnswer<E extends MutationName>(endpoint: E, json: unknown): Answers[E] {
-  if (isSpecial(endpoint)) return SPECIAL[endpoint](json) as Answers[E];
+  if (endpoint in SPECIAL) return SPECIAL[endpoint as keyof SpecialAnswers](json) as Answers[E];
   const { record }: Endpoint = endpoints[endpoint];
   return ((record !== undefined && findOne<ApiRecord>(decoders[record], json)) || null) as Answers[E];
 }
-
-const isSpecial = (endpoint: MutationName): endpoint is keyof SpecialAnswers => endpoint in SPECIAL;
 
 /** An invoice in the place of an order (§2 Invoice): its id is not that of the order. */
 const isInvoice = (value: Fields) => "invoice_number" in value || ("order_id" in value && "total" in value);

@@ -2,7 +2,7 @@
  * The chain that a request passes from the client to the wire, and the options of a client. Each handler is a function; the small
  * ones are here, the others in files of their name.
  */
-import { ApiError, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
+import { ApiError, attempt, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import { describeEndpoint, type EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
@@ -20,11 +20,10 @@ import { VERSION } from "./version.ts";
  * 1. retry          decides on typed failures, so it is outside of what makes them; each attempt passes all below.
  * 2. parseResponse  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
  * 3. limit          every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
- * 4. observe        reports each HTTP request: timed without the wait for the turn, never shown the token.
- * 5. readHostTime   learns the host's time from the answer.
- * 6. readNotice     warns once of an announced end of the API.
- * 7. authorize      adds the token last.
- * 8. send           the wire: time and size limits.
+ * 4. observe        learns the host's time from the answer, warns once of an announced end of the API, and reports each HTTP
+ *                   request: timed without the wait for the turn, never shown the token.
+ * 5. authorize      adds the token last.
+ * 6. send           the wire: time and size limits.
  *
  * Reading records out of the JSON comes after the chain: it depends on the endpoint, and a repetition does not change a shape
  * that is not understood.
@@ -36,24 +35,18 @@ export function buildChain(
     wire = lazySend(options),
   }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
 ): ChainHandler<ApiAnswer> {
-  const sent = readHostTime(options, readNotice(options, authorize(options, wire)));
-  return retry(options, parse(options, limit(options, observe(options, sent))));
+  return retry(options, parse(options, limit(options, observe(options, authorize(options, wire)))));
 }
 
 /** The last handler. The first request loads undici, which takes longer to load than the rest of the client. */
 export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<ApiReply> {
-  const load = async () => {
-    const { send } = await import("./transport.ts");
-    return send({ ...options, dispatcher: await options.dispatcher() });
-  };
-  let loaded: ReturnType<typeof load> | undefined;
   return async (request) => {
-    loaded ??= load();
-    return (await loaded)(request);
+    const { send } = await import("./transport.ts");
+    return send({ ...options, dispatcher: await options.dispatcher() }, request);
   };
 }
 
-/** What the handlers are made from. Without a token, no request is authorized. */
+/** Parts of the handlers. Without a token, no request is authorized. */
 type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
 type Parse = (options: ChainOptions, next: ChainHandler<ApiReply>) => ChainHandler<ApiAnswer>;
 
@@ -67,13 +60,13 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
   /** The connections; the caller closes them. Default: an own pool, through the proxies that `env` names. */
   readonly dispatcher?: HttpDispatcher | undefined;
-  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read. Default: the process's environment. */
+  /** Source of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** §8: 60 by default. More only where the host allows more. */
   readonly requestsPerMinute?: number | undefined;
   /** The part of that, and of the limit that the host reports, that this client may use: above 0, at most and by default 1. */
   readonly budgetShare?: number | undefined;
-  /** Where the requests of the last minute are counted. Default: in memory. */
+  /** Counter of the requests of the last minute. Default: in memory. */
   readonly ledger?: Ledger | undefined;
   /** For one attempt, in ms. Default 30,000. */
   readonly timeoutMs?: number | undefined;
@@ -183,29 +176,31 @@ export interface RequestEvent {
   readonly error?: string;
   /** Duration, in ms, the wait for the rate limit not included. */
   readonly ms: number;
-  /** How long the request waited for the rate limit, in ms. */
+  /** Wait for the rate limit, in ms. */
   readonly waitedMs: number;
   /** Requests left in this minute after this one. */
   readonly left: number;
 }
 
-/** Reports each attempt to the owner of the client, once it is over. */
+/** Reports each attempt to the owner of the client, once it is over, with what its answer says of the host (§9.3). */
 function observe(
-  { clock, onRequest }: Pick<ChainOptions, "clock" | "onRequest">,
+  { clock, hostClock, onRequest, onWarning }: Pick<ChainOptions, "clock" | "hostClock" | "onRequest" | "onWarning">,
   next: ChainHandler<ApiReply>,
 ): ChainHandler<ApiReply> {
+  let isAnnounced = false;
   return async (request) => {
     const { endpoint, method, path, attempt, waitedMs, left } = request;
     const started = clock.now();
-    const report = (outcome: { status: number } | { error: string }) => {
-      try {
-        onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left });
-      } catch {
-        // A failing observer must not lose the answer to an order.
-      }
-    };
+    const report = (outcome: { status: number } | { error: string }) =>
+      notify(() =>
+        onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left }),
+      );
     try {
       const reply = await next(request);
+      hostClock.learn(reply, started);
+      const notice = isAnnounced ? undefined : noticeIn(reply.headers, endpoint);
+      isAnnounced ||= notice !== undefined;
+      if (notice !== undefined) notify(() => onWarning?.(notice));
       report({ status: reply.status });
       return reply;
     } catch (error) {
@@ -216,6 +211,11 @@ function observe(
       throw error;
     }
   };
+}
+
+/** Calls an observer. Its failure must not lose the answer to an order. */
+function notify(observer: () => void): void {
+  attempt(observer, () => undefined);
 }
 
 /** §5.1 and §4: the headers that every request carries. Closest to the wire, so that no other handler sees the token. */
@@ -241,7 +241,7 @@ const MOST_MS = 366 * 86_400_000;
  */
 class HostClock {
   readonly #clock: Clock;
-  /** How much the host's clock is ahead, in ms. */
+  /** Offset of the host's clock, in ms; positive when the host is ahead. */
   #offset = 0;
 
   constructor(clock: Clock) {
@@ -264,39 +264,6 @@ class HostClock {
     const offset = least > 0 ? least : most < 0 ? most : 0;
     if (Math.abs(offset) <= MOST_MS) this.#offset = offset;
   }
-}
-
-/** Lets the host's clock learn from each answer. */
-function readHostTime(
-  { clock, hostClock }: Pick<ChainOptions, "clock" | "hostClock">,
-  next: ChainHandler<ApiReply>,
-): ChainHandler<ApiReply> {
-  return async (request) => {
-    const sentAt = clock.now();
-    const reply = await next(request);
-    hostClock.learn(reply, sentAt);
-    return reply;
-  };
-}
-
-/** §9.3: reports the first announcement of an end (RFC 9745, RFC 8594) that an answer carries. */
-function readNotice(
-  { onWarning }: Pick<ChainOptions, "onWarning">,
-  next: ChainHandler<ApiReply>,
-): ChainHandler<ApiReply> {
-  let isReported = false;
-  return async (request) => {
-    const reply = await next(request);
-    const notice = isReported ? undefined : noticeIn(reply.headers, request.endpoint);
-    if (notice === undefined) return reply;
-    isReported = true;
-    try {
-      onWarning?.(notice);
-    } catch {
-      // A failing listener must not lose the answer to an order.
-    }
-    return reply;
-  };
 }
 
 /** `Deprecation` is `@` with epoch seconds; in drafts of RFC 9745 it was `true` or an HTTP date. `Sunset` is an HTTP date. */

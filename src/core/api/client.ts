@@ -67,7 +67,7 @@ export class HostingClient {
     return this.#options.limiter.limit;
   }
 
-  /** What may be sent from now on, by what was sent and answered until now, and how long a request takes. */
+  /** Returns the requests that may leave from now on, and the usual time of one. */
   async budget(): Promise<RequestBudget> {
     const latencyMs = this.#requests === 0 ? USUAL_MS : this.#underWayMs / this.#requests;
     return { ...(await this.#options.limiter.outlook()), latencyMs };
@@ -88,7 +88,8 @@ export class HostingClient {
     { endpoint, params, body, idempotencyKey }: Mutation<E>,
     options: CallOptions = {},
   ): Promise<Answers[E]> {
-    return readAnswer(endpoint, await this.#call(endpoint, { ...options, params, body, idempotencyKey }));
+    const { json } = await this.#call(endpoint, { ...options, params, body, idempotencyKey });
+    return readAnswer(endpoint, json);
   }
 
   readonly plans = {
@@ -115,7 +116,7 @@ export class HostingClient {
       ),
     /** A one-time sign-on URL for the control panel. Not part of `Reader`: each call makes a credential. */
     panelSso: async (id: string, { signal }: CallOptions = {}): Promise<{ readonly url: string }> => {
-      const json = await this.#call("panelSso", { params: { id }, signal });
+      const { json } = await this.#call("panelSso", { params: { id }, signal });
       const url = findText(json, ["url", "sso_url", "login_url"], ["sso", "panel_sso"]);
       if (url === null) throw malformed("panelSso", { expected: 'an object with "url"', came: describeShape(json) });
       return { url: webAddress(url) };
@@ -163,18 +164,15 @@ export class HostingClient {
       this.perform({ endpoint: "createMigrationRequest", body }, options),
   };
 
-  async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
-    return (await this.#answer(endpoint, parts)).json;
-  }
-
-  #answer(endpoint: EndpointName, parts: RequestParts): Promise<ApiAnswer> {
+  #call(endpoint: EndpointName, parts: RequestParts): Promise<ApiAnswer> {
     const signal = anyOf(this.#options.signal, parts.signal);
     const stop = anyOf(this.#options.stop, parts.stop);
     return this.#chain(buildRequest(endpoint, { ...parts, signal, stop }));
   }
 
   async #get<E extends RecordEndpoint>(endpoint: E, id: string, { signal }: CallOptions = {}): Promise<RecordOf<E>> {
-    return readOne(endpoint, await this.#call(endpoint, { params: { id }, signal }));
+    const { json } = await this.#call(endpoint, { params: { id }, signal });
+    return readOne(endpoint, json);
   }
 
   #list<E extends RecordEndpoint>(
@@ -201,7 +199,7 @@ export class HostingClient {
       onNoList: onNoList && warned,
       ...(endpoint !== "listPlans" && { readAnother }),
       fetchPage: (page, size) =>
-        this.#answer(endpoint, {
+        this.#call(endpoint, {
           params,
           signal,
           query: [

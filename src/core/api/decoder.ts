@@ -4,13 +4,13 @@
  */
 import { isObject, type JsonObject, readMoment } from "../model/index.ts";
 
-/** What every record has. Ids are text; `raw` is the record as it came, for what is not named. */
+/** Fields of every record. Ids are text; `raw` is the record as it came. */
 export interface ApiRecord {
   readonly id: string;
   readonly raw: JsonObject;
 }
 
-/** How one kind of record (§2) is recognised in an answer and read loosely. */
+/** Rules that recognise one kind of record (§2) in an answer and read it loosely. */
 export interface Decoder<T extends ApiRecord> {
   /** "a service": for messages. */
   readonly noun: string;
@@ -20,7 +20,7 @@ export interface Decoder<T extends ApiRecord> {
   readonly many: readonly string[];
   /** Other names that a field goes by, dotted where it is nested; the field's own name comes first. */
   readonly aliases: Readonly<Record<string, readonly string[]>>;
-  /** How the value of each field is read; undefined where there is none. */
+  /** Readers of the fields. A missing field is undefined. */
   readonly fields: { readonly [F in keyof Omit<T, keyof ApiRecord>]: (value: unknown) => T[F] };
   /** Fields that may go by any name of such a form; see {@link likely}. */
   readonly likely?: Readonly<Record<string, Likely>>;
@@ -28,7 +28,7 @@ export interface Decoder<T extends ApiRecord> {
   readonly rowKey?: readonly string[];
 }
 
-/** How a field is recognised whose names nobody can list. */
+/** Rule that recognises a field whose names nobody can list. */
 export interface Likely {
   /** A part of its name, or of its path. */
   readonly name: RegExp;
@@ -59,7 +59,7 @@ export function readRecord<T extends ApiRecord>(
   return { record: record as unknown as T };
 }
 
-/** What any record may be wrapped in, besides its name. */
+/** Names of wrappers around any record, besides its own. */
 const WRAPPERS = ["data", "result", "item", "record", "resource", "payload", "response"];
 
 /** A record, which may be wrapped: under `data` or under its name. */
@@ -90,15 +90,13 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
     const other = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, decoder.likely?.[field]);
     if (other !== undefined) others[field] = other;
   }
-  for (const _ in others) return { ...value, ...others };
-  return value;
+  return { ...value, ...others };
 }
 
 const SNAKE = /^[a-z\d][a-z\d_]*$/;
 
 /** The same with names in snake_case and without leading underscores, unless another field has that name. */
 export function snakeNames(value: Fields): Fields {
-  if (Object.keys(value).every((name) => SNAKE.test(name))) return value;
   const odd = Object.entries(value).filter(([name]) => !SNAKE.test(name));
   const other = odd.flatMap(([name, held]) => {
     const snake = name
@@ -108,20 +106,18 @@ export function snakeNames(value: Fields): Fields {
       .toLowerCase();
     return snake === name || Object.hasOwn(value, snake) ? [] : [[snake, held] as const];
   });
-  return other.length === 0 ? value : { ...value, ...Object.fromEntries(other) };
+  return { ...value, ...Object.fromEntries(other) };
 }
 
 function at(value: unknown, path: string): unknown {
-  return !path.includes(".") && isObject(value)
-    ? value[path]
-    : path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
+  return path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
 }
 
 /** A host name with a dot, in whatever alphabet. */
 const DOMAIN = /^(?=.{4,253}$)(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}\.?$/u;
 /** A domain, or the address of a website. */
 export const WEBSITE = new RegExp(`${DOMAIN.source}|^https?://`, "iu");
-/** What a value under another name must look like, where such names are used for other things too. */
+/** Patterns of values under another name, where such names also mean other things. */
 const FITS: Readonly<Record<string, RegExp>> = { domain: WEBSITE, order_id: /^\d+$/ };
 
 /** No address is longer. On longer texts the patterns take the square of the length. */

@@ -1,6 +1,6 @@
 import { ApiError, domainProblem, foldedDomain, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
-import type { RequestParts } from "./exchange.ts";
+import type { ApiAnswer, RequestParts } from "./exchange.ts";
 import { refuseArgument } from "./failed-attempt.ts";
 
 export interface DomainAvailability {
@@ -10,8 +10,7 @@ export interface DomainAvailability {
   readonly raw: JsonObject;
 }
 
-/** Sends a request and gives the JSON of its answer. */
-export type SendCall = (endpoint: EndpointName, parts: RequestParts) => Promise<unknown>;
+type SendCall = (endpoint: EndpointName, parts: RequestParts) => Promise<ApiAnswer>;
 
 /** Names in one request: keeps the address well below 8,000 characters. */
 const NAMES_PER_REQUEST = 25;
@@ -33,12 +32,13 @@ export async function checkDomains(
   for (let from = 0; from < asked.length; from += NAMES_PER_REQUEST) {
     const some = asked.slice(from, from + NAMES_PER_REQUEST);
     try {
-      const json = await call("checkDomains", { query: some.map((name) => ["domains[]", name] as const), signal });
+      const { json } = await call("checkDomains", { query: some.map((name) => ["domains[]", name] as const), signal });
       found.push(...readAvailability(json, some));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === undefined || !WRONG_FORM.has(error.status)) throw error;
       for (const name of some) {
-        found.push(...readAvailability(await call("checkDomains", { query: [["domain", name]], signal }), [name]));
+        const { json } = await call("checkDomains", { query: [["domain", name]], signal });
+        found.push(...readAvailability(json, [name]));
       }
     }
   }
@@ -53,7 +53,8 @@ export async function checkDomainsByPost(
 ): Promise<DomainAvailability[]> {
   const asked = validNames("checkDomainsByPost", names);
   if (asked.length === 0) return [];
-  return readAvailability(await call("checkDomainsByPost", { body: { domains: asked }, signal }), asked);
+  const { json } = await call("checkDomainsByPost", { body: { domains: asked }, signal });
+  return readAvailability(json, asked);
 }
 
 function validNames(endpoint: EndpointName, names: readonly string[]): string[] {

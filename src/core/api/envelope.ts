@@ -8,9 +8,9 @@ export interface ListPage {
   readonly items: readonly unknown[];
   /** The page size in force. */
   readonly size?: number;
-  /** Whether a next page exists: one entry for each statement. */
+  /** Statements about a next page: true if it exists. */
   readonly next: readonly boolean[];
-  /** Whether a previous page exists. */
+  /** A previous page exists. */
   readonly previous?: boolean;
   /** The number of this page, as the server counts. */
   readonly number?: number;
@@ -18,9 +18,9 @@ export interface ListPage {
   readonly first?: number;
   /** The number of the last page, as the server counts. */
   readonly last?: number;
-  /** How many pages there are. */
+  /** Number of pages. */
   readonly pages?: number;
-  /** How many items all pages hold. */
+  /** Number of items on all pages. */
   readonly total?: number;
   /** The row that this page begins with, counted from 1. */
   readonly from?: number;
@@ -57,7 +57,7 @@ const ENVELOPE_NAMES = new Set<string>([
   ...[...MORE_NAMES, ...NEXT_NAMES, ...PREVIOUS_NAMES, ...FIRST_NAMES],
   ...["to", "path", "count", "last_page_url", "success", "status", "code", "error", "request_id", "object"],
 ]);
-/** How deep the items are looked for. */
+/** Greatest depth of the items. */
 const DEPTH = 3;
 
 /**
@@ -114,7 +114,7 @@ function isOnlyLinks(json: unknown): boolean {
 
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
-/** Whether an answer says anything about pages: an error does not. Sizes and limits alone may be those of something else. */
+/** Returns true if an answer describes pages: an error does not. Sizes and limits alone may be those of something else. */
 const isPaged = ({ next, previous, number, last, pages, total }: Statements) =>
   next.length > 0 || [previous, number, last, pages, total].some((said) => said !== undefined);
 
@@ -168,7 +168,7 @@ function itemsOf(
   return paged || none ? [] : undefined;
 }
 
-/** Whether an object in the envelope holds more than page metadata and other objects: it may be a record. */
+/** Returns true if an object in the envelope holds more than page metadata and other objects: it may be a record. */
 const hasContent = (holder: Fields): boolean =>
   Object.entries(holder).some(
     ([name, value]) => !ENVELOPE_NAMES.has(name) && value !== null && typeof value !== "object",
@@ -219,7 +219,7 @@ function statementsOf(sources: readonly Fields[]): Statements {
 const valuesOf = (sources: readonly Fields[], names: readonly string[]): unknown[] =>
   sources.flatMap((source) => names.map((name) => source[name]));
 
-/** Whether a link or a page number leads anywhere; undefined for what is neither. */
+/** Returns true if a link or a page number leads anywhere; undefined for what is neither. */
 function leads(value: unknown): boolean | undefined {
   if (value === null) return false;
   return typeof value === "string" || typeof value === "number" ? value !== "" : undefined;

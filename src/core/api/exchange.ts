@@ -3,7 +3,7 @@ import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./failed-attempt.ts";
 
-/** What a caller may set about one call. */
+/** Options of one call. */
 export interface CallOptions {
   /** Aborted: the request does not leave any more, and its answer is not awaited. */
   readonly signal?: AbortSignal | undefined;
@@ -20,7 +20,7 @@ export interface CallOptions {
   readonly onLeave?: (() => void) | undefined;
 }
 
-/** What a request is made from. */
+/** Parts of a request. */
 export interface RequestParts extends CallOptions, Pick<Mutation, "params" | "body" | "idempotencyKey"> {
   readonly query?: readonly (readonly [name: string, value: string])[];
 }
@@ -38,7 +38,7 @@ export interface ApiRequest extends CallOptions {
   readonly secrets: readonly string[];
   /** Counts from 1; set by the retry handler. */
   readonly attempt: number;
-  /** How long this attempt waited for the rate limit, in ms, and what it left of the minute; set by the limit handler. */
+  /** Wait of this attempt for the rate limit, in ms, and the requests left in the minute after it; set by the limit handler. */
   readonly waitedMs: number;
   readonly left: number;
 }
@@ -46,7 +46,7 @@ export interface ApiRequest extends CallOptions {
 /** Why a body ended early although status and headers had come. */
 export type Cut = "closed" | "timeout" | "too_large";
 
-/** What came over the wire. Header names are lower-case. */
+/** Answer as it came over the wire. Header names are lower-case. */
 export interface ApiReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -67,23 +67,14 @@ export interface ApiAnswer {
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
 /** Aborted: a request that has not left must not leave. */
-export function beforeLeaving({ signal, stop }: CallOptions): AbortSignal | undefined {
-  return anyOf(signal, stop);
-}
+export const beforeLeaving = ({ signal, stop }: CallOptions): AbortSignal | undefined => anyOf(signal, stop);
 
-/** Most requests of a run have the same two signals, and what is made of them costs more than a request's headers. */
-const made = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
-
-/** A signal that is aborted with the first of two; the same one for the same two. */
+/** A signal that is aborted with the first of two. */
 export function anyOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  if (one === undefined || other === undefined || one === other) return one ?? other;
-  const known = made.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
-  const any = known.get(other) ?? AbortSignal.any([one, other]);
-  made.set(one, known.set(other, any));
-  return any;
+  return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 }
 
-/** What a header can carry and a person can read. */
+/** Characters that a header can carry and a person can read. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
@@ -193,7 +184,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** What is used of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */
+/** The used part of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */
 export interface HttpDispatcher {
   dispatch(options: never, handler: never): boolean;
 }

@@ -16,22 +16,13 @@ export class HostLists {
   hasWindows: boolean | undefined;
   /** The host returned other rows for another page; false: it ignores the number of the page. Undefined: unknown. */
   hasPages: boolean | undefined;
-  #first: 0 | 1 | undefined;
+  /** The number of the first page: most hosts count from 1, some from 0. The first finding stays. Undefined: unknown. */
+  first: 0 | 1 | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #forms = new Set<string>();
   #compared: Promise<unknown> | undefined;
   /** The most rows that one page had, by endpoint. */
   readonly #most = new Map<RecordEndpoint, number>();
-
-  /** The number of the first page: most hosts count from 1, some from 0. Undefined: not known yet. */
-  get first(): 0 | 1 | undefined {
-    return this.#first;
-  }
-
-  /** The first finding stays. */
-  learnFirst(first: 0 | 1): void {
-    this.#first ??= first;
-  }
 
   /** Learns from a page with rows. */
   learnPage(endpoint: RecordEndpoint, { form, items }: ListPage): void {

@@ -75,7 +75,7 @@ export class Reading {
   readonly #rows = new Set<string>();
   readonly #mode: Mode;
   /** Windows cannot be read here: the host chooses the size, or its pages are too small. */
-  #isUnfit = false;
+  isUnfit = false;
   /** Each window began with the last rows of the one before. */
   #isLinked = true;
   /** Pages that were asked for before it is their turn, and how many rows the first page promises at most. */
@@ -83,8 +83,8 @@ export class Reading {
   #promised = 0;
   /** The number of all rows, by every page that names one; undefined: one named fewer than there are. */
   #totals: number[] | undefined = [];
-  /** Pages that came. */
-  #pages = 0;
+  /** Number of pages that came. */
+  pages = 0;
   #first: ListPage | undefined;
   #firstRows: ReadonlySet<string> = new Set();
   /** The first page was refused as one that does not exist. */
@@ -114,12 +114,8 @@ export class Reading {
 
   /** No row that was there all the time is missing: the list is one page, or each window begins with rows of the one before. */
   get isWhole(): boolean {
-    const isLinked = this.#pages <= 1 || (this.#mode === "windows" && this.#isLinked);
-    return this.problem === undefined && !this.#hadZero && !this.#isUnfit && isLinked;
-  }
-
-  get isUnfit(): boolean {
-    return this.#isUnfit;
+    const isLinked = this.pages <= 1 || (this.#mode === "windows" && this.#isLinked);
+    return this.problem === undefined && !this.#hadZero && !this.isUnfit && isLinked;
   }
 
   /** No row came. */
@@ -132,14 +128,10 @@ export class Reading {
     return JSON.stringify([...this.#rows]);
   }
 
-  get pages(): number {
-    return this.#pages;
-  }
-
   async *read(): AsyncGenerator<ApiRecord> {
     yield* this.#readOn();
     // The next reading asks for page 0.
-    if (this.#isUnfit || !this.#isLinked) return;
+    if (this.isUnfit || !this.#isLinked) return;
     if (this.#start === 1) yield* await this.#host.inTurn(() => this.#readPageZero());
     if (this.problem === undefined && this.mayHaveMoved) {
       const detail = `The server reports ${this.#total} objects, and its pages hold ${this.#rows.size}.`;
@@ -168,16 +160,16 @@ export class Reading {
     for (;;) {
       const { page: count } = this.#asked;
       const asked = this.#numberOf(this.#asked);
-      if (this.#pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
+      if (this.pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
       const page = await this.#fetch(this.#asked);
       if (page === undefined) {
         if (isPromised(signs)) this.problem = half(endpoint, `Page ${asked} is refused`, this.#rows.size);
-        if (this.#pages > 0) this.#afterLast = "nothing";
+        if (this.pages > 0) this.#afterLast = "nothing";
         break;
       }
       const { records, fresh, rows } = this.#take(page);
-      this.#pages += 1;
-      const isFirst = this.#pages === 1;
+      this.pages += 1;
+      const isFirst = this.pages === 1;
       if (isFirst) {
         this.#first = page;
         this.#firstRows = new Set(rows);
@@ -198,7 +190,7 @@ export class Reading {
       if (this.#mode === "pages" && all === same) {
         this.#afterLast = "repetition";
         // Page 2 repeats page 1: the server may ignore the number of the page and hide all rows but the first ones.
-        const ignored = this.#pages === 2 && this.#start === 1 && !this.#hasAll && (await this.#ignoresPage(rows));
+        const ignored = this.pages === 2 && this.#start === 1 && !this.#hasAll && (await this.#ignoresPage(rows));
         if (next === "more" || ignored)
           this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
         break;
@@ -220,7 +212,7 @@ export class Reading {
       this.#end = this.#endOf(this.#asked);
       const following = this.#after(this.#asked);
       // Pages this small may have no window that continues them.
-      this.#isUnfit ||= following === undefined;
+      this.isUnfit ||= following === undefined;
       if (following === undefined) return;
       this.#asked = following;
       this.#fetchAhead();
@@ -245,7 +237,7 @@ export class Reading {
     if (this.#isLinked) this.#host.hasWindows ??= true;
     else if (rows.length > size || (stated !== undefined && stated !== size)) {
       this.#host.hasWindows = false;
-      this.#isUnfit = true;
+      this.isUnfit = true;
     }
     return this.#isLinked;
   }
@@ -285,7 +277,7 @@ export class Reading {
     if (page === undefined) {
       if (this.#refusal !== undefined) throw this.#refusal;
       if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is refused", this.#rows.size);
-      this.#host.learnFirst(1);
+      this.#host.first ??= 1;
       this.problem ??= contradiction === undefined ? undefined : broken(endpoint, "contradicts itself", contradiction);
       return [];
     }
@@ -293,7 +285,7 @@ export class Reading {
     const apart = !records.some((record) => this.#firstRows.has(rowOf(endpoint, record)));
     this.#hadZero = fresh.length > 0;
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
-      this.#host.learnFirst(0);
+      this.#host.first ??= 0;
       // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
       if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition")
         this.problem = undefined;
@@ -301,7 +293,7 @@ export class Reading {
       if (contradiction !== undefined && this.#rows.size > 0)
         this.problem ??= broken(endpoint, "contradicts itself", contradiction);
       // Page 0 is another name of page 1, unless it is the only page and comes again in place of those after it.
-      if (this.#rows.size > 0 && (apart || (await this.#hasEnd()))) this.#host.learnFirst(1);
+      if (this.#rows.size > 0 && (apart || (await this.#hasEnd()))) this.#host.first ??= 1;
     }
     if (this.#hasAll) this.problem = undefined;
     return fresh;
@@ -316,7 +308,7 @@ export class Reading {
     const { number, from, previous, first, last } = page;
     const rows = this.#rows.size > 0;
     const isFirst = first === 1 || (rows && (from === 0 || from === 1)) || (previous === false && (rows || last !== 0));
-    if ((number === 1 && isFirst) || (this.#fits && this.#pages > 1)) this.#host.learnFirst(1);
+    if ((number === 1 && isFirst) || (this.#fits && this.pages > 1)) this.#host.first ??= 1;
     return isFirst || number === 0 || this.#hasAll || this.#fits;
   }
 

@@ -4,15 +4,15 @@ import { scryptSync } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { type Diagnostic, errnoOf, fail, shorten } from "../model/index.ts";
 
-/** Where an API token is kept: an environment variable, or a file by its absolute path. */
+/** Place of an API token: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
 
-/** What reading a token needs, and the names in its messages. */
+/** Environment of a token, and the names in messages about it. */
 export interface TokenReading {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** "provider beta". */
   readonly of: string;
-  /** What else can be done about a missing variable, as a part of a sentence. */
+  /** Another remedy for a missing variable, as a part of a sentence. */
   readonly otherwise?: string;
   /** The base of a relative `token_file`: "the declaration". */
   readonly relativeTo: string;
@@ -79,7 +79,7 @@ export type Redact = (text: string, more?: readonly string[]) => string;
 
 const MARK = "[redacted]";
 const LONGEST = 400;
-/** How much of a text is searched for names of secrets: a long one would take a minute, and little of it is shown. */
+/** Length of the part of a text that is searched for names of secrets: a long one would take a minute, and little of it is shown. */
 const LOOKED_THROUGH = 10_000;
 
 /** Values that follow a name like these in JSON or query text, whole or cut off. */

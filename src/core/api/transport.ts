@@ -4,14 +4,7 @@ import { Agent, type Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
 import { type ConnectorOptions, connectorTo } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import {
-  type ApiReply,
-  type ApiRequest,
-  beforeLeaving,
-  type ChainHandler,
-  type Cut,
-  type HttpDispatcher,
-} from "./exchange.ts";
+import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher } from "./exchange.ts";
 import { cancelled, FailedAttempt } from "./failed-attempt.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
 import { routeTo, type Variables } from "./proxy.ts";
@@ -28,7 +21,7 @@ interface SendOptions {
   readonly maxResponseBytes: number;
 }
 
-/** How long an answer is awaited once the run is stopped, in ms. */
+/** Wait for an answer once the run is stopped, in ms. */
 export const LAST_WAIT_MS = 30_000;
 
 /** Why the timers of a finished attempt end; nobody sees it, and a new one for each request would cost more than sending it. */
@@ -43,65 +36,63 @@ const GIVEN_UP = new Error("given up");
  * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so it is checked
  * once more, in the same turn of the event loop as undici writes. What was not written is `cancelled` with `reached: "no"`.
  */
-export function send(options: SendOptions): ChainHandler<ApiReply> {
+export async function send(options: SendOptions, request: ApiRequest): Promise<ApiReply> {
   const { baseUrl, clock, timeoutMs, maxResponseBytes } = options;
   const { origin, pathname } = baseUrl;
   const dispatcher = options.dispatcher as Dispatcher;
-  return async (request) => {
-    const { endpoint, signal, stop } = request;
-    const held = beforeLeaving(request);
-    if (held?.aborted) throw cancelled(endpoint, "no");
-    const ended = new AbortController();
-    const exchange = new Exchange(held, maxResponseBytes);
-    let timedOut = false;
-    const timers: Promise<void>[] = [];
-    const within = (ms: number) => {
-      const over = () => {
-        timedOut = true;
-        exchange.giveUp();
-      };
-      timers.push(clock.sleep(ms, ended.signal).then(over, () => {}));
+  const { endpoint, signal, stop } = request;
+  const held = beforeLeaving(request);
+  if (held?.aborted) throw cancelled(endpoint, "no");
+  const ended = new AbortController();
+  const exchange = new Exchange(held, maxResponseBytes);
+  let timedOut = false;
+  const timers: Promise<void>[] = [];
+  const within = (ms: number) => {
+    const over = () => {
+      timedOut = true;
+      exchange.giveUp();
     };
-    const onHeld = () => {
-      if (!exchange.hasLeft || signal?.aborted) exchange.giveUp();
-    };
-    const onStop = () => exchange.hasLeft && within(LAST_WAIT_MS);
-    held?.addEventListener("abort", onHeld);
-    signal?.addEventListener("abort", onHeld);
-    stop?.addEventListener("abort", onStop);
-    within(timeoutMs);
-    const { method, body = null } = request;
-    const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
-    // One limit for the whole attempt, kept by the injected clock.
-    const limits = { headersTimeout: 0, bodyTimeout: 0 };
-    try {
-      dispatcher.dispatch({ origin, path: `${pathname}${request.path}`, method, headers, body, ...limits }, exchange);
-      const reply = await exchange.reply;
-      // A whole answer is returned even if the caller has just given up: it may be that of an order.
-      if (reply.cut === "closed" && signal?.aborted) throw cancelled(endpoint, "maybe");
-      return reply.cut === "closed" && timedOut ? { ...reply, cut: "timeout" } : reply;
-    } catch (error) {
-      if (error instanceof FailedAttempt) throw error;
-      if (held?.aborted && !exchange.hasLeft) throw cancelled(endpoint, "no");
-      if (signal?.aborted) throw cancelled(endpoint, "maybe");
-      if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, timeoutMs);
-      throw unreachable(request, baseUrl, {
-        error: timedOut ? stepFailure("no connection", `none within ${timeoutMs / 1000} s`) : error,
-        hasLeft: exchange.hasLeft,
-      });
-    } finally {
-      ended.abort(OVER);
-      held?.removeEventListener("abort", onHeld);
-      signal?.removeEventListener("abort", onHeld);
-      stop?.removeEventListener("abort", onStop);
-      await Promise.all(timers);
-    }
+    timers.push(clock.sleep(ms, ended.signal).then(over, () => {}));
   };
+  const onHeld = () => {
+    if (!exchange.hasLeft || signal?.aborted) exchange.giveUp();
+  };
+  const onStop = () => exchange.hasLeft && within(LAST_WAIT_MS);
+  held?.addEventListener("abort", onHeld);
+  signal?.addEventListener("abort", onHeld);
+  stop?.addEventListener("abort", onStop);
+  within(timeoutMs);
+  const { method, body = null } = request;
+  const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
+  // One limit for the whole attempt, kept by the injected clock.
+  const limits = { headersTimeout: 0, bodyTimeout: 0 };
+  try {
+    dispatcher.dispatch({ origin, path: `${pathname}${request.path}`, method, headers, body, ...limits }, exchange);
+    const reply = await exchange.reply;
+    // A whole answer is returned even if the caller has just given up: it may be that of an order.
+    if (reply.cut === "closed" && signal?.aborted) throw cancelled(endpoint, "maybe");
+    return reply.cut === "closed" && timedOut ? { ...reply, cut: "timeout" } : reply;
+  } catch (error) {
+    if (error instanceof FailedAttempt) throw error;
+    if (held?.aborted && !exchange.hasLeft) throw cancelled(endpoint, "no");
+    if (signal?.aborted) throw cancelled(endpoint, "maybe");
+    if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, timeoutMs);
+    throw unreachable(request, baseUrl, {
+      error: timedOut ? stepFailure("no connection", `none within ${timeoutMs / 1000} s`) : error,
+      hasLeft: exchange.hasLeft,
+    });
+  } finally {
+    ended.abort(OVER);
+    held?.removeEventListener("abort", onHeld);
+    signal?.removeEventListener("abort", onHeld);
+    stop?.removeEventListener("abort", onStop);
+    await Promise.all(timers);
+  }
 }
 
 /** One attempt, as undici reports it: without a stream for the body, which costs more than all the rest. */
 class Exchange implements DispatchHandler {
-  /** Whether a byte of it may have been written to a socket. */
+  /** A byte of the request may have been written to a socket. */
   hasLeft = false;
   readonly #held: AbortSignal | undefined;
   readonly #most: number;
@@ -256,7 +247,7 @@ function unreachable(
   );
 }
 
-/** As many as requests go side by side: the changes of an apply, and the pages of a list that are read ahead. */
+/** Number of requests side by side: the changes of an apply, and the pages of a list that are read ahead. */
 const CONNECTIONS = 10;
 
 /** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */

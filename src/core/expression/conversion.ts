@@ -69,7 +69,7 @@ function mismatch(given: Type, wanted: Type): string {
   return missing.length === 1 ? `attribute ${missing[0]} is required` : `attributes ${missing.join(", ")} are required`;
 }
 
-/** Whether at least some values of a type can be converted to another. */
+/** Returns true if at least some values of a type can be converted to another. */
 export function canConvert(from: Type, to: Type): boolean {
   return sameType(from, withoutOptional(to)) || conversion(from, to) !== undefined;
 }
@@ -258,7 +258,7 @@ function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]]
   const types = values.map(({ type }) => type);
   const common = unify(types);
   const parts = common && each(types.entries(), () => common);
-  // With a common type that contains `any`, they may still differ.
+  // Types with a common type that contains `any` may still differ.
   const made = parts && uniform(values.map((value, i) => parts(i)(value)));
   if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`);
   return made;

@@ -38,7 +38,7 @@ export function equals(a: Typed, b: Typed): boolean | undefined {
   }
 }
 
-/** Whether a part has an unknown type. */
+/** Returns true if a part has an unknown type. */
 function isOpen(typed: Typed): boolean {
   return isKnown(typed) ? elementsOf(typed).some(isOpen) : hasAny(typed.type);
 }

@@ -5,7 +5,7 @@
 /** A syntax error and its place. */
 export class JsonError extends Error {
   readonly offset: number;
-  /** Whether the value is complete and other text follows it. */
+  /** The value is complete, and other text follows it. */
   readonly trailing: boolean;
 
   constructor(message: string, offset: number, trailing = false) {

@@ -39,7 +39,7 @@ export function parseNumber(text: string): Decimal | undefined {
   return sign === "-" ? negate(value) : value;
 }
 
-/** As Terraform writes it: no exponent, no trailing zeros. */
+/** Returns Terraform's notation: no exponent, no trailing zeros. */
 export function formatNumber({ digits, exponent, negativeZero }: Decimal): string {
   if (negativeZero) return "-0";
   const sign = digits < 0n ? "-" : "";
@@ -117,7 +117,7 @@ export function divide(a: Decimal, b: Decimal): Decimal {
   return of(shortestDecimal(quotient(a, b)));
 }
 
-/** Whether the quotient is a finite decimal, which does not depend on the precision. */
+/** Returns true if the quotient is a finite decimal, which does not depend on the precision. */
 export function dividesEvenly(a: Decimal, b: Decimal): boolean {
   let rest = b.digits < 0n ? -b.digits : b.digits;
   rest /= gcd(rest, a.digits < 0n ? -a.digits : a.digits) || 1n;
@@ -125,7 +125,7 @@ export function dividesEvenly(a: Decimal, b: Decimal): boolean {
   return rest === 1n;
 }
 
-/** What remains of `a` after the whole part of a / b; `a` itself for a divisor of zero, as Terraform has it. */
+/** Returns the rest of `a` after the whole part of a / b; `a` itself for a divisor of zero, as in Terraform. */
 export function remainder(a: Decimal, b: Decimal): Decimal {
   if (b.digits === 0n || a.digits === 0n) return a;
   const times = nearestBinary(truncate(quotient(a, b)), 1n, 0);
@@ -329,7 +329,7 @@ function roundedTo(size: Digits, value: Decimal, kept: number): Digits {
   return trimmed({ digits: raised, point: point + raised.length - head.length });
 }
 
-/** Whether the binary number is farther from zero than the decimal one (1), nearer (-1) or the same (0). */
+/** Returns 1 if the binary number is farther from zero than the decimal one, -1 if nearer, 0 if equal. */
 function binaryLean({ digits, exponent }: Decimal): number {
   if (exponent >= 0) return 0;
   const size = digits < 0n ? -digits : digits;

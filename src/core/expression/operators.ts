@@ -179,7 +179,7 @@ function isBareNull({ type, content, secret }: Typed): boolean {
   return type === "any" && content === null && secret !== true;
 }
 
-/** With an unknown key the whole object is unknown. */
+/** An unknown key makes the whole object unknown. */
 export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   const entries = new Map<string, Typed>();
   let known = true;

@@ -26,7 +26,7 @@ export function parseExpression(text: string): Expression {
   });
 }
 
-/** Whether a string has an expression or an escape of one. */
+/** Returns true if a string has an expression or an escape of one. */
 export function isTemplate(text: string): boolean {
   return text.includes("${") || text.includes("%{");
 }

@@ -26,7 +26,7 @@ const RESOURCE =
   /^([a-z][a-z0-9_]*\.[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:\d+|"(?:[^"\\]|\\.)*")\])?)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*)$/;
 const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\]/g;
 
-/** Whether a string has references or an escaped `${`. */
+/** Returns true if a string has references or an escaped `${`. */
 export function hasReferences(text: string): boolean {
   return text.includes("${");
 }
@@ -116,7 +116,7 @@ export function referencesIn(value: Json, path: AttributePath = []): PlacedRefer
   return [];
 }
 
-/** Whether any string in a value has a reference or an escaped `${`. */
+/** Returns true if any string in a value has a reference or an escaped `${`. */
 function hasExpression(value: Json): boolean {
   if (typeof value === "string") return hasReferences(value);
   if (Array.isArray(value)) return value.some(hasExpression);

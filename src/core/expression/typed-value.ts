@@ -117,12 +117,12 @@ export function isKnown({ content }: Typed): boolean {
   return !isUnknown(content);
 }
 
-/** Whether the value and all its parts are known. */
+/** Returns true if the value and all its parts are known. */
 export function isWhollyKnown(typed: Typed): boolean {
   return isKnown(typed) && elementsOf(typed).every(isWhollyKnown);
 }
 
-/** Whether the value or any part of it is secret. */
+/** Returns true if the value or any part of it is secret. */
 export function isSecret(typed: Typed): boolean {
   return typed.secret === true || elementsOf(typed).some(isSecret);
 }

@@ -18,7 +18,7 @@ export function isPrimitive(type: Type): type is "string" | "number" | "bool" {
   return typeof type === "string" && type !== "any";
 }
 
-/** Whether a type is a list, a set or a tuple. */
+/** Returns true for a list, a set or a tuple. */
 export function isSequence(type: Type): boolean {
   return typeof type === "object" && ("list" in type || "set" in type || "tuple" in type);
 }
@@ -80,7 +80,7 @@ export function sameType(a: Type, b: Type): boolean {
   return matches(a, b, false);
 }
 
-/** Whether a value of the first type could have the second, in which `any` matches all types. */
+/** Returns true if a value of the first type could have the second, in which `any` matches all types. */
 export function conforms(type: Type, wanted: Type): boolean {
   return matches(type, wanted, true);
 }

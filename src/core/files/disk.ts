@@ -104,7 +104,7 @@ export const systemDisk: Disk = {
   create: async (path) => {
     const file = await open(path, "wx", 0o600);
     return {
-      // To hand over what the system only notes costs more through the pool of threads; to sync waits for the disk.
+      // A write through the pool of threads costs more than the write itself; only a sync waits for the disk.
       write: async (text) => writeFileSync(file.fd, text),
       sync: () => file.sync(),
       close: () => file.close(),

@@ -30,7 +30,7 @@ export { connectTo, type Database, interruptibly, type PgModule } from "./remote
 export type { Resealed, Resealing } from "./reseal.ts";
 export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
 export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";
-export { type OpenState, withMembers } from "./session.ts";
+export type { OpenState } from "./session.ts";
 export {
   decodeState,
   emptyDocument,
@@ -51,7 +51,6 @@ export {
   type StateKey,
 } from "./state-key.ts";
 export {
-  afterOpening,
   createFileBackend,
   createFileStore,
   createStateStore,

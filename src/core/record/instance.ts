@@ -31,15 +31,9 @@ interface ProviderName {
 
 /** `provider["registry.terraform.io/hostform/hosting"].beta` -> registry and alias; undefined for other providers. */
 export function parseProvider(text: string): ProviderName | undefined {
-  if (text === latest?.text) return latest.name;
-  const match = PROVIDER.exec(text);
-  const name = match?.[1] === undefined ? undefined : { registry: match[1], alias: match[2] ?? "default" };
-  latest = { text, name };
-  return name;
+  const [, registry, alias = "default"] = PROVIDER.exec(text) ?? [];
+  return registry === undefined ? undefined : { registry, alias };
 }
-
-/** Mostly, one provider has all resources of a state. */
-let latest: { readonly text: string; readonly name: ProviderName | undefined } | undefined;
 
 /** The inverse of {@link parseProvider}. */
 export function formatProvider(registry: string, alias: string): string {
@@ -101,7 +95,7 @@ export function encodeInstance(resource: ResourceState, original: InstanceJson |
   return instance;
 }
 
-/** What was encoded: a stack writes its whole state after each step, and each step changes one resource. */
+/** Encoded instances: a stack writes its whole state after each step, and each step changes one resource. */
 const encoded = new WeakMap<
   ResourceState,
   { readonly original: InstanceJson | undefined; readonly instance: InstanceJson }
@@ -148,8 +142,7 @@ export function normalized(resource: ResourceState): ResourceState {
 
 /** Each text once, sorted. */
 function inOrder(texts: readonly string[]): readonly string[] {
-  const isInOrder = texts.every((text, i) => i === 0 || (texts[i - 1] as string) < text);
-  return isInOrder ? texts : [...new Set(texts)].sort(order);
+  return [...new Set(texts)].sort(order);
 }
 
 /** The attributes that a sensitive path starts at: a secret anywhere inside an attribute makes all of it secret. */

@@ -8,7 +8,7 @@ import { filesOfState, refuseLost } from "./state-file.ts";
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */
   readonly command: string;
-  /** How long to wait for the present holder, in milliseconds. */
+  /** Wait for the present holder, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -49,7 +49,7 @@ export interface LockContext {
 
 export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
 
-/** What the backends at a server have in common. */
+/** Common options of the backends at a server. */
 export interface ServerOptions extends Omit<LockContext, "uuid"> {
   readonly signal?: AbortSignal | undefined;
   /** Keeps a state that the server does not take where the user finds it. */
@@ -76,15 +76,11 @@ export function createStateFileLock(statePath: string, context: LockContext): St
   // numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
   const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
-  /** Each line of the journal asks twice who holds the lock, and it is nearly always the same. */
-  let latest: { readonly text: string; readonly holder: LockHolder | undefined } | undefined;
   const readNotice = (): LockHolder | undefined => {
     try {
-      // To read a pipe may never end, and a link leads anywhere.
+      // Reading a pipe may never end, and a link leads anywhere.
       if (!lstatSync(noticePath).isFile()) return undefined;
-      const text = readFileSync(noticePath, "utf8");
-      if (latest?.text !== text) latest = { text, holder: decodeHolder(text) };
-      return latest.holder;
+      return decodeHolder(readFileSync(noticePath, "utf8"));
     } catch {
       return undefined;
     }
@@ -217,7 +213,7 @@ function explained<T>(path: string, action: () => T): T {
   }
 }
 
-/** Who holds a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
+/** Holder of a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
 export interface LockHolder {
   readonly id: string;
   readonly command: string;

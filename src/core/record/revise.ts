@@ -59,7 +59,7 @@ export class Revision {
     return put ?? (this.#removed.has(address) ? undefined : this.#document.state.resources.get(address));
   }
 
-  /** Whether there is still what was read for the object at an address. */
+  /** Returns true if the entry that was read for the object at an address still belongs to it. */
   hasOriginal(address: string): boolean {
     return !this.#removed.has(address) && this.#document.remainder.originals.has(address);
   }
@@ -193,7 +193,7 @@ function sorted(entries: readonly (readonly [string, ResourceState])[]): Map<str
   return new Map([...entries].sort(([a], [b]) => order(a, b)));
 }
 
-/** What one durable write adds to those before it. Removals come first: an address in both holds another object now. */
+/** Changes of one durable write. Removals come first: an address in both holds another object now. */
 export interface Changes {
   readonly remove: readonly string[];
   readonly put: readonly ResourceState[];
@@ -236,7 +236,7 @@ export function withChanges(document: StateDocument, list: readonly Changes[]): 
   };
 }
 
-/** What changes leave of each address, each once: the last word on it. */
+/** Returns the last change of each address. */
 export function touchedBy(list: readonly Changes[]): Map<string, ResourceState | undefined> {
   const touched = new Map<string, ResourceState | undefined>();
   for (const { remove, put } of list) {

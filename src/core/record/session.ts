@@ -6,28 +6,16 @@ import { changesBetween, describeChanges, type Move, moveResources, Revision, wi
 import { taintedAddresses, unmanagedAddresses } from "./state-document.ts";
 import { unwritable, withDetail } from "./state-file.ts";
 
-/** What a command sees of a session. Tests and wrappers have their own. */
+/** Public part of a session. Tests have their own. */
 export type OpenState = Pick<StateSession, keyof StateSession>;
 
-/** The same session with these members in place of its own. */
-export function withMembers(open: OpenState, members: Partial<OpenState>): OpenState {
-  return new Proxy(open, {
-    get(target, name) {
-      if (Object.hasOwn(members, name)) return Reflect.get(members, name);
-      // Its methods read private fields: they belong to the session, not to what stands before it.
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
-
-/** Whether only a request that was about to leave is not recorded: it did not leave then, and nothing came of it. */
+/** Returns true if only a request that was about to leave is not recorded: it did not leave. */
 const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | undefined): boolean =>
   (["pending", "attempt"] as const).some(
     (request) => now[request] !== undefined && recorded?.private[request] === undefined,
   );
 
-/** What a session writes with. Without it, it may only read. */
+/** Lock and recorder of a session that may write. */
 interface Writing {
   readonly lock: HeldLock;
   readonly recorder: Recorder;
@@ -43,10 +31,11 @@ export class StateSession {
    * as it is until something changes.
    */
   readonly recovered: readonly string[];
-  /** What the reader should know of the way it is kept. */
+  /** Warnings about the way the state is kept. */
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: Writing | undefined;
+  readonly #onResource: (resource: ResourceState) => void;
   readonly #revision: Revision;
   /** The addresses at which it may differ from what is durable, those under way left out. */
   #touched = new Set<string>();
@@ -58,13 +47,23 @@ export class StateSession {
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
-  /** @param name where the state is, for messages. */
-  constructor({ durable, recovered, warnings }: Opened, name: string, writing: Writing | undefined) {
+  /**
+   * @param name where the state is, for messages.
+   * @param onResource is called with each recorded resource, and with each before it is recorded.
+   */
+  constructor(
+    { durable, recovered, warnings }: Opened,
+    name: string,
+    writing: Writing | undefined,
+    onResource: (resource: ResourceState) => void,
+  ) {
     this.#revision = new Revision(durable);
     this.recovered = recovered;
     this.warnings = warnings;
     this.#name = name;
     this.#writing = writing;
+    this.#onResource = onResource;
+    for (const resource of durable.state.resources.values()) onResource(resource);
   }
 
   /**
@@ -91,6 +90,7 @@ export class StateSession {
    * memory and goes out with the next write that succeeds.
    */
   async put(resource: ResourceState): Promise<void> {
+    this.#onResource(resource);
     await this.#change((revision) => (revision.put(resource) ? [resource.address] : undefined));
   }
 
@@ -147,7 +147,7 @@ export class StateSession {
     try {
       await this.#durable(this.#version);
       await recorder.finish().catch((error) => this.#explain(error, recorder));
-      this.#follow(recorder);
+      this.#revision.place(recorder.durable);
       await recorder.confirm();
     } catch (error) {
       await recorder.keep(this.#revision.document);
@@ -167,7 +167,7 @@ export class StateSession {
       this.#version++;
       if (whole) this.#wholeOnly = this.#version;
     } else if (this.#writing.recorder.isUnsettled) {
-      // What the journal of a killed run holds may never have reached the disk: write it again before reporting it durable.
+      // The journal of a killed run may never have reached the disk: write it again before reporting it durable.
       this.#version++;
     }
     await this.#durable(this.#version);
@@ -203,10 +203,6 @@ export class StateSession {
       this.#explain(error, recorder);
     }
     this.#written = version;
-    this.#follow(recorder);
-  }
-
-  #follow(recorder: Recorder): void {
     this.#revision.place(recorder.durable);
   }
 

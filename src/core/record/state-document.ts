@@ -39,7 +39,7 @@ export interface StateDocument {
   readonly remainder: Remainder;
 }
 
-/** What survives a rewrite untouched: check results, other providers' resources, data, modules, deposed objects. */
+/** Content that survives a rewrite untouched: check results, other providers' resources, data, modules, deposed objects. */
 interface Remainder {
   /** The top-level fields as read, without `resources`. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -165,7 +165,7 @@ function byKey(a: InstanceJson, b: InstanceJson): number {
   );
 }
 
-/** What was read for the same object; another id at the same address is another object, to which no old mark applies. */
+/** Returns the instance that was read for the same object; another id at the same address is another object, to which no old mark applies. */
 function originalOf(resource: ResourceState, remainder: Remainder): Original | undefined {
   const original = remainder.originals.get(resource.address);
   const id = canonical(original?.instance.attributes?.id ?? null);

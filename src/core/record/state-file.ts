@@ -2,12 +2,12 @@ import { basename, dirname, join } from "node:path";
 import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "../files/index.ts";
 import { amended, type Diagnostic, errnoOf, fail, messageOf } from "../model/index.ts";
 
-/** What is asked right before something is written, and may refuse it by throwing. */
+/** Check right before a write. It refuses the write by throwing. */
 export type Verify = () => void | Promise<void>;
 
 /** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */
 export interface StateText {
-  /** Where it is, for messages. */
+  /** Place of the text, for messages. */
   readonly name: string;
   /** A sentence on where an earlier text can be found, for the fix of one that is damaged. */
   readonly earlier?: string;
@@ -29,11 +29,11 @@ export interface StateText {
    * written unless every change could be made. A backend without copies can do without. Throws as `write` does.
    */
   convert?(change: Change, verify: Verify): Promise<void>;
-  /** Whether what was written is there, where a backend may say so without it being so. @throws as `write` does. */
+  /** Checks that the backend has the text that it accepted. @throws as `write` does. */
   confirm?(): Promise<void>;
   /** Keeps a text that could not be written, for a backend that has no journal. Never throws. */
   keep?(text: string): Promise<void>;
-  /** What is there now is the state before another run: the next write keeps it as the backup of that. */
+  /** Begins another run: the next write keeps the present text as its backup. */
   nextRun?(): void;
 }
 
@@ -56,7 +56,7 @@ export class StateFile implements StateText {
   readonly earlier = "The file beside it that ends in `.backup` is from before the last run.";
   readonly #disk: Disk;
   readonly #uuid: () => string;
-  /** What stood at the path when it was last read or written here. */
+  /** Content of the path at the last read or write of this process. */
   #seen: { readonly identity: string | undefined; readonly text: string | undefined } | undefined;
   #backedUp = false;
 
@@ -84,7 +84,7 @@ export class StateFile implements StateText {
   async write(text: string, verify: Verify): Promise<void> {
     if (this.#seen === undefined) await this.read();
     if (!this.#backedUp && this.#seen?.text !== undefined) {
-      // As Terraform does: the state before the run, whatever the run writes.
+      // The backup is the state before the run, as it is for Terraform.
       await this.replace(filesOfState(this.name).backup, this.#seen.text, verify);
     }
     this.#backedUp = true;
@@ -111,7 +111,7 @@ export class StateFile implements StateText {
 
   async prepare(): Promise<void> {
     const folder = dirname(this.name);
-    // What cannot be removed is left: it is harmless, and a broken disk shows at the next write.
+    // A file that cannot be removed stays: it is harmless, and a broken disk shows at the next write.
     const names = await this.#disk.list(folder).catch(() => []);
     const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
@@ -163,7 +163,7 @@ export class StateFile implements StateText {
  * read or written here last. A backend without one gets the whole state with each change.
  */
 export class JournalFile {
-  /** Where it is, for messages. */
+  /** Place of the text, for messages. */
   readonly name: string;
   readonly #state: StateFile;
   readonly #disk: Disk;

@@ -51,8 +51,8 @@ export type InstanceJson = z.infer<typeof instance>;
 export function parseStateFile(text: string, source: string): StateFileJson {
   const json = parseText(text.replace(/^\uFEFF/, ""), source);
   checkVersion(json, source);
-  const checked = isStateFile(json) ? undefined : file.safeParse(json);
-  if (checked?.success === false) {
+  const checked = file.safeParse(json);
+  if (!checked.success) {
     fail("state.unreadable", `The state in ${source} is malformed`, {
       detail: checked.error.issues
         .slice(0, 5)
@@ -63,54 +63,6 @@ export function parseStateFile(text: string, source: string): StateFileJson {
   }
   // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
   return json as StateFileJson;
-}
-
-/**
- * Whether a value has the form of a state file, by the same rules in plain code: a state has thousands of instances. What
- * it does not accept the schema decides, and says why.
- */
-function isStateFile(json: unknown): boolean {
-  if (!isObject(json) || !isCount(json.serial) || typeof json.lineage !== "string" || json.lineage === "") return false;
-  if (json.version !== FORMAT_VERSION || !isText(json.terraform_version)) return false;
-  return json.resources == null || (Array.isArray(json.resources) && json.resources.every(isResource));
-}
-
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isText = (value: unknown) => value === undefined || typeof value === "string";
-
-function isResource(value: unknown): boolean {
-  if (!isObject(value) || !isText(value.module) || !Array.isArray(value.instances)) return false;
-  for (const name of RESOURCE_TEXTS) if (typeof value[name] !== "string") return false;
-  for (const instance of value.instances) if (!isInstance(instance)) return false;
-  return true;
-}
-
-const RESOURCE_TEXTS = ["mode", "type", "name", "provider"] as const satisfies (keyof ResourceJson)[];
-
-function isInstance(value: unknown): boolean {
-  if (!isObject(value) || !isCount(value.schema_version) || !isText(value.status) || !isText(value.deposed))
-    return false;
-  const { index_key: key, attributes, private: mark, dependencies, sensitive_attributes: paths } = value;
-  if (!isText(key) && !isCount(key)) return false;
-  if (attributes != null && !isObject(attributes)) return false;
-  if (mark != null && typeof mark !== "string") return false;
-  return (paths == null || arePaths(paths)) && (dependencies == null || areTexts(dependencies));
-}
-
-function arePaths(value: unknown): boolean {
-  if (!Array.isArray(value)) return false;
-  for (const path of value) {
-    if (!Array.isArray(path)) return false;
-    for (const step of path)
-      if (!isObject(step) || typeof step.type !== "string" || typeof step.value !== "string") return false;
-  }
-  return true;
-}
-
-function areTexts(value: unknown): boolean {
-  if (!Array.isArray(value)) return false;
-  for (const text of value) if (typeof text !== "string") return false;
-  return true;
 }
 
 function parseText(text: string, source: string): unknown {
@@ -133,7 +85,7 @@ function parseText(text: string, source: string): unknown {
   }
 }
 
-/** Where parsing failed. Only that: the parser's own message quotes the text, and the text holds secrets. */
+/** Returns the place where parsing failed, and no text: the parser's own message quotes the text, and the text holds secrets. */
 function placeOf(error: unknown): string {
   const place = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "");
   return place === null ? "It cannot be parsed." : `It cannot be parsed at line ${place[1]}, column ${place[2]}.`;
@@ -179,7 +131,7 @@ const json = JSON as typeof JSON & {
   isRawJSON(value: unknown): value is RawJson;
 };
 
-/** Where a number may stand that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
+/** Pattern of a number that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
 const REFORMATTED = /(?:"\s*:|[[,])\s*-?(?:0(?<=-0)|\d{16}|\d+[.eE])/;
 
 /**
@@ -206,10 +158,9 @@ const PLAIN_PROPERTY = { configurable: true, enumerable: true, writable: true };
 
 /**
  * A plain value with sorted keys at every depth, numbers as JavaScript has them, nothing undefined: what a value will be
- * once it was written and read again. The value itself where it is so already, as almost all of a state is.
+ * once it was written and read again.
  */
 export function canonical(value: unknown): Json {
-  if (isCanonical(value)) return value;
   if (json.isRawJSON(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value as Json;
@@ -222,18 +173,6 @@ export function canonical(value: unknown): Json {
     else sorted[key] = item;
   }
   return sorted;
-}
-
-function isCanonical(value: unknown): value is Json {
-  if (typeof value !== "object" || value === null) return value !== undefined;
-  if (Array.isArray(value)) return value.every(isCanonical);
-  if (json.isRawJSON(value)) return false;
-  let last = "";
-  for (const key in value) {
-    if (key < last || !isCanonical((value as Record<string, unknown>)[key])) return false;
-    last = key;
-  }
-  return true;
 }
 
 /** The same value with numbers as Terraform writes them: all their digits, never an exponent. */

@@ -1,8 +1,18 @@
-// What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
+// Operations on one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { type Disk, systemDisk } from "../files/index.ts";
-import { amended, attempt, type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
+import {
+  amended,
+  attempt,
+  type Clock,
+  type Diagnostic,
+  fail,
+  HostformError,
+  type ResourceState,
+  type State,
+  systemClock,
+} from "../model/index.ts";
 import { Encryption } from "./encryption.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
@@ -52,12 +62,12 @@ export interface StateStore {
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
 }
 
-/** The same store, with a step behind each opening. */
-export function afterOpening(
-  store: StateStore,
-  step: (open: OpenState, request: Parameters<StateStore["open"]>[0]) => OpenState | Promise<OpenState>,
-): StateStore {
-  return { ...store, open: async (request) => step(await store.open(request), request) };
+/** Callbacks of the one who opens a state. */
+export interface Opening {
+  /** Called with each recorded resource, and with each before it is recorded. */
+  readonly onResource?: (resource: ResourceState) => void;
+  /** Checks a state that was opened for a command. Returns further warnings, or throws to refuse it. */
+  readonly check?: (state: State, command: string) => Promise<readonly Diagnostic[]>;
 }
 
 /** A file as the backend of a state; everything but the path has a default, which is this machine. */
@@ -70,7 +80,7 @@ interface FileBackendOptions {
   readonly uuid?: () => string;
   readonly disk?: Disk;
   readonly contender?: Contender;
-  /** As in {@link StateBackend}: whether each change writes the whole state. */
+  /** Each change writes the whole state, as in {@link StateBackend}. */
   readonly whole?: boolean;
   /** Another lock than the operating system's, for simulations. */
   readonly lock?: (path: string, context: LockContext) => StateLock;
@@ -92,6 +102,7 @@ export function createStateStore(
   connect: (signal?: AbortSignal) => Promise<StateBackend>,
   uuid: () => string,
   encryption: Encryption = new Encryption({ key: undefined }),
+  { onResource = () => undefined, check = async () => [] }: Opening = {},
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
@@ -104,9 +115,10 @@ export function createStateStore(
         }
         const opened = await openDocuments(at);
         if (lock !== undefined && opened.spent) await removeSpent(at, lock);
-        const warnings = [...at.text.warnings, ...opened.warnings];
+        const more = await check(opened.durable.state, request.command);
+        const warnings = [...at.text.warnings, ...opened.warnings, ...more];
         const writing = lock && { lock, recorder: new Recorder(at, opened, lock, uuid) };
-        return new StateSession({ ...opened, warnings }, at.text.name, writing);
+        return new StateSession({ ...opened, warnings }, at.text.name, writing, onResource);
       } catch (error) {
         await lock?.release();
         throw error;
@@ -123,7 +135,7 @@ export function createStateStore(
       await whileLocked(at, request, (lock) => pushText(at, plain, force, lock, uuid));
     },
     reseal: async (wanted, request) => {
-      // To change the form of what is in the clear is what is asked for; it has no key that could be changed.
+      // The user asks to change the form of a clear text; a clear text has no key to change.
       const at = sealBackend(await connect(), encryption, wanted.to === "key" ? {} : { clear: true });
       return whileLocked(at, request, async (lock) => {
         const opened = await openDocuments(at);
@@ -260,7 +272,7 @@ async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Pro
   }
 }
 
-/** What was given by hand is not what a backup brings back. */
+/** A backup does not repair a text that a user gives. */
 function decodeGiven(given: string): StateDocument {
   try {
     return decodeState(given, "the text given");

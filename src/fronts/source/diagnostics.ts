@@ -13,9 +13,9 @@ import { blankAt, rangeOf, type Span } from "./source.ts";
 
 /** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
-/** What a diagnostic can have beside its summary. */
+/** Parts of a diagnostic beside its summary. */
 export interface Remark extends Pick<DiagnosticParts, "detail" | "address" | "attribute"> {
-  /** What to do, as a sentence in the language of the declaration. */
+  /** Remedy, as a sentence in the language of the declaration. */
   readonly fix?: string | undefined;
 }
 
@@ -107,12 +107,12 @@ export class DiagnosticCollector {
     return this.#compared > MOST_COMPARED || word.length > LONGEST_WORD ? undefined : nearest(word, candidates);
   }
 
-  /** Whether there is any error; warnings do not count. */
+  /** True after an error; warnings do not count. */
   get any(): boolean {
     return this.errors > 0;
   }
 
-  /** How many errors there are. */
+  /** Number of errors. */
   get errors(): number {
     return this.#found.error.size + this.#beyond.error;
   }
@@ -158,7 +158,7 @@ export function suggestionOf(candidate: string | undefined): string {
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
-/** Whether a name can be part of an address; one that cannot is reported. @param what `the name of a service`. */
+/** Returns true if a name can be part of an address; any other is reported. @param what `the name of a service`. */
 export function checkName(name: string, span: Span, what: string, diags: DiagnosticCollector, hint = ""): boolean {
   if (isName(name)) return true;
   const fix = `Use letters, digits, \`_\` and \`-\`, beginning with a letter or \`_\`${hint}.`;
@@ -186,7 +186,7 @@ export function unique<T extends { readonly keySpan: Span }>(
   });
 }
 
-/** Whether a key is the first of its name in a map; a later one is reported. @param what `map` or `object`. */
+/** Returns true for the first key of its name in a map; a later one is reported. @param what `map` or `object`. */
 export function isFirst(
   key: string,
   span: Span,
@@ -208,7 +208,7 @@ export function position(span: Span): string {
   return `${file}:${line}:${column}`;
 }
 
-/** What each name depends on: other names, each with the place of the reference. */
+/** Dependencies of each name: other names, each with the place of the reference. */
 export type Needs = ReadonlyMap<string, ReadonlyMap<string, Span>>;
 
 /** Reports each circle at the reference that closes it. */

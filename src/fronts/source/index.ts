@@ -17,7 +17,7 @@ export interface Declaration {
    * a resource that is missing here may only be misspelt, and `project` may be empty.
    */
   readonly partial: Desired | undefined;
-  /** Where the state is; undefined: in a file. "unclear" when an error may hide it: then no state may be read or written. */
+  /** Place of the state; undefined: in a file. "unclear" when an error may hide it: then no state may be read or written. */
   readonly backend: Backend | undefined | "unclear";
   /** By file and place. */
   readonly diagnostics: readonly Diagnostic[];

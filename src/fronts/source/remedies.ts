@@ -9,21 +9,21 @@ import {
   underCondition,
 } from "../../core/model/index.ts";
 
-/** What differs between the languages of the command line's declarations. */
+/** Differences between the languages of the command line's declarations. */
 export interface Language {
   /** The flags that select the project in every command, with a leading space: ` --stack DIR`. */
   readonly flags: string;
   /** An attribute with its value, in backticks. */
   assign(attribute: string, value: Json): string;
-  /** How the declaration adopts an existing object. @param id as `import` takes it. */
+  /** Text by which the declaration adopts an existing object. @param id as `import` takes it. */
   adopt(id: string): string;
   /** The attribute of a resource that selects a provider, in backticks. */
   provider(alias: string): string;
   /** The setting that maps a status word to a phase, in backticks. */
   statusWord(provider: string, word: string, phase: string): string;
-  /** Where the project's name is declared. */
+  /** Place of the project's name. */
   readonly project: string;
-  /** How the declaration raises the removal limits permanently; empty where it has none. */
+  /** Text by which the declaration raises the removal limits; empty without such limits. */
   readonly lastingLimits: string;
 }
 

@@ -53,7 +53,7 @@ type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
 const FORM = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
 
-/** Where the credentials of a backend belong. */
+/** Place of the credentials of a backend. */
 const WHERE_SECRETS_GO: Readonly<Record<Type, string>> = {
   http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. If the file was shared, change the password.",
   pg: "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",

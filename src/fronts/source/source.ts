@@ -14,7 +14,7 @@ export interface Span {
   readonly source: Source;
   readonly start: number;
   readonly end: number;
-  /** Where what stands here is used, if that is elsewhere: a template, and the block that names it. */
+  /** Place that uses this range, if it is elsewhere: the block that names a template. */
   readonly usedAt?: Span | undefined;
 }
 
@@ -141,7 +141,7 @@ function hideSecrets(line: string): string {
 
 const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
 
-/** Whether a key is one that usually holds a secret. */
+/** Returns true for a key that usually holds a secret. */
 export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key);
 }
@@ -171,7 +171,7 @@ export function isDeclaration(text: string, kinds: Kinds): boolean {
   return inFlow(text, keys) || new RegExp(`^\\uFEFF?["']?(?:${keys})["']?[ \\t]*:(?=\\s|$)`, "m").test(text);
 }
 
-/** Whether a text looks like a stack in Terraform's JSON. */
+/** Returns true if a text looks like a stack in Terraform's JSON. */
 export function isStack(text: string): boolean {
   return inFlow(text, STACK.join("|"));
 }

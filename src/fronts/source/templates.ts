@@ -11,11 +11,11 @@ import type { Entry, Leaf } from "./tree.ts";
 interface EnvironmentReader {
   /** Undefined when the variable is not set. */
   read(name: string): string | undefined;
-  /** Whether the declaration may not read a variable, set or not. Default: it may read all. */
+  /** Returns true for a variable that the declaration may not read, set or not. Default: it may read all. */
   readonly refuses?: ((name: string) => boolean) | undefined;
 }
 
-/** What reading a value needs. */
+/** Context of reading a value. */
 export interface ReadContext {
   readonly env: EnvironmentReader;
   readonly diags: DiagnosticCollector;

@@ -41,12 +41,12 @@ export interface SpannedName {
   readonly span: Span;
 }
 
-/** Whether a value is empty or null: the CDKs write null for what is not given. */
+/** Returns true for an empty value or null: the CDKs write null for what is not given. */
 export function isNull(tree: Tree): boolean {
   return tree.form === "leaf" && tree.value === null;
 }
 
-/** Whether there is a value. */
+/** Returns true if the entry has a value. */
 export function isGiven(entry: Entry | undefined): entry is Entry {
   return entry !== undefined && !isNull(entry.value);
 }

@@ -149,7 +149,7 @@ const CHECKS = {
   postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
   replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
 };
-/** What to do about an unsupported backend. */
+/** Remedy for an unsupported backend. */
 export const BACKENDS =
   "Use the backend `local`, `http` or `pg`, which both support, and migrate the state with `terraform init -migrate-state`; or apply this stack only with Terraform.";
 

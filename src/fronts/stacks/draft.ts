@@ -54,7 +54,7 @@ export interface Repetition {
 /** Attributes that configure Terraform's provider and no object. */
 const FRONT = ["timeouts", "replace_on_change"] as const;
 
-/** What the block of a resource (with its kind) or of a data source is read with. */
+/** Context of reading the block of a resource (with its kind) or of a data source. */
 export interface DraftReading extends Pick<BlockDraft, "base" | "kind" | "schema"> {
   readonly diags: DiagnosticCollector;
 }

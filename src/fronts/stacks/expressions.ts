@@ -163,7 +163,7 @@ function withoutNulls(value: Value): Value {
   return Object.fromEntries(given.map(([name, part]) => [name, withoutNulls(part)]));
 }
 
-/** Of one schema: the unknown object, and typed values by their plain ones. */
+/** The unknown object of one schema, and typed values by their plain ones. */
 interface SchemaMemory {
   readonly unknown: Typed;
   readonly known: WeakMap<object, Typed>;

@@ -92,7 +92,7 @@ function checkText(text: string, { start }: JsonPlace): void {
   if (!text.isWellFormed()) throw new JsonError("this string contains an unpaired surrogate", start);
 }
 
-/** Whether parsing kept the exact number. */
+/** Returns true if parsing kept the exact number. */
 function isExact(text: string, value: number): boolean {
   const kept = String(value);
   return kept === text || (Number.isFinite(value) && canonicalDecimal(text) === canonicalDecimal(kept));

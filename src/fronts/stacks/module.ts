@@ -92,13 +92,13 @@ function reportType(entry: Entry, diags: DiagnosticCollector): void {
   diags.addUnknown(keySpan, `A stack has no "${key.slice(0, 100)}"`, key, known, { detail });
 }
 
-/** What to do about a provider other than hosting. */
+/** Remedy for a provider other than hosting. */
 export const OTHER_PROVIDER: Remark = {
   detail: "hostform applies only stacks of hosting resources.",
   fix: "Apply this stack with Terraform, or move the hosting resources into a separate stack.",
 };
 
-/** Whether a block belongs to hosting. One of another provider is refused: only Terraform can create it. */
+/** Returns true if a block belongs to hosting. One of another provider is refused: only Terraform can create it. */
 function isOurs(
   { labels, keySpan }: Block,
   type: "resource" | "data",

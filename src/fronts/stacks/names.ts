@@ -69,7 +69,7 @@ function needsOf(locals: CompiledLocals, { drafts }: StackContext): Map<string, 
   return needs;
 }
 
-/** Whether a name is not resolved because it is in a circle, which is reported. */
+/** Returns true for an unresolved name in a reported circle. */
 function isOpen(node: string | undefined, { locals, expansions, drafts, module }: StackContext): boolean {
   if (node === undefined) return false;
   if (node.startsWith("local.")) return module.locals.has(node.slice(6)) && !locals.has(node.slice(6));
@@ -154,7 +154,7 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
   return { draft, form, keys, elements, ...(over !== undefined && { over }), roots, unclear: false };
 }
 
-/** Whether a reported error leaves a dependency of a value unknown. */
+/** Returns true if a reported error leaves a dependency of a value unknown. */
 function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: StackContext): boolean {
   const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);

@@ -21,13 +21,13 @@ export interface Declared {
   readonly diags: DiagnosticCollector;
 }
 
-/** Whether `count` and `each` are available to an expression. */
+/** `count` and `each` are available to an expression. */
 export interface RepetitionNames {
   readonly count?: boolean;
   readonly each?: boolean;
 }
 
-/** Whether every name in a value exists. Others are reported at their places. */
+/** Returns true if every name in a value exists. Others are reported at their places. */
 export function checkNames(
   compiled: Compiled,
   declared: Declared,

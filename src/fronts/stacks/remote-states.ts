@@ -112,7 +112,7 @@ export class RemoteOutputs {
   }
 }
 
-/** Whether JavaScript may have rounded a number that the state has with more digits; Terraform does not round it. */
+/** Returns true if JavaScript may have rounded a number that the state has with more digits; Terraform does not round it. */
 function isInexact(value: unknown): boolean {
   if (typeof value === "number")
     return Number.isInteger(value) ? !Number.isSafeInteger(value) : digitsOf(value) > EXACT_DIGITS;

@@ -79,7 +79,7 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
   return newest ? "1.12" : "1.11";
 }
 
-/** Whether a version from 1.12.0 on fulfils the constraint. */
+/** Returns true if a version from 1.12.0 on fulfils the constraint. */
 function allowsNewest([, operator = "=", ...numbers]: readonly (string | undefined)[]): boolean {
   const [major = 0, minor = 0, patch = 0] = numbers.slice(0, 3).map((part) => Number(part ?? 0));
   const beyond = major - 1 || minor - 12 || patch;

@@ -55,7 +55,7 @@ export interface Local {
 
 /** A part of a resource or a data source that a value depends on. */
 export interface Root {
-  /** With the key of an instance; without one it means all of them. */
+  /** Address with the key of an instance; without a key it means all instances. */
   readonly address: string;
   /** Within the instance; empty for the whole, and for all instances. */
   readonly path: readonly TraversalStep[];
@@ -68,9 +68,9 @@ export interface Expansion {
   readonly form: "single" | "count" | "each";
   /** Undefined is that of a single instance. */
   readonly keys: ReadonlySet<string | number | undefined>;
-  /** Of `for_each`: `each.value` by key without any resource, unknown in part. */
+  /** `each.value` of `for_each` by key, without any resource, unknown in part. */
   readonly elements?: ReadonlyMap<string, Typed>;
-  /** Of `for_each` over just a resource: its address without a key. */
+  /** Address, without a key, of the resource that `for_each` iterates over. */
   readonly over?: string;
   /** The dependencies of `for_each` or `count`. */
   readonly roots: readonly Root[];
@@ -312,12 +312,12 @@ export class StackContext implements Declared {
   }
 }
 
-/** Whether a local depends on a scope. */
+/** Returns true if a local depends on a scope. */
 function isOpen(local: Local): local is Local & { readonly compiled: Compiled } {
   return local.roots.length > 0 && local.compiled !== undefined;
 }
 
-/** Whether a scope still has the same values of the resources. */
+/** Returns true if a scope still has the same values of the resources. */
 function holds(memo: Memo | undefined, scope: EvalScope): boolean {
   return memo !== undefined && [...memo.read].every(([address, value]) => scope.resource(address) === value);
 }

@@ -32,7 +32,7 @@ export interface DeclarationOptions {
   readonly kinds: Kinds;
   /** The environment for `${env.NAME}`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the declaration may not read a variable: an untrusted one may read only some. Default: it may read all. */
+  /** Returns true for a variable that the declaration may not read: an untrusted one may read only some. Default: it may read all. */
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
   /** Default: {@link STRICT_LIMITS}. */
   readonly limits?: DeclarationLimits;
@@ -122,7 +122,7 @@ function mergeProject(
   const [first] = named;
   const [file] = files;
   if (first === undefined) {
-    // Of a file that cannot be parsed, a report still has the name.
+    // A report names the project even if a file cannot be parsed.
     if (!complete || file === undefined) return files.flatMap(({ text }) => NAME.exec(text)?.[2] ?? [])[0];
     return diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
       fix: "Write `project: NAME` at the top of one file. The name is part of the key of every order.",

@@ -97,12 +97,11 @@ class Expander {
     return mapped(without(tree, EXPANDED), (section) => {
       const kind = this.#kinds.find((one) => one.nested === undefined && one.section === section.key);
       if (kind === undefined || section.value.form !== "map") return section;
-      const value = mapped(section.value, (block) => this.#block(block, kind, hasProvider));
-      return value === section.value ? section : { ...section, value };
+      return { ...section, value: mapped(section.value, (block) => this.#block(block, kind, hasProvider)) };
     });
   }
 
-  /** What a section has in all documents. */
+  /** Returns the entries of a section in all documents. */
   #entriesOf(documents: readonly Tree[], key: string, form: string): Entry[] {
     return documents.flatMap((tree) => {
       const section = tree.form === "map" ? tree.entries.get(key) : undefined;
@@ -211,14 +210,8 @@ class Expander {
   }
 }
 
-/** A map with its entries changed, or removed by undefined; the same one when none is. */
+/** A map with its entries changed, or removed by undefined. */
 function mapped(tree: MapTree, change: (entry: Entry) => Entry | undefined): MapTree {
-  const entries = new Map<string, Entry>();
-  let isSame = true;
-  for (const [key, entry] of tree.entries) {
-    const changed = change(entry);
-    isSame &&= changed === entry;
-    if (changed !== undefined) entries.set(key, changed);
-  }
-  return isSame ? tree : { ...tree, entries };
+  const entries = [...tree.entries.values()].flatMap((entry) => change(entry) ?? []);
+  return { ...tree, entries: new Map(entries.map((entry) => [entry.key, entry])) };
 }

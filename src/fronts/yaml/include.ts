@@ -46,7 +46,7 @@ export async function includedBy(files: readonly SourceFile[], options: Reading)
   return { paths: [...paths].slice(files.length), diagnostics: search.problems() };
 }
 
-/** What is wrong with included files that include others. */
+/** Errors of included files that include others. */
 export function nestedIncludes(files: readonly SourceFile[], options: Reading): Diagnostic[] {
   const diags = new DiagnosticCollector();
   for (const [index, file] of files.entries()) {
@@ -168,7 +168,7 @@ function noMatch(summary: string, step: string, names: readonly string[], diags:
   return [`${summary}.${near}`.replace(/\.$/, ""), fix, detail];
 }
 
-/** Whether a name matches one step of a pattern. In linear time: a pattern may come from an untrusted project. */
+/** Returns true if a name matches one step of a pattern, in linear time: a pattern may come from an untrusted project. */
 function matchesName(step: string, name: string): boolean {
   const [first = "", ...rest] = step.split("*");
   if (rest.length === 0) return name === step;

@@ -27,7 +27,7 @@ import type { ResourceDraft } from "./resource.ts";
 
 /** The section `outputs`: its values, which of them are secret, and the types that Terraform would record. */
 
-/** What the checks of outputs need. */
+/** Context of the checks of outputs. */
 interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {}
 
 /** A declared output, before the resources are known. */
@@ -137,7 +137,7 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
   }
 }
 
-/** Whether an attribute holds a secret: by its kind, or because its declared value refers to one. */
+/** Returns true if an attribute holds a secret: by its kind, or because its declared value refers to one. */
 function isSecret({ address, path: [name] }: ToResource, context: OutputContext, seen: Set<string>): boolean {
   const draft = context.drafts.get(address);
   const type = typeof name === "string" && draft !== undefined ? ownAttribute(draft, name) : undefined;

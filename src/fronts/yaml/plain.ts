@@ -21,7 +21,7 @@ const TOKENS_OF_A_VALUE = 14;
 const READABLE = /^[\n\x20-\x7E\u00A0-\u1FFF\u3000-\uD7FF]*$/;
 const BLANK_LINES = /(?:[ ]*(?:#[^\n]*)?\n)*/y;
 const SPACES = /[ ]*/y;
-/** What may follow a value on its line. */
+/** Text that may follow a value on its line. */
 const END_OF_LINE = /[ ]*(?:[ ]#[^\n]*)?(?:\n|$)/y;
 const KEY = /(?:[A-Za-z0-9_][\w.@/+-]{0,999}|"[^"\\\n]{1,999}"|'[^'\n]{1,999}')(?=:[ \n])/y;
 const QUOTED = /"[^"\\\n]*"|'[^'\n]*'(?!')/y;
@@ -55,7 +55,7 @@ class PlainReader {
   #lineStart = 0;
   /** The column of what comes first on the current line, from 0; -1 at the end of the text. */
   #indent = -1;
-  /** Where the last line with content ends. */
+  /** End of the last line with content. */
   #end = 0;
 
   constructor(source: Source) {
@@ -88,11 +88,11 @@ class PlainReader {
       if (value === undefined || key === "__proto__" || entries.has(key)) return undefined;
       entries.set(key, { key, keySpan, value });
     } while (this.#indent === column);
-    // What is indented further belongs to the last scalar, or nowhere.
+    // A line that is indented further belongs to the last scalar, or nowhere.
     return this.#indent < column ? { form: "map", entries, span: this.#source.span(start, this.#end) } : undefined;
   }
 
-  /** What follows the colon of a key in this column: on its line, or indented below; a list may begin in the column of the key. */
+  /** Reads the value of a key in this column: on its line, or indented below; a list may begin in the column of the key. */
   #valueOfKey(column: number, depth: number): Tree | undefined {
     const colon = this.#at;
     this.#at++;
@@ -196,7 +196,7 @@ class PlainReader {
     return this.#text[this.#at] === "-" && this.#text[this.#at + 1] === " ";
   }
 
-  /** Whether nothing more is on this line. */
+  /** Returns true at the end of the line. */
   #endsLine(): boolean {
     if (!this.#skip(END_OF_LINE)) return false;
     this.#end = this.#at;

@@ -16,7 +16,7 @@ import { escapeLine, INVISIBLE, type JsonObject } from "../../core/model/index.t
 export interface Block {
   readonly section: string;
   readonly name: string;
-  /** With the sections that are nested in it. Texts are written as they are: `${` in them is an expression. */
+  /** Body with its nested sections. Texts are written as they are: `${` in them is an expression. */
   readonly body: JsonObject;
   /** Why it is written as a comment, a line each; absent: it is not. */
   readonly commented?: readonly string[];
@@ -85,7 +85,7 @@ export function appendDocument(text: string, document: string): string {
   return `${text === "" || text.endsWith("\n") ? text : `${text}\n`}---\n${document}`;
 }
 
-/** Where lines are added to a block: `grants` of `www` in `services`. */
+/** Place of added lines in a block: `grants` of `www` in `services`. */
 export interface NestedPlace {
   readonly section: string;
   readonly name: string;

@@ -44,7 +44,7 @@ function readMoved(
     const [from, to] = [addressIn(item, "moved", "from", context), addressIn(item, "moved", "to", context)];
     return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(item.span), item }];
   });
-  // Where something has moved may have moved on, or be removed since.
+  // An address that something moved to may be left again by a later step.
   const left = new Set([...read, ...removed].map(({ from }) => from));
   return read.map(({ item, ...block }) => {
     const { from, to } = block;
@@ -136,7 +136,7 @@ function addressIn(
   return diags.add(valueSpan(entry), "config.reference", summary, { fix });
 }
 
-/** Whether an address is declared; reported at the `to` of the item otherwise. @param all whether it may mean all instances. */
+/** Returns true if an address is declared, and reports any other at the `to` of the item. @param all the address may mean all instances. */
 function checkDeclared(item: MapTree, to: string, context: RefactoringContext, all: boolean): boolean {
   if (context.drafts.has(to) || (all && context.instances.has(to))) return true;
   const entry = item.entries.get("to");

@@ -10,7 +10,7 @@ import type { ResourceDraft } from "./resource.ts";
 
 /** Checks references between resources: their targets exist, and they form no circle. */
 
-/** What the checks of references need. */
+/** Context of the checks of references. */
 export interface ReferenceContext extends ReadContext {
   readonly drafts: ReadonlyMap<string, ResourceDraft>;
   /** The addresses of a resource's instances, by its address without a key. */
@@ -25,7 +25,7 @@ export interface ReferenceContext extends ReadContext {
  */
 export function checkReferences(context: ReferenceContext): ReadonlyMap<string, readonly string[]> {
   const { drafts, diags } = context;
-  /** Of those that refer to others: a declaration of thousands of resources has few references. */
+  /** Resources that refer to others: a declaration of thousands of resources has few references. */
   const needs = new Map<string, Map<string, Span>>();
   const dependsOn = new Map<string, readonly string[]>();
   for (const [address, draft] of drafts) {
@@ -56,7 +56,7 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
   return dependsOn;
 }
 
-/** Whether a value is a scalar without a reference. */
+/** Returns true for a scalar without a reference. */
 const isWithout = (tree: Tree) =>
   tree.form === "leaf" && !(typeof tree.value === "string" && hasReferences(tree.value));
 

@@ -23,7 +23,7 @@ export interface ResourceDraft {
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
   readonly importId: string | undefined;
-  /** Whose it is; of a nested resource as of the one around it. */
+  /** Client of the resource; a nested resource has the client of the resource around it. */
   readonly client: string | undefined;
   /** False when only the address could be read. */
   readonly readable: boolean;
@@ -129,7 +129,7 @@ function readBody(
   };
 }
 
-/** Whether only the API sets an attribute. */
+/** Returns true for an attribute that only the API sets. */
 function isComputed(kind: Kind, name: string): boolean {
   const type = kind.attributes.shape[name];
   return type !== undefined && metaOf(type).change === undefined;

@@ -200,7 +200,7 @@ const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);
 const ways = (name: string) =>
   `Declare where to read it: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
 
-/** Whether an attribute declares a source: it is write-only, and its value is no expression that refers to a resource. */
+/** Returns true if an attribute declares a source: it is write-only, and its value is no expression that refers to a resource. */
 export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
   const type = kind.attributes.shape[name];
   if (type === undefined || metaOf(type).writeOnly !== true) return false;
@@ -268,7 +268,7 @@ function soleVariable({ value }: Leaf): string | undefined {
   return typeof only === "object" && only.to === "env" && more.length === 0 ? only.name : undefined;
 }
 
-/** Whether a value consists of references only, of which one is to a resource: then the file does not show the secret. */
+/** Returns true if a value consists of references only, one of them to a resource: then the file does not show the secret. */
 function refersToResource({ value }: Leaf): boolean {
   const parts = partsOf(String(value));
   return parts.every((part) => typeof part === "object") && parts.some((part) => part.to === "resource");

@@ -14,7 +14,7 @@ interface Template {
   /** By name; the value is the default, null where there is none. */
   readonly parameters: ReadonlyMap<string, Entry>;
   readonly body: MapTree;
-  /** Whether its texts use its parameters alone; undefined while that is not checked. */
+  /** Its texts use its own parameters alone; undefined before the check. */
   usable?: boolean;
 }
 
@@ -147,7 +147,7 @@ export class Templates {
     return unknown.length === 0 && values.size === parameters.size + 1 ? values : undefined;
   }
 
-  /** Whether the texts of a template use parameters that it has; one that no text uses is a warning. @param use the first one, for messages. */
+  /** Checks that the texts of a template use only its parameters; an unused parameter is a warning. @param use the first one, for messages. */
   #isUsable(template: Template, use: Span | undefined): boolean {
     if (template.usable !== undefined) return template.usable;
     const { name, parameters, body } = template;
@@ -171,6 +171,6 @@ export class Templates {
   }
 }
 
-/** Whether a value has the form of a default; an expression can have any. */
+/** Returns true if a value has the form of a default; an expression can have any. */
 const hasFormOf = (value: Tree, like: Tree): boolean =>
   value.form === like.form || (stringOf(value)?.includes("${") ?? false);

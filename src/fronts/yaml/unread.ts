@@ -51,7 +51,7 @@ async function textOf(path: string, fs: Reading["fs"]): Promise<string> {
   return bytes.length > BYTES ? "" : new TextDecoder().decode(bytes);
 }
 
-/** Whether it declares something that hostform has: `services:` alone is also what a file of Docker Compose begins with. */
+/** Returns true if a text declares something of hostform: `services:` alone is also what a file of Docker Compose begins with. */
 function looksDeclared(text: string, kinds: Kinds): boolean {
   if (!isDeclaration(text, kinds)) return false;
   const diags = new DiagnosticCollector();

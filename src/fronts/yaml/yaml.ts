@@ -153,7 +153,7 @@ function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   return documents;
 }
 
-/** How to fix common errors, by the parser's code. */
+/** Remedies of common errors, by the parser's code. */
 const FIXES: Partial<Record<YAMLError["code"], string>> = {
   TAB_AS_INDENT: "Indent with spaces.",
   BLOCK_AS_IMPLICIT_KEY: 'Put quotes around a value that contains ": ", and start a nested map on a new line.',

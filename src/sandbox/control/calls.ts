@@ -51,7 +51,7 @@ const CALLS = {
   create: ["change", "POST /:collection"],
 } as const satisfies Record<Called, readonly ["change" | "look", string]>;
 
-/** What can be called over HTTP. A call there waits for the deliveries where that matters. */
+/** Functions that can be called over HTTP. A call there waits for the deliveries where that matters. */
 export type Called = Exclude<keyof Control, "settled">;
 
 /** In the order in which their paths are tried. */
@@ -62,7 +62,7 @@ export function callOf(name: Called): string {
   return CALLS[name][1];
 }
 
-/** Whether a session may hold the function. */
+/** Returns true if a session may hold the function. */
 export function isChange(name: string): name is Called {
   return Object.hasOwn(CALLS, name) && CALLS[name as Called][0] === "change";
 }

@@ -37,7 +37,7 @@ export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
   profile: World["settings"]["profile"];
 };
 
-/** What a triggered event is about: `service_id` or `invoice_id`, the account or one webhook. */
+/** Subject of a triggered event: `service_id` or `invoice_id`, the account or one webhook. */
 export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
 export type Control = ReturnType<typeof controlOf>;
@@ -136,7 +136,7 @@ export function controlOf(world: World) {
     resumeClock: (): Time => act(() => timeOf(clock.resume())),
     /** Moves the sandbox's clock forward and does what falls due. Deliveries follow in the background (`settled`). */
     advanceClock: (span: Span): Time => act(() => advance(world, span)),
-    /** What falls due next, soonest first; `most` entries (default 20). */
+    /** Steps that fall due next, soonest first; `most` entries (default 20). */
     upcoming: (most?: number): Upcoming[] => act(() => upcoming(world, most)),
     /** The rate window of each token. Reading it does not count as a request. */
     rates: (): RateView[] => act(() => tokens().map((token) => world.rate.view(token, clock.now()))),
@@ -146,7 +146,7 @@ export function controlOf(world: World) {
       const names = tokens().map((token) => uniqueName(store, token));
       return verifyRequests(journal.entries(), expected, names);
     },
-    /** Which rules of a well-behaved client the logged requests break. */
+    /** Rules of a well-behaved client that the logged requests break. */
     invariants: (): InvariantReport => checkInvariants(journal.entries(), world.settings.rateLimit),
     clearRequests: (): void => journal.clear(),
     addFault: (fault: FaultRequest): Fault => faults.add(fault),

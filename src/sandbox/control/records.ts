@@ -80,7 +80,7 @@ export function removeRecord(store: Store, collection: OpenCollection, id: numbe
   store.table("billing").remove(id);
 }
 
-/** What can be created, and from which fields. */
+/** Fields of the records that can be created. */
 export interface NewRecord {
   grants: Pick<Grant, "service_id" | "email" | "permission"> & { expires_at?: string | null };
   webhooks: Pick<Webhook, "url" | "events"> & ForAccount;
@@ -91,7 +91,7 @@ export interface NewRecord {
   coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
 }
 
-/** How a record is added to one of the collections that allow it. */
+/** Functions that add a record to a collection. */
 export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
   grants: (world, { service_id, ...fields }) => {
     if (world.store.table("services").get(service_id) === undefined) throw notFound("service", service_id);

@@ -144,7 +144,7 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
   };
 }
 
-/** How long an answer waits for receivers that are slow to answer. */
+/** Longest wait of an answer for slow receivers. */
 const SETTLE_MS = 5_000;
 
 /** The name in the path; a name like `migration-requests` is taken as the API writes it, too. */

@@ -38,7 +38,7 @@ ${fields}
 <button class="button">Show</button></form>`;
 }
 
-/** What is searched for, in small letters. */
+/** Searched text, in small letters. */
 export const searched = (query: URLSearchParams): string => (query.get("q") ?? "").trim().toLowerCase();
 
 /** The element that says why a form was refused; a page has one at most. */

@@ -9,7 +9,7 @@ import { Refusal, unprocessable, wrongField } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import { type Html, long } from "./html.ts";
 
-/** What the pages show of the sandbox beside its records. */
+/** Facts of the sandbox on its pages, beside the records. */
 export interface About {
   /** Base URL of the API port; known once it listens. */
   readonly url: string;

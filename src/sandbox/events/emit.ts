@@ -65,7 +65,7 @@ export function replayDelivery(world: World, delivery: Delivery): Delivery {
   return enter(world, webhook, delivery.event, delivery.body, delivery.id);
 }
 
-/** What a triggered event is about, and who receives it. */
+/** Subject of a triggered event, and its receivers. */
 export interface Subject {
   /** The service that it names; default: the newest of the account. */
   service_id?: number;

@@ -33,7 +33,7 @@ export class EventSender {
   #lanes = new Map<number, number[]>();
   /** The newest delivery that `#look` has read. */
   #seen = 0;
-  /** When the next retry is due, at the earliest. */
+  /** Earliest time of the next retry. */
   #next: number | undefined;
   #pump: Promise<void> | undefined;
   /** Resolved when there is more to do. */
@@ -61,7 +61,7 @@ export class EventSender {
     });
   }
 
-  /** When a retry falls due next, at the earliest, in milliseconds since the epoch. */
+  /** Earliest time of the next retry, in milliseconds since the epoch. */
   get next(): number | undefined {
     return this.#next;
   }
@@ -104,7 +104,7 @@ export class EventSender {
     for (const { id } of due.sort((a, b) => a.at - b.at || a.id - b.id)) this.#enter(id);
   }
 
-  /** Whether a delivery was added or fell due since the last look. */
+  /** A delivery was added or fell due since the last look. */
   #isStale(): boolean {
     const { store, clock } = this.#deps;
     return this.#seen !== lastDelivery(store) || (this.#next !== undefined && this.#next <= clock.now());

@@ -49,7 +49,7 @@ export function idParam(call: Call, name: string, what: string): number {
 
 const LARGEST_PAGE = 100;
 
-/** What comes after the last page, in the words of a rendering. */
+/** Answer after the last page, in the words of a rendering. */
 const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as const;
 const LAG_SECONDS = { none: 0, four_seconds: 4, thirty_seconds: 30 } as const;
 
@@ -141,7 +141,7 @@ export function customerOf(store: Store, token: Token): Customer {
   return customer;
 }
 
-/** Whether the token's restriction lets it see the order (§5.4). */
+/** Returns true if the token's restriction permits the order (§5.4). */
 export function covers(token: Token, orderId: number): boolean {
   return token.service_ids?.includes(orderId) ?? true;
 }

@@ -9,7 +9,7 @@ const WINDOW_MS = 60_000;
 export interface RateState {
   limit: number;
   remaining: number;
-  /** When there is room again (a fixed window: when it closes), in milliseconds since the epoch. */
+  /** Time of the next free place (a fixed window: when it closes), in milliseconds since the epoch. */
   resetsAt: number;
   exceeded: boolean;
 }
@@ -73,7 +73,7 @@ export interface RateView {
   limit: number;
   used: number;
   left: number;
-  /** When there is room again; null while nothing has been used. ISO 8601. */
+  /** Time of the next free place, ISO 8601; null while nothing has been used. */
   resets_at: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What either port does with a request: checks its host, and reads its body, bounded, as JSON. */
+/** Common steps of both ports with a request: checks its host, and reads its body, bounded, as JSON. */
 import { content } from "../record/session.ts";
 import { Refusal } from "../refusal.ts";
 
@@ -32,7 +32,7 @@ export interface RequestBody {
  * @throws Refusal 413 for a larger one.
  */
 export async function readText(request: Request, most = LARGEST_BODY): Promise<string> {
-  // Of a GET nobody reads one. The server would make a request of the web's kind to say so, which costs more than the answer.
+  // Nobody reads the body of a GET. The server would make a request of the web's kind to say so, which costs more than the answer.
   if (request.method === "GET" || request.method === "HEAD") return "";
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -68,7 +68,7 @@ function renew(world: World, service: Service): void {
 
 const PAYMENT_DAYS = 7;
 
-/** What an invoice is for, with the undiscounted list price. */
+/** Subject of an invoice, with the undiscounted list price. */
 type Order = Pick<Service, "id" | "customer_id" | "currency" | "price">;
 
 /** Adds an invoice of that instant, with the next number of its year. `total`: the amount actually billed. */

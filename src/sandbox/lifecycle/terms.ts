@@ -14,7 +14,7 @@ export function endOfTerm(world: World, term: number): string {
   return dateOf(addMonths(world.clock.now(), term));
 }
 
-/** Whether a service has ended: it is neither pending nor active nor suspended. */
+/** Returns true if a service has ended: it is neither pending nor active nor suspended. */
 export function isOver({ status }: Service): boolean {
   return status !== "pending" && status !== "active" && status !== "suspended";
 }

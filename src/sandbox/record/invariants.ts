@@ -26,10 +26,10 @@ export interface BrokenInvariant {
 }
 
 export interface InvariantReport {
-  /** How many requests were checked: those in the log. */
+  /** Number of checked requests: those in the log. */
   checked: number;
   broken: BrokenInvariant[];
-  /** What may be intended, and is worth a look. */
+  /** Findings that may be intended. */
   doubtful: BrokenInvariant[];
 }
 

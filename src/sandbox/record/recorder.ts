@@ -115,7 +115,7 @@ export class Recorder {
   #request(...[at, token, exchange, addresses]: Parameters<OpenStep["request"]>): RequestStep {
     const { "idempotency-key": key, authorization } = exchange.requestHeaders;
     this.#standIns.learnToken(authorization);
-    // What was sent comes first: the answer may repeat it.
+    // The request comes first: the answer may repeat it.
     const sent = this.#sent(exchange.requestBody ?? "");
     const answer = answerOf(exchange, addresses);
     if (answer.body !== undefined) answer.body = this.#standIns.replaceEchoes(answer.body);

@@ -29,7 +29,7 @@ export function readable(given: Session | string): Session {
   return session;
 }
 
-/** How reports name a step. */
+/** Name of a step in reports. */
 export function titleOf(step: SessionStep): string {
   if (step.kind === "request") return `${step.method} ${step.path}`;
   return `${step.name}(${step.args.map((arg) => inWords(arg)).join(", ")})`;

@@ -57,7 +57,7 @@ export function verifyRequests(
     lines.push("No request was received. Check that the client uses the sandbox's address.");
   else {
     const nearest = judged.filter(({ differences }) => differences.length > 0);
-    // Of equally near ones, the latest is the likeliest.
+    // The latest of equally near requests is the likeliest.
     nearest.sort((a, b) => a.differences.length - b.differences.length || b.entry.id - a.entry.id);
     lines.push("The nearest others:", ...shown(nearest, (one) => `${title(one.entry)}: ${one.differences[0] ?? ""}`));
   }
@@ -69,7 +69,7 @@ function bounds({ times, at_least, at_most }: RequestExpectation): [number, numb
   return [at_least ?? (at_most === undefined ? 1 : 0), at_most ?? Number.POSITIVE_INFINITY];
 }
 
-/** How the entry differs from the expectation: the request first, then the answer. */
+/** Differences of an entry from the expectation: the request first, then the answer. */
 function differences(expected: RequestExpectation, entry: RequestEntry): string[] {
   const found: string[] = [];
   const { operation, method, path } = expected;

@@ -1,4 +1,4 @@
-/** What an account has besides orders (§4): client accounts (Manage track only), webhook subscriptions, invoices. */
+/** Collections of an account besides orders (§4): client accounts (Manage track only), webhook subscriptions, invoices. */
 import {
   billing,
   covers,

@@ -62,7 +62,7 @@ const HELD = new Set(["example.com", "example.org", "example.net", "google.com",
 
 const ENDED = new Set(["terminated", "cancelled", "fraud"]);
 
-/** Whether the name can be registered: it is not taken, and no order in the sandbox is for it. */
+/** Returns true if the name can be registered: it is not taken, and no order in the sandbox is for it. */
 function isAvailable(store: Store, domain: string): boolean {
   if (HELD.has(domain) || domain.startsWith("taken")) return false;
   return store.table("domains").find((order) => order.domain === domain && !ENDED.has(order.status)) === undefined;

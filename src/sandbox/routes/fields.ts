@@ -38,7 +38,7 @@ export class Fields {
     return values as { [K in keyof T]: Exclude<T[K], undefined> };
   }
 
-  /** Whether the field is present; null and a blank text count as absent. */
+  /** Returns true if the field is present; null and a blank text count as absent. */
   given(name: string): boolean {
     const value = this.#body[name];
     return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");

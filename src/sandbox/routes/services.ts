@@ -146,7 +146,7 @@ interface ServiceOrder {
   total: number;
 }
 
-/** Whether it is hosting, with a domain and a given panel password: shared and WordPress are, servers and desktops are not. */
+/** Returns true for hosting with a domain and a given panel password: shared and WordPress are, servers and desktops are not. */
 export function isHosting({ product_type }: Plan | Service): boolean {
   return product_type === "shared" || product_type === "wordpress";
 }

@@ -43,7 +43,7 @@ export type Reply =
   | { form: "sign_on"; url: string }
   /** A generated password, sent once. */
   | { form: "password"; password: string }
-  /** What an availability check found. */
+  /** Result of an availability check. */
   | { form: "checked"; results: { domain: string; available: boolean }[] }
   /** A background job was queued for the service, which is unchanged. */
   | { form: "queued"; message: string; service: Service }

@@ -1,7 +1,6 @@
 /**
- * The last stage of an answer: a rendering renames, wraps, rewrites and drops parts of the profile's answer. It is drawn at
- * random (`profile/drawn.ts`), and so reaches servers beyond the fixed values of the switches. It is data alone, so that it
- * can be printed and reduced. Everything is optional: an empty rendering changes nothing.
+ * The last stage of an answer: a rendering renames, wraps, rewrites and drops parts of the profile's answer, and so
+ * reaches servers beyond the fixed values of the switches. It is data alone, so that it can be printed and reduced. Everything is optional: an empty rendering changes nothing.
  */
 import type { RateState } from "../http/rate.ts";
 import { isObject, isText } from "../store/sound.ts";
@@ -48,7 +47,7 @@ export interface ListRendering {
   byId?: boolean;
   /** Further fields of the envelope. */
   more?: Readonly<Record<string, Json>>;
-  /** How long a new record is missing from lists, in seconds. */
+  /** Seconds for which a new record is missing from lists. */
   lagSeconds?: number;
 }
 

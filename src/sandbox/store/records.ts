@@ -208,7 +208,7 @@ export interface DomainOrder extends Owned {
   status: ServiceStatus;
 }
 
-/** When a delivery is attempted next; the id is the delivery's. */
+/** Time of the next attempt of a delivery; the id is the delivery's. */
 export interface Outgoing {
   id: number;
   due_at: string;

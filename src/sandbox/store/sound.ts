@@ -81,7 +81,7 @@ function ruleOf(collection: string, name: string): FieldRule | undefined {
   return HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
 }
 
-/** Whether a record of the collection can hold this. */
+/** Returns true if a record of the collection can hold this. */
 export function isSound(collection: string, name: string, value: unknown): boolean {
   if (value === null) return isNullable(collection, name);
   return ruleOf(collection, name)?.[0](value) ?? true;

@@ -15,7 +15,7 @@ export interface RowChange {
   row: { id: RecordId } | null;
 }
 
-/** Where committed transactions are kept. `write` is atomic: all of the changes or none. */
+/** Store of committed transactions. `write` is atomic: all of the changes or none. */
 export interface Persistence {
   load(): Iterable<{ collection: string; row: { id: RecordId } }>;
   write(changes: readonly RowChange[]): void;

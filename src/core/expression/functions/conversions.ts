@@ -127,7 +127,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    // Of an unknown value it is known only after apply.
+    // The type of an unknown value is known only after apply.
     run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
 

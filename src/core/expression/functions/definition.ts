@@ -36,7 +36,7 @@ export interface Parameter {
 
 export interface Definition {
   readonly parameters: readonly Parameter[];
-  /** Of all further arguments. */
+  /** Type of all further arguments. */
   readonly rest?: Parameter;
   /** The type of the result, as far as the arguments are known. @throws ArgumentError, CallError */
   readonly result: Type | ((args: readonly Typed[]) => Type);

@@ -63,7 +63,7 @@ function captured(match: Matcher, names: readonly (string | undefined)[], type: 
   return shape === "tuple" ? tuple(groups.map(([, group]) => group)) : object(groups);
 }
 
-/** Where to continue after an empty match: after the next character. */
+/** Continues after the next character if the match is empty. */
 function next(subject: string, at: number): number {
   return at + ((subject.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }

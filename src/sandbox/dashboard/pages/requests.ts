@@ -148,7 +148,7 @@ export function ratePictures(visit: Visit): Html {
   return html`<ul class="rates">${rates.map((rate) => html`<li>${picture(rate, entries, visit)}</li>`)}</ul>`;
 }
 
-/** How room becomes free, by the rule of the profile. */
+/** Way in which room becomes free, by the rule of the profile. */
 const AGAIN: Readonly<Record<Profile["rate"], string>> = {
   fixed: "the window closes",
   sliding: "one more",

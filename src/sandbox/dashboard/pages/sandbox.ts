@@ -77,7 +77,7 @@ function due(visit: Visit): Html {
   });
 }
 
-/** What falls due at one time, of one sort, in one account. */
+/** Steps of one sort that fall due at one time in one account. */
 type Group = readonly [Upcoming, ...Upcoming[]];
 
 function agenda({ control }: Visit, most: number): Group[] {

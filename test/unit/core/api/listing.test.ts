@@ -677,7 +677,7 @@ describe("pages after the first", () => {
     const [asked, ahead]: [number[], number[]] = [[], []];
     let open = 0;
     const lists = new HostLists();
-    lists.learnFirst(1);
+    lists.first = 1;
     const fetchPage = async (number: number) => {
       asked.push(number);
       if (open > 0) ahead.push(number);
@@ -720,7 +720,7 @@ describe("pages after the first", () => {
   it("cost nine requests at most where the first promises what is not there, and the list is refused as incomplete", async () => {
     const asked: number[] = [];
     const lists = new HostLists();
-    lists.learnFirst(1);
+    lists.first = 1;
     const fetchPage = async (number: number) => {
       asked.push(number);
       return { json: { ...page(number, 1), meta: { current_page: number, last_page: 1000 } } };

@@ -104,7 +104,7 @@ describe("a list that must be whole", () => {
                 : sorted.sort((a, b) => ((a * 7919) % 61) - ((b * 7919) % 61));
           const host = setUp({ cap, says }, rows, events);
           const lists = new HostLists();
-          lists.learnFirst(1);
+          lists.first = 1;
           try {
             const { ids: found, reading } = await host.read(lists, asksForMore ? cap + 5 : cap);
             expect(reading?.isWhole).toBe(true);
@@ -200,7 +200,7 @@ describe("a host that states nothing of its pages", () => {
   /** Services, then 40 lists of grants, as they are read with one client. */
   const cost = async (cap: number, services: number, grants: number) => {
     const lists = new HostLists();
-    lists.learnFirst(1);
+    lists.first = 1;
     const requests: number[] = [];
     for (const [endpoint, count] of [
       ["listServices", services] as const,

@@ -523,7 +523,7 @@ describe("a declaration without templates", () => {
         const diags = new DiagnosticCollector();
         const { documents, complete } = expand(trees, kinds, diags, STRICT_LIMITS);
         expect(complete).toBe(true);
-        for (const [i, tree] of documents.entries()) expect(tree).toBe(trees[i]);
+        for (const [i, tree] of documents.entries()) expect(tree).toStrictEqual(trees[i]);
       }),
     );
   });
@@ -534,6 +534,6 @@ describe("a declaration without templates", () => {
     const read = readYaml({ path: "a.yaml", text }, 0, diags);
     const once = expand(read.documents, kinds, diags, STRICT_LIMITS).documents;
     const twice = expand(once, kinds, diags, STRICT_LIMITS).documents;
-    expect(twice[0]).toBe(once[0]);
+    expect(twice[0]).toStrictEqual(once[0]);
   });
 });

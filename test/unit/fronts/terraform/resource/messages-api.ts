@@ -45,7 +45,7 @@ async function unanswered(): Promise<readonly Diagnostic[]> {
   const baseUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const options = { baseUrl, dispatcher, clock: testClock(), timeoutMs: 1, maxResponseBytes: 10 };
   try {
-    return await failureOf(() => send(options)(requestOf("listServices")));
+    return await failureOf(() => send(options, requestOf("listServices")));
   } finally {
     await dispatcher.destroy();
     server.closeAllConnections();

@@ -1,6 +1,6 @@
 /** Random choices from a seed, and what they make of the records and words that the specification leaves open. */
 import { createHash } from "node:crypto";
-import type { Json } from "../shape/rendering.ts";
+import type { Json } from "../../src/sandbox/shape/rendering.ts";
 
 /** Random choices from a seed: the same seed draws the same values in the same order. */
 export class Draw {

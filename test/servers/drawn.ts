@@ -4,7 +4,7 @@
  * removed alone, so that a failure of a client can be narrowed down to its cause.
  */
 
-import { type Json, put } from "../shape/rendering.ts";
+import { type Json, put } from "../../src/sandbox/shape/rendering.ts";
 import {
   type Add,
   accounts,
