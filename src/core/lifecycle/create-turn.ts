@@ -1,6 +1,7 @@
 import type { CreateNote, CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
-import { type Change, errorOf, HostformError, type JsonObject } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Change, HostformError, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
@@ -152,28 +153,14 @@ function noting(writer: Writer, turn: CreateTurn, begin: () => void): Writer {
   };
 }
 
-/** Nothing shows it but this machine's memory of another run. */
+/** Only the memory of this machine shows the object of another run. */
 function madeElsewhere(
-  kind: Kind,
+  { noun, naturalKey }: Kind,
   { address }: Change,
   planned: JsonObject,
   { at, outcome }: EarlierCreate,
 ): HostformError {
-  const object = String(kind.naturalKey(planned));
-  const when = new Date(at).toISOString();
-  const summary =
-    outcome === "made"
-      ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
-      : `Another run on this machine requested the ${kind.noun} of ${address} at ${when}, and its answer was lost`;
-  const diagnostic = errorOf("plan.exists", summary, {
-    detail: `That run uses another state. The API cannot show a ${kind.noun}, and a second order would cost money. No request was sent.`,
-    object,
-    remedies: [
-      { do: "import", id: object, when: "it was ordered and is to be managed here" },
-      { do: "order_anyway" },
-      "Otherwise remove this block.",
-    ],
-    address,
-  });
-  return new HostformError([diagnostic]);
+  const object = String(naturalKey(planned));
+  const about = { address, noun, object, at: new Date(at).toISOString(), isLost: outcome !== "made" };
+  return new HostformError([problem("plan.exists/elsewhere", about)]);
 }

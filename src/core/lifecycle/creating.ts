@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Change,
@@ -78,12 +79,7 @@ export const notSent = (error: unknown): boolean => error instanceof ApiError &&
 /** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
   const causes = error instanceof HostformError ? error.diagnostics : [];
-  const summary = `The order of ${address} that left at ${since} was refused when it was sent again`;
-  const again = errorOf("plan.pending", summary, {
-    detail: "The original request was sent again, unchanged. What is declared now counts once that one is resolved.",
-    remedies: [{ do: "resolve", as: "absent", when: "it was not carried out then", sent: body ?? {} }],
-    address,
-  });
+  const again = problem("plan.pending/repeated", { address, since, sent: body ?? {} });
   return new HostformError([...causes, again], { cause: error });
 }
 

@@ -1,0 +1,91 @@
+/** Messages about creates without an answer. */
+import type { Json, JsonObject } from "../model/index.ts";
+import { type Catalogue, either, error } from "./message.ts";
+import { inJson, type Objects, type Resource, which } from "./objects.ts";
+
+/** The reason why hostform is not sure that a create made an object. */
+interface Doubt {
+  /** The object shows a value in another form than it was sent. */
+  readonly form?: { readonly name: string; readonly is: Json; readonly sent: Json } | undefined;
+  /** Names of the attributes that the API does not show in a readable form. Empty: none. */
+  readonly hidden: string;
+  /** An object with another creation time than the request. */
+  readonly created?: { readonly id: string; readonly at: string } | undefined;
+  /** Time of the first request (ISO 8601). */
+  readonly since: string;
+}
+
+function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
+  if (form)
+    return `Its ${form.name} is ${inJson(form.is)}; the request had ${inJson(form.sent)}. A host may rewrite it.`;
+  if (hidden !== "") return `The API shows no readable ${hidden}.`;
+  if (created)
+    return `${created.id} was created at ${created.at}, the request left at ${since}. The clocks may differ.`;
+  return `Nothing else shows who created ${ids.length === 1 ? "it" : "them"}.`;
+}
+
+/** The answer to the user's decision about a pending create: the object is not its result. */
+interface Rejected extends Resource {
+  readonly id: string;
+}
+
+export const creates = {
+  "plan.pending/blind": either(({ address, noun }: Resource) => ({
+    summary: `The request for ${address} has no answer: it may be ordered`,
+    detail: `The API cannot show a ${noun}, so hostform does not send the request again.`,
+    remedies: [{ do: "resolve" }],
+  })),
+  "plan.pending/accepted": either(({ address, noun }: Resource) => ({
+    summary: `The API accepted the request for ${address}, but no list shows the ${noun} yet`,
+    detail: `Its answer names no ${noun}; a job may create it. Each run looks for it, and none sends the request again.`,
+    remedies: ["Apply again later.", { do: "resolve", as: "absent", when: "it was not created" }],
+  })),
+  "plan.pending/undecided": either((given: Objects & Doubt & { isAccepted: boolean }) => {
+    const { address, noun, ids, object, isAccepted } = given;
+    const answer = isAccepted
+      ? `The API accepted the request, but its answer names no ${noun}.`
+      : "The answer was lost.";
+    const one = ids.length === 1;
+    return {
+      summary: `The create of ${address} has no clear answer: it may be ${which(given)}`,
+      detail: `${answer} ${one ? "This one is" : "These are"} new since the request. ${reason(given)}`,
+      remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
+    };
+  }),
+  "plan.pending/changed": error(({ address, noun, id }: Rejected) => ({
+    summary: `${address} is not ${noun} ${id}: the account changed since the plan`,
+    detail: `The plan adopts that ${noun} for a create without an answer. No request was sent.`,
+    remedies: ["Plan again, then apply."],
+  })),
+  "plan.pending/repeated": error(({ address, since, sent }: { address: string; since: string; sent: JsonObject }) => ({
+    summary: `The API refused the repeated order of ${address}`,
+    detail: `The request of ${since} has no answer, and hostform sent it again unchanged. A changed declaration counts after it is resolved.`,
+    remedies: [{ do: "resolve", as: "absent", when: "the first request ordered nothing", sent }],
+  })),
+  "plan.exists/elsewhere": error(
+    ({ address, noun, object, at, isLost }: Resource & { object: string; at: string; isLost: boolean }) => ({
+      summary: `Another run on this machine ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
+      detail: `That run uses another state. The API cannot show a ${noun}, and a second order costs money. No request was sent for ${address}.`,
+      remedies: [
+        { do: "import", id: object, when: "it was ordered and this state is to manage it" },
+        { do: "order_anyway" },
+        "Otherwise remove this block.",
+      ],
+    }),
+  ),
+  "usage/held": error(({ address, noun, id, owner }: Rejected & { owner: string }) => ({
+    summary: `${address} cannot adopt ${noun} ${id}: it is already in the state, as ${owner}`,
+    detail: "Only one address can manage an object.",
+    remedies: ["Name the object that the request created."],
+  })),
+  "usage/sibling": error(({ address, noun, id, sibling }: Rejected & { sibling: string }) => ({
+    summary: `${address} cannot adopt ${noun} ${id}: ${sibling} requested its natural key`,
+    detail: `The create of ${sibling} has no answer either.`,
+    remedies: [`Resolve ${sibling} first.`],
+  })),
+  "usage/other": error(({ address, noun, id, isOlder }: Rejected & { isOlder: boolean }) => ({
+    summary: `${address} cannot adopt ${noun} ${id}: the request did not create it`,
+    detail: isOlder ? "It existed before the request left." : "Its natural key is not the requested one.",
+    remedies: [{ do: "import", id, when: "this address is to manage it" }],
+  })),
+} satisfies Catalogue;

@@ -1,0 +1,152 @@
+/** Messages about an object of the account beside the resource that is, or may be, the same. */
+import { type AttributePath, type Json, type Remedy, some } from "../model/index.ts";
+import { type Catalogue, error, warning } from "./message.ts";
+
+/** The resource that a message is about. */
+export interface Resource {
+  readonly address: string;
+  /** "service": the noun of its kind. */
+  readonly noun: string;
+}
+
+/** Objects of the account. */
+export interface Objects extends Resource {
+  readonly ids: readonly string[];
+  /** The domain, e-mail address or other name of the first one. */
+  readonly label?: string | undefined;
+  /** Id of the first one, as `import` takes it. */
+  readonly object: string | undefined;
+  /** Each object costs money. */
+  readonly isPaid: boolean;
+}
+
+interface Gone extends Resource {
+  readonly object: string;
+  /** "no longer exists". */
+  readonly how: string;
+}
+
+/** A declared value beside the value of the object. */
+interface Difference extends Resource {
+  readonly attribute: AttributePath;
+  readonly was: string;
+  readonly becomes: string;
+  /** The old value, for a remedy. Absent: a secret, or unknown. */
+  readonly value?: Json;
+  readonly isSecret: boolean;
+}
+
+/** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
+export function which({ noun, ids, label }: Pick<Objects, "noun" | "ids" | "label">): string {
+  if (ids.length > 1) return `one of the ${noun}s ${some(ids)}`;
+  return `${noun} ${ids[0]}${label === undefined ? "" : ` (${label})`}`;
+}
+
+export const inJson = (value: Json): string => JSON.stringify(value);
+
+const differs = ({ noun, attribute: [name], was, becomes, isSecret }: Difference) =>
+  isSecret
+    ? `The declaration has another value, which is secret.`
+    : `The ${noun} has ${name} ${was}; the declaration has ${becomes}.`;
+
+const ANOTHERS = "If it belongs to someone else, declare other values.";
+
+const importIf = (when: string, { ids, object }: Objects): Remedy =>
+  ids.length === 1 && object !== undefined ? { do: "import", id: object, when } : { do: "import", when };
+
+export const objects = {
+  "plan.immutable": error((given: Difference & { isPaid: boolean }) => {
+    const { address, attribute, value, isPaid } = given;
+    const name = String(attribute[0]);
+    return {
+      summary: `The API cannot change ${name} of ${address}`,
+      detail: `${differs(given)}${isPaid ? " hostform never orders a replacement automatically." : ""}`,
+      remedies: [{ do: "redeclare", attribute: name, ...(value !== undefined && { value }), paid: isPaid }],
+    };
+  }),
+  "plan.mismatch": error((given: Difference & { id: string }) => {
+    const { address, noun, id, attribute, value } = given;
+    const name = String(attribute[0]);
+    return {
+      summary: `${address} cannot adopt ${noun} ${id}: the API cannot change its ${name}`,
+      detail: differs(given),
+      remedies: [{ do: "correct_import", attribute: name, ...(value !== undefined && { value }) }],
+    };
+  }),
+  "config.duplicate": error(({ address, noun, other }: Resource & { other: string }) => ({
+    summary: `${address} and ${other} declare the same ${noun}`,
+    detail: "Both have the same natural key. No request was sent.",
+    remedies: ["Remove one of the two, or correct the values that they refer to."],
+  })),
+  "plan.exists/held": error((given: Objects & { owner: string }) => ({
+    summary: `${given.address} already exists as ${which(given)}, which ${given.owner} manages`,
+    detail: "Only one address can manage an object.",
+    remedies: [{ do: "move", from: given.owner, when: "it was renamed" }, "If you want two, declare other values."],
+  })),
+  "plan.exists/replaced": error((given: Objects & { id: string }) => ({
+    summary: `${given.noun} ${given.id} of ${given.address} is gone, and ${which(given)} is in its place`,
+    detail: "The state does not track the new one at this address.",
+    remedies: [{ do: "import", ...(given.object !== undefined && { id: given.object }), forgetFirst: true }, ANOTHERS],
+  })),
+  "plan.exists": error((given: Objects) => ({
+    summary: `${given.address} already exists as ${which(given)}`,
+    detail: `It is not in the state. hostform does not ${given.isPaid ? "order" : "create"} a second one.`,
+    remedies: [{ do: "import", ...(given.object !== undefined && { id: given.object }) }, ANOTHERS],
+  })),
+  "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
+    summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
+    remedies: ["Correct the id of the import, or remove the import."],
+  })),
+  "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
+    summary: `${address}: ${noun} ${object} ${how}`,
+    detail: "hostform does not order it again automatically, because an order raises an invoice.",
+    remedies: ["Remove its block if you no longer want it.", { do: "reorder" }],
+  })),
+  "plan.unreadable": error((given: Objects & { hidden: string }) => ({
+    summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
+    detail: `hostform creates no second ${given.noun}. The specification does not define how the API shows ${given.hidden}.`,
+    remedies: [
+      { do: "import", ...(given.object !== undefined && { id: given.object }), when: "it is the declared one" },
+      "If it is another one, import it under an address of its own, or remove it.",
+      { do: "report_shape" },
+    ],
+  })),
+  "plan.lookalike": error((given: Objects) => {
+    const [are, have] = given.ids.length === 1 ? ["is", "It has"] : ["are", "They have"];
+    return {
+      summary: `${given.address} may be ${which(given)}, which ${are} not in the state`,
+      detail: `${have} the same plan, and without a domain nothing distinguishes them. The state may be lost.`,
+      remedies: [importIf("it is", given), { do: "order_anyway" }],
+    };
+  }),
+  "plan.lookalike/similar": error((given: Objects & { name: string; is: Json; declared: Json }) => ({
+    summary: `${given.address} may be ${which(given)}, which ${given.ids.length === 1 ? "is" : "are"} not in the state`,
+    detail: `Its ${given.name} is ${inJson(given.is)}; the declaration has ${inJson(given.declared)}. A host may rewrite or cut it. The state may be lost.`,
+    remedies: [importIf("it is", given), { do: "order_anyway" }],
+  })),
+  "plan.lookalike/renamed": error(({ address, former }: { address: string; former: string }) => ({
+    summary: `${address} may be ${former} under a new name`,
+    detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
+    remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
+  })),
+  "plan.unknown_date": warning(
+    ({ address, attribute: [name], is }: { address: string; attribute: AttributePath; is: Json }) => ({
+      summary: `hostform cannot read ${name} of ${address}: the API shows ${inJson(is)}`,
+      detail: `hostform plans no change on an unreadable date, so ${name} keeps its value.`,
+      remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
+    }),
+  ),
+  "api.form": warning(
+    ({
+      address,
+      noun,
+      attribute: [name],
+      sent,
+      is,
+    }: Resource & { attribute: AttributePath; sent: Json; is: Json }) => ({
+      summary: `The API shows ${name} of ${address} as ${inJson(is)}; hostform sent ${inJson(sent)}`,
+      detail: `The API created the ${noun} and writes the value differently. hostform treats both as equal.`,
+      remedies: ["If you meant another value, declare it as the API shows it."],
+    }),
+  ),
+} satisfies Catalogue;

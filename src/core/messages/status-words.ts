@@ -1,0 +1,84 @@
+/** Messages about a status that hostform does not understand, or that does not permit a change yet. */
+import type { Json, QueuedJob, Remedy } from "../model/index.ts";
+import { type Catalogue, error, warning } from "./message.ts";
+import { inJson, type Resource } from "./objects.ts";
+
+interface Status extends Resource {
+  /** Alias of the provider whose `status_words` gives the word a meaning. */
+  readonly provider: string;
+  readonly status: Json | undefined;
+  /** The job that hostform last requested, unless its end is known. */
+  readonly job: QueuedJob | undefined;
+}
+
+type Unknown = Status & { readonly names: readonly string[] };
+
+const unknown = ({ status }: Status) =>
+  status == null ? "the API shows no status" : `its status ${inJson(status)} is unknown`;
+
+const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
+
+const when = (before: string | null) => (before === null ? "" : `, at status ${inJson(before)}`);
+
+const evidence = ({ noun, job }: Status) =>
+  `${job === undefined ? "" : `hostform requested ${suspension(job)} at ${job.since}${when(job.before)}. `}hostform changes no ${noun} whose status is unknown.`;
+
+/** After a requested job, the likely meaning is its result; else only the object itself shows the right remedy. */
+function remedy({ status, provider, job }: Status): Remedy {
+  if (status == null) return "Compare it with the dashboard. hostform waits until the API shows a status.";
+  const map = { do: "map_status", provider, word: status } as const;
+  if (job !== undefined) {
+    const shows = job.toward === "suspended" ? "suspended" : "up again";
+    return { ...map, phases: [job.toward], when: `the dashboard shows it as ${shows}` };
+  }
+  return { ...map, phases: /suspen|paus/i.test(String(status)) ? ["suspended", "live"] : ["live", "suspended"] };
+}
+
+const because = (given: Status) => ({ detail: evidence(given), remedies: [remedy(given)] });
+
+export const statusWords = {
+  "plan.unknown_status/unchanged": warning((given: Unknown) => ({
+    summary: `hostform does not change ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    ...because(given),
+  })),
+  "plan.unknown_status/unchecked": warning((given: Unknown) => ({
+    summary: `hostform cannot compare ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    ...because(given),
+  })),
+  "plan.unknown_status/ordered": warning((given: Unknown) => ({
+    summary: `hostform did not set ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    ...because(given),
+  })),
+  "plan.unknown_status/ended": error((given: Status & { job: QueuedJob }) => ({
+    summary: `hostform cannot confirm ${suspension(given.job)} of ${given.address}: ${unknown(given)}`,
+    ...because(given),
+  })),
+  "plan.prevented/status": error((given: Status) => ({
+    summary: `hostform cannot remove ${given.address} yet: ${unknown(given)}`,
+    detail: `The recorded deletion_policy is "suspend". ${evidence(given)}`,
+    remedies: [remedy(given), { do: "forget" }],
+  })),
+  "apply.waiting/lists": warning(({ address, noun, waitsFor }: Resource & { waitsFor: string }) => ({
+    summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of it until it is live`,
+    remedies: [{ do: "apply_again" }],
+  })),
+  "apply.waiting/live": error(
+    ({
+      what,
+      noun,
+      id,
+      why,
+      refusal,
+    }: {
+      what: string;
+      noun: string;
+      id: string;
+      why: string | undefined;
+      refusal: string;
+    }) => ({
+      summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
+      detail: refusal,
+      remedies: [`Run it again when the ${noun} is live. The host provisions it when its invoice is paid.`],
+    }),
+  ),
+} satisfies Catalogue;
