@@ -64,13 +64,8 @@ export function unknownPhase(
   subject: Subject,
   { left, unseen }: { left: readonly string[]; unseen: readonly string[] },
 ): Diagnostic {
-  const [name = "", ...more] = left.length > 0 ? left : unseen;
-  const variant = left.length > 0 ? "unchanged" : "unchecked";
-  return problem(`plan.unknown_status/${variant}`, {
-    ...stated(subject),
-    names: [name, ...more],
-    attribute: [name],
-  });
+  const [variant, names] = left.length > 0 ? (["unchanged", left] as const) : (["unchecked", unseen] as const);
+  return problem(`plan.unknown_status/${variant}`, { ...stated(subject), names, attribute: names.slice(0, 1) });
 }
 
 /** A removal that begins with a suspension waits for a status that hostform understands. */

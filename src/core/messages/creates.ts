@@ -31,7 +31,7 @@ interface Rejected extends Resource {
 
 export const creates = {
   "plan.pending/blind": either(({ address, noun }: Resource) => ({
-    summary: `The request for ${address} has no answer: it may be ordered`,
+    summary: `${address} may already be ordered: the answer to its request was lost`,
     detail: `The API cannot show a ${noun}, so hostform does not send the request again.`,
     remedies: [{ do: "resolve" }],
   })),
@@ -42,13 +42,13 @@ export const creates = {
   })),
   "plan.pending/undecided": either((given: Objects & Doubt & { isAccepted: boolean }) => {
     const { address, noun, ids, object, isAccepted } = given;
-    const answer = isAccepted
-      ? `The API accepted the request, but its answer names no ${noun}.`
-      : "The answer was lost.";
     const one = ids.length === 1;
+    const answer = isAccepted
+      ? `the API accepted its create and named no ${noun}`
+      : "the answer to its create was lost";
     return {
-      summary: `The create of ${address} has no clear answer: it may be ${which(given)}`,
-      detail: `${answer} ${one ? "This one is" : "These are"} new since the request. ${reason(given)}`,
+      summary: `${address} may be ${which(given)}: ${answer}`,
+      detail: `${one ? `The ${noun} is` : `The ${noun}s are`} new since the request. ${reason(given)}`,
       remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
     };
   }),

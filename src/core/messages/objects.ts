@@ -46,8 +46,10 @@ export const inJson = (value: Json): string => JSON.stringify(value);
 
 const differs = ({ noun, attribute: [name], was, becomes, isSecret }: Difference) =>
   isSecret
-    ? `The declaration has another value, which is secret.`
+    ? "The declaration has another value, which is secret."
     : `The ${noun} has ${name} ${was}; the declaration has ${becomes}.`;
+
+const LOST = "The state may have been lost.";
 
 const ANOTHERS = "If it belongs to someone else, declare other values.";
 
@@ -84,23 +86,30 @@ export const objects = {
     remedies: [{ do: "move", from: given.owner, when: "it was renamed" }, "If you want two, declare other values."],
   })),
   "plan.exists/replaced": error((given: Objects & { id: string }) => ({
-    summary: `${given.noun} ${given.id} of ${given.address} is gone, and ${which(given)} is in its place`,
-    detail: "The state does not track the new one at this address.",
+    summary: `${given.address}: ${given.noun} ${given.id} is gone, and ${which(given)} is in its place`,
+    detail: `The state still has ${given.noun} ${given.id} at this address.`,
     remedies: [{ do: "import", ...(given.object !== undefined && { id: given.object }), forgetFirst: true }, ANOTHERS],
   })),
-  "plan.exists": error((given: Objects) => ({
-    summary: `${given.address} already exists as ${which(given)}`,
-    detail: `It is not in the state. hostform does not ${given.isPaid ? "order" : "create"} a second one.`,
-    remedies: [{ do: "import", ...(given.object !== undefined && { id: given.object }) }, ANOTHERS],
-  })),
+  "plan.exists": error((given: Objects) => {
+    const { address, noun, ids, object, isPaid } = given;
+    const [summary, are] =
+      ids.length === 1
+        ? [`${address} already exists as ${which(given)}`, `The ${noun} is`]
+        : [`${address} matches ${ids.length} existing ${noun}s: ${some(ids)}`, `The ${noun}s are`];
+    return {
+      summary,
+      detail: `${are} not in the state, and hostform does not ${isPaid ? "order" : "create"} another one.`,
+      remedies: [{ do: "import", ...(object !== undefined && { id: object }) }, ANOTHERS],
+    };
+  }),
   "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
     summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
     remedies: ["Correct the id of the import, or remove the import."],
   })),
   "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
     summary: `${address}: ${noun} ${object} ${how}`,
-    detail: "hostform does not order it again automatically, because an order raises an invoice.",
-    remedies: ["Remove its block if you no longer want it.", { do: "reorder" }],
+    detail: `hostform does not order the ${noun} again automatically, because an order raises an invoice.`,
+    remedies: [`If you no longer want the ${noun}, remove its block.`, { do: "reorder" }],
   })),
   "plan.unreadable": error((given: Objects & { hidden: string }) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
@@ -112,16 +121,17 @@ export const objects = {
     ],
   })),
   "plan.lookalike": error((given: Objects) => {
-    const [are, have] = given.ids.length === 1 ? ["is", "It has"] : ["are", "They have"];
+    const { address, noun, ids } = given;
+    const [are, have] = ids.length === 1 ? ["is", `${noun} has`] : ["are", `${noun}s have`];
     return {
-      summary: `${given.address} may be ${which(given)}, which ${are} not in the state`,
-      detail: `${have} the same plan, and without a domain nothing distinguishes them. The state may be lost.`,
+      summary: `${address} may be ${which(given)}, which ${are} not in the state`,
+      detail: `The ${have} the same plan. Without a domain, nothing distinguishes them. ${LOST}`,
       remedies: [importIf("it is", given), { do: "order_anyway" }],
     };
   }),
   "plan.lookalike/similar": error((given: Objects & { name: string; is: Json; declared: Json }) => ({
     summary: `${given.address} may be ${which(given)}, which ${given.ids.length === 1 ? "is" : "are"} not in the state`,
-    detail: `Its ${given.name} is ${inJson(given.is)}; the declaration has ${inJson(given.declared)}. A host may rewrite or cut it. The state may be lost.`,
+    detail: `Its ${given.name} is ${inJson(given.is)}; the declaration has ${inJson(given.declared)}. A host may rewrite or cut it. ${LOST}`,
     remedies: [importIf("it is", given), { do: "order_anyway" }],
   })),
   "plan.lookalike/renamed": error(({ address, former }: { address: string; former: string }) => ({

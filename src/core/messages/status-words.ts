@@ -18,10 +18,10 @@ const unknown = ({ status }: Status) =>
 
 const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
 
-const when = (before: string | null) => (before === null ? "" : `, at status ${inJson(before)}`);
+const then = (before: string | null) => (before === null ? "" : `, when the status was ${inJson(before)}`);
 
 const evidence = ({ noun, job }: Status) =>
-  `${job === undefined ? "" : `hostform requested ${suspension(job)} at ${job.since}${when(job.before)}. `}hostform changes no ${noun} whose status is unknown.`;
+  `${job === undefined ? "" : `hostform requested ${suspension(job)} at ${job.since}${then(job.before)}. `}hostform changes no ${noun} whose status is unknown.`;
 
 /** After a requested job, the likely meaning is its result; else only the object itself shows the right remedy. */
 function remedy({ status, provider, job }: Status): Remedy {
