@@ -46,21 +46,48 @@ export function accountElsewhere(outcome: "made" | "unknown"): Account {
   return new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns);
 }
 
+type Parts = Pick<ApplyContext, "account" | "writer" | "parentKind">;
+
+/** Members of the groups of a context, beside each other. */
+export type Context = Partial<
+  Parts & ApplyContext["run"] & ApplyContext["records"] & ApplyContext["watch"] & NonNullable<ApplyContext["secrets"]>
+>;
+
 /** A run of the project `acme`. It does not wait; what it records is kept, in order, as it was at that moment. */
-export function fakeRun(account: Account, writer: Writer, over: Partial<ApplyContext> = {}) {
+export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
   const records: (ResourceState | "dropped")[] = [];
+  const {
+    account = own,
+    writer = sender,
+    project = "acme",
+    stop,
+    owner,
+    adoptsOrders,
+    pause = async () => undefined,
+    ...more
+  } = over;
+  const { wait = async () => undefined, confirm, outputs, read, parentKind, ...recorded } = more;
   const context: ApplyContext = {
     account,
     writer,
-    project: "acme",
-    pause: async () => undefined,
-    save: async (resource) => void records.push(structuredClone(resource)),
-    drop: async () => void records.push("dropped"),
-    wait: async () => undefined,
-    ...over,
+    parentKind,
+    run: { project, pause, ...given({ stop, owner, adoptsOrders }) },
+    records: {
+      save: async (resource) => void records.push(structuredClone(resource)),
+      drop: async () => void records.push("dropped"),
+      ...recorded,
+    },
+    watch: { wait, ...given({ confirm }) },
+    secrets: given({ outputs, read }),
   };
   return { context, records };
 }
+
+/** The members that have a value. */
+const given = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 
 /** Applies a change with what it declares. @returns what it came to; the error when it failed and says why. */
 export async function outcomeOf(kind: Kind, change: Change, context: ApplyContext): Promise<Applied | HostformError> {

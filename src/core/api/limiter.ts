@@ -8,8 +8,8 @@ import {
   type RequestOutlook,
 } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { cancelled, FailedAttempt, tooLate } from "./failed-attempt.ts";
 import type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
 import { RollingWindow, WINDOW_MS } from "./rolling-window.ts";
 

@@ -133,8 +133,8 @@ class Work {
 
   async replaceDeleteFirst(): Promise<Applied> {
     await this.#delete(this.#attributes);
-    await this.#context.drop(this.#change.address);
-    await this.#create(() => this.#context.drop(this.#change.address));
+    await this.#context.records.drop(this.#change.address);
+    await this.#create(() => this.#context.records.drop(this.#change.address));
     return this.#end();
   }
 
@@ -146,7 +146,7 @@ class Work {
     }
     // Suspended only when that can be seen: until then it is not forgotten, and the next run looks again.
     if (this.#awaiting !== undefined) return this.#end();
-    await this.#context.drop(this.#change.address);
+    await this.#context.records.drop(this.#change.address);
     return { ...this.#end(), attributes: null };
   }
 
@@ -173,10 +173,16 @@ class Work {
   async #awaitLive(early: NotLiveYet): Promise<string | undefined> {
     const { kind, service } = early;
     if (service.phase === "live") return undefined;
-    const { account, wait } = this.#context;
+    const { account, watch } = this.#context;
     const why = await whyWaiting(account, early);
     if (why !== undefined) return why;
-    const found = await wait(kind, this.#change.address, service.id, undefined, ({ phase }) => phase !== "pending");
+    const found = await watch.wait(
+      kind,
+      this.#change.address,
+      service.id,
+      undefined,
+      ({ phase }) => phase !== "pending",
+    );
     return found?.phase === "live" ? undefined : "it is paid, and still being provisioned";
   }
 
@@ -246,7 +252,7 @@ class Work {
    * @param next the generation of the next order, where the key of the refused one is used up.
    */
   async #putBack(next?: number): Promise<void> {
-    const { prior, save, drop } = this.#context;
+    const { prior, save, drop } = this.#context.records;
     if (prior !== undefined && prior.private.pending === undefined) {
       if (next === undefined) return save(prior);
       // Of a service that is gone, the generation is its own: the next order takes one more.
@@ -290,7 +296,13 @@ class Work {
   async #wait(job: QueuedJob): Promise<void> {
     const { address } = this.#change;
     const done = ({ phase }: Remote) => phase === job.toward;
-    const remote = await this.#context.wait(this.#kind, address, String(this.#attributes.id), this.#parent(), done);
+    const remote = await this.#context.watch.wait(
+      this.#kind,
+      address,
+      String(this.#attributes.id),
+      this.#parent(),
+      done,
+    );
     if (remote === undefined) this.#awaiting = "job";
     else {
       this.#attributes = refreshed(this.#kind, this.#attributes, remote, this.#mark.shown);
@@ -365,7 +377,7 @@ class Work {
   }
 
   async #save(mark: PrivateMark = this.#mark): Promise<void> {
-    await this.#context.save(recordOf(this.#kind, this.#change, this.#attributes, mark));
+    await this.#context.records.save(recordOf(this.#kind, this.#change, this.#attributes, mark));
   }
 
   #end(): Applied {

@@ -25,7 +25,7 @@ export async function createKeyed(
   planned: JsonObject,
   context: CreateContext,
 ): Promise<Created> {
-  const { account, writer, project, unmark } = context;
+  const { account, writer, run, unmark } = context;
   const { pending, generation = 1 } = change.private;
   const open = new OpenCreate(kind, change, planned, context);
   const found = pending && (await open.settle());
@@ -37,7 +37,7 @@ export async function createKeyed(
   const alike = live.filter(like);
   if (pending === undefined) refuseTwin(kind, change, planned, alike, plans, context);
 
-  const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
+  const key = idempotencyKey(run.project, kind.orderReference?.(planned) ?? change.address, generation);
   const fresh = kind.create(planned, key);
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
   const subject = subjectOf(kind, change, context);
@@ -66,7 +66,7 @@ export async function createKeyed(
     return { ...newlyListed(listed, context), invoice: made.invoice };
   }
 
-  const owner = made.id === null ? undefined : context.claimId?.(kind, made.id, made.attributes);
+  const owner = made.id === null ? undefined : context.records.claimId?.(kind, made.id, made.attributes);
   if (owner !== undefined) {
     await unmark();
     const summary = `The API answered the order of ${change.address} with ${kind.noun} ${made.id}, which is already ${owner}`;
@@ -85,7 +85,7 @@ export async function createKeyed(
     return looksOld(made, account) ? { ...made, mayBeGone: true } : made;
   }
   await refuseOther(kind, change, planned, earlier, context);
-  if (pending === undefined && context.adoptsOrders === false) {
+  if (pending === undefined && run.adoptsOrders === false) {
     await unmark();
     throw new HostformError([existing(subject, [earlier])]);
   }
@@ -114,13 +114,13 @@ async function namedBy(
   kind: Kind,
   { id }: Created,
   like: (remote: Remote) => boolean,
-  { account, claimId }: CreateContext,
+  { account, records }: CreateContext,
 ): Promise<Remote | undefined> {
   if (id === null) return undefined;
   account.forget(kind);
   const listed = (await account.list(kind)).get(id);
   if (listed === undefined || listed.phase === "gone" || !like(listed)) return undefined;
-  return claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
+  return records.claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
 /** The object of an order of this run, as the list shows it. */
@@ -179,7 +179,7 @@ function refuseTwin(
   plans: readonly PlanRecord[],
   context: CreateContext,
 ): void {
-  const { siblings, replaces } = context;
+  const { siblings, replaces } = context.records;
   const subject = subjectOf(kind, change, context);
   const live = alike.filter((remote) => remote.phase !== "gone" && !replaces?.(remote));
   const twins = live.filter(({ attributes }) => matches(kind, planned, attributes));
@@ -207,9 +207,9 @@ export async function confirmMade(
   kind: Kind,
   change: Change,
   { id, mayBeGone }: Created,
-  { account, confirm, markGone }: Pick<ApplyContext, "account" | "confirm"> & Pick<CreateContext, "markGone">,
+  { account, watch, markGone }: Pick<ApplyContext, "account" | "watch"> & Pick<CreateContext, "markGone">,
 ): Promise<void> {
-  if (id === null || !mayBeGone || (await confirm?.(kind, change.address, id).catch(() => false))) return;
+  if (id === null || !mayBeGone || (await watch.confirm?.(kind, change.address, id).catch(() => false))) return;
   let live: Remote | undefined;
   try {
     live = await account.get(kind, id);

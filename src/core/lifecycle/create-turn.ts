@@ -29,19 +29,20 @@ export async function createInTurn(
   context: CreateContext,
   carryOut: (context: CreateContext) => Promise<Created>,
 ): Promise<Created> {
-  const { account, pause, stop } = context;
+  const { account, run } = context;
+  const { stop } = run;
   if (account.turns === undefined) return carryOut(context);
   let isMyTurn = false;
   let awaited: number | undefined;
   /** @returns how long to wait, in milliseconds, before the next turn. */
   const work = async (turn: CreateTurn): Promise<Created | number> => {
     isMyTurn = true;
-    const { unknownAt } = turn.others(account.countAtStart, context.owner?.() ?? "");
+    const { unknownAt } = turn.others(account.countAtStart, run.owner?.() ?? "");
     const left = unknownAt && unbelievedMs(account, unknownAt);
-    if (left) await pause(left);
+    if (left) await run.pause(left);
     account.catchUp(turn);
-    const [thing, likeness] = [thingOf(kind, change, planned, context.project), likenessOf(kind, planned)];
-    const note = () => ({ thing, likeness, owner: context.owner?.() ?? "" });
+    const [thing, likeness] = [thingOf(kind, change, planned, run.project), likenessOf(kind, planned)];
+    const note = () => ({ thing, likeness, owner: run.owner?.() ?? "" });
     const alikeAt = alikeElsewhere(change, turn, note(), account);
     if (alikeAt !== undefined && alikeAt !== awaited) {
       const unlisted = unbelievedMs(account, alikeAt);
@@ -72,7 +73,7 @@ export async function createInTurn(
     for (;;) {
       const made = await account.turns.run(work, stop);
       if (typeof made !== "number") return made;
-      await pause(made);
+      await run.pause(made);
       account.outdate(kind);
       isMyTurn = false;
     }
@@ -112,13 +113,13 @@ async function untilShown(
   kind: Kind,
   planned: JsonObject,
   { at }: EarlierCreate,
-  { account, pause }: CreateContext,
+  { account, run }: CreateContext,
 ): Promise<void> {
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
   if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
   const left = unbelievedMs(account, at);
-  if (left !== undefined) await pause(left);
+  if (left !== undefined) await run.pause(left);
   // A list that was read in the meantime may lag: this run may have waited for long since then.
   account.outdateFor(at, kind, parent);
 }

@@ -38,7 +38,7 @@ export async function create(
   planned: JsonObject,
   context: CreateContext,
 ): Promise<Created> {
-  const other = context.claim?.(kind, planned);
+  const other = context.records.claim?.(kind, planned);
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
   const send = BY_CLASS[kind.creation];
   return createInTurn(kind, change, planned, context, (inTurn) => send(kind, change, planned, inTurn));
@@ -126,18 +126,18 @@ async function present(
   planned: JsonObject,
   context: CreateContext,
 ): Promise<Pick<Intent, "known" | "knowsAll">> {
-  const { account, replaces } = context;
+  const { account, records } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
   const all = [...(await account.recheck(kind, parent)).values()];
   const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned, all);
   const own = subjectOf(kind, change, context);
-  const free = hidden.filter((remote) => own.ownerOf(remote) === undefined && !replaces?.(remote));
+  const free = hidden.filter((remote) => own.ownerOf(remote) === undefined && !records.replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(own, planned, free)]);
   // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
   const isReplaced = ({ id }: Remote) => id === change.before?.id;
-  if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
+  if (!there.every((remote) => isReplaced(remote) || records.replaces?.(remote)))
     throw new HostformError([existing(own, there)]);
   return knownBefore(all, there, own.ownerOf);
 }

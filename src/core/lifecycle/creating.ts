@@ -33,10 +33,10 @@ export interface CreateContext extends ApplyContext {
 }
 
 /** The resource being created, as diagnostics need it. */
-export const subjectOf = (kind: Kind, { address }: Change, { ownerOf }: Pick<CreateContext, "ownerOf">) => ({
+export const subjectOf = (kind: Kind, { address }: Change, { records }: Pick<CreateContext, "records">) => ({
   kind,
   address,
-  ownerOf: (remote: Remote) => ownerOf?.(kind, remote),
+  ownerOf: (remote: Remote) => records.ownerOf?.(kind, remote),
 });
 
 /** The record of a create before its request leaves. */

@@ -69,7 +69,7 @@ export class OpenCreate {
    * @throws HostformError `plan.pending`, `plan.exists`; nothing is sent.
    */
   async settle(answered: JsonObject = {}, lost?: unknown): Promise<Settled | undefined> {
-    const { account, pause } = this.#context;
+    const { account, run } = this.#context;
     let now = account.hostNow();
     // An earlier attempt is of a run that has ended, and a later one was answered: none leaves from now on.
     const by = { wall: now };
@@ -81,7 +81,7 @@ export class OpenCreate {
       this.#last = { listed, now };
       const decided = this.#decide(answered);
       if (decided.do !== "wait" || decided.until === "next-run") return this.#follow(decided, answered, lost);
-      await pause(decided.until - now);
+      await run.pause(decided.until - now);
       now = decided.until;
     }
   }
@@ -117,7 +117,7 @@ export class OpenCreate {
 
   /** The request, with the secrets that an answer contained. */
   #sent(answered: JsonObject): Sent {
-    const { prior } = this.#context;
+    const { prior } = this.#context.records;
     if (this.#intent === undefined) throw new Error("no create is open");
     const recorded = isPendingCreate(prior) ? secretsShownOnce(this.#kind, prior.attributes) : {};
     const secrets = { ...recorded, ...secretsShownOnce(this.#kind, answered) };
@@ -129,7 +129,7 @@ export class OpenCreate {
   }
 
   #decide(answered: JsonObject = {}): PendingDecision {
-    const { account, siblings } = this.#context;
+    const { account, records } = this.#context;
     return decidePending({
       ...this.#subject(),
       sent: this.#sent(answered),
@@ -137,7 +137,7 @@ export class OpenCreate {
       now: this.#last?.now ?? account.hostNow(),
       settings: account.settings,
       attempts: this.#attempts,
-      siblings: siblings?.(this.#kind),
+      siblings: records.siblings?.(this.#kind),
     });
   }
 

@@ -36,12 +36,12 @@ import {
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { ReadyQueue } from "./dependencies.ts";
-import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
-import { applyIgnoreChanges } from "./lifecycle.ts";
+import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
-import { type Recorder, Records, withClient } from "./records.ts";
+import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./resolve-config.ts";
+import { type Recorder, Records, withClient } from "./run-records.ts";
 import { Slots } from "./slots.ts";
 
 export interface ApplyOptions extends Secrets {
@@ -275,28 +275,33 @@ class Run {
       applyChange(kind, change, config, {
         account,
         writer: sent.through(writer),
-        project: plan.project,
-        pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
-        stop,
-        owner: () => this.#options.owner?.(),
-        ...this.#records.contextOf(change),
-        prior: this.#records.get(change.address),
-        save: async (resource) => {
-          const { pending, attempt } = resource.private;
-          const write = () => this.#records.put(withClient(resource, change));
-          await ((pending ?? attempt) === undefined ? sent.recording(write) : write());
-          this.#attributes.set(resource.address, resource.attributes);
+        run: {
+          project: plan.project,
+          stop,
+          owner: () => this.#options.owner?.(),
+          pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
         },
-        drop: (address) => sent.recording(() => this.#records.remove(address)),
+        records: {
+          ...this.#records.contextOf(change),
+          save: async (resource) => {
+            const { pending, attempt } = resource.private;
+            const write = () => this.#records.put(withClient(resource, change));
+            await ((pending ?? attempt) === undefined ? sent.recording(write) : write());
+            this.#attributes.set(resource.address, resource.attributes);
+          },
+          drop: (address) => sent.recording(() => this.#records.remove(address)),
+        },
+        secrets: secretsOf(kind, this.#declared.get(change.address), this.#options),
+        watch: {
+          wait: (ofKind, address, id, parent, done) =>
+            this.#slots.beside(() => this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent)),
+          confirm: async (ofKind, address, id) => {
+            const sought = { address, id, done: ({ phase }: Remote) => phase !== "gone" };
+            const look = () => this.#confirmations.wait(account, ofKind, change.provider, sought);
+            return (await this.#slots.beside(look)) !== undefined;
+          },
+        },
         parentKind: this.#kinds.get(kind.nested?.in ?? ""),
-        ...secretsOf(kind, this.#declared.get(change.address), this.#options),
-        confirm: async (ofKind, address, id) => {
-          const sought = { address, id, done: ({ phase }: Remote) => phase !== "gone" };
-          const look = () => this.#confirmations.wait(account, ofKind, change.provider, sought);
-          return (await this.#slots.beside(look)) !== undefined;
-        },
-        wait: (ofKind, address, id, parent, done) =>
-          this.#slots.beside(() => this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent)),
       }),
     );
   }
