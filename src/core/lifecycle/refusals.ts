@@ -108,7 +108,7 @@ export const ownForm = ({ kind, address }: Subject, name: string, sent: Json, is
 type Severity = Diagnostic["severity"];
 
 /** The API cannot show the result of this create. */
-export const pending = ({ kind, address }: Subject, severity: Severity = "warning"): Diagnostic =>
+export const pending = ({ kind, address }: Subject, severity?: Severity): Diagnostic =>
   problem("plan.pending/blind", { address, noun: kind.noun, severity });
 
 /** Several objects may be the result of the create, or one that may be somebody else's. */
@@ -116,7 +116,7 @@ export function undecided(
   subject: Subject,
   { attributes, private: { pending } }: Sent,
   candidates: readonly Remote[],
-  severity: Severity = "warning",
+  severity?: Severity,
 ): Diagnostic {
   const { kind } = subject;
   const { object, ...found } = objects(subject, candidates);
@@ -141,7 +141,7 @@ export function questionOf(
   subject: Subject,
   sent: Sent,
   { row, objects }: PendingDecision,
-  severity: Severity = "warning",
+  severity?: Severity,
 ): Diagnostic {
   const { address, kind } = subject;
   if (row === "blind") return pending(subject, severity);

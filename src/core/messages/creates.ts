@@ -16,12 +16,10 @@ interface Doubt {
 }
 
 function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
-  if (form)
-    return `Its ${form.name} is ${inJson(form.is)}; the request had ${inJson(form.sent)}. A host may rewrite it.`;
-  if (hidden !== "") return `The API shows no readable ${hidden}.`;
-  if (created)
-    return `${created.id} was created at ${created.at}, the request left at ${since}. The clocks may differ.`;
-  return `Nothing else shows who created ${ids.length === 1 ? "it" : "them"}.`;
+  if (form) return `but its ${form.name} is ${inJson(form.is)} and the request had ${inJson(form.sent)}`;
+  if (hidden !== "") return `and the API shows no readable ${hidden}`;
+  if (created) return `but ${created.id} was created at ${created.at}; the request left at ${since}`;
+  return `and nothing else shows who created ${ids.length === 1 ? "it" : "them"}`;
 }
 
 /** The answer to the user's decision about a pending create: the object is not its result. */
@@ -43,13 +41,11 @@ export const creates = {
   "plan.pending/undecided": either((given: Objects & Doubt & { isAccepted: boolean }) => {
     const { address, noun, ids, object, isAccepted } = given;
     const one = ids.length === 1;
-    const answer = isAccepted
-      ? `the API accepted its create and named no ${noun}`
-      : "the answer to its create was lost";
+    const answer = isAccepted ? `the API accepted its create and named no ${noun}` : "its create has no answer";
     return {
       summary: `${address} may be ${which(given)}: ${answer}`,
-      detail: `${one ? `The ${noun} is` : `The ${noun}s are`} new since the request. ${reason(given)}`,
-      remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
+      detail: `The ${noun}${one ? " is" : "s are"} new, ${reason(given)}.`,
+      remedies: [{ do: "resolve", object: one ? object : undefined }],
     };
   }),
   "plan.pending/changed": error(({ address, noun, id }: Rejected) => ({
@@ -64,12 +60,12 @@ export const creates = {
   })),
   "plan.exists/elsewhere": error(
     ({ address, noun, object, at, isLost }: Resource & { object: string; at: string; isLost: boolean }) => ({
-      summary: `Another run on this machine ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
-      detail: `That run uses another state. The API cannot show a ${noun}, and a second order costs money. No request was sent for ${address}.`,
+      summary: `A run with another state ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
+      detail: `The API cannot show a ${noun}, so hostform sends no second order for ${address}.`,
       remedies: [
         { do: "import", id: object, when: "it was ordered and this state is to manage it" },
         { do: "order_anyway" },
-        "Otherwise remove this block.",
+        "Otherwise remove the declaration.",
       ],
     }),
   ),

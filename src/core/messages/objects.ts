@@ -49,12 +49,12 @@ const differs = ({ noun, attribute: [name], was, becomes, isSecret }: Difference
     ? "The declaration has another value, which is secret."
     : `The ${noun} has ${name} ${was}; the declaration has ${becomes}.`;
 
-const LOST = "The state may have been lost.";
-
 const ANOTHERS = "If it belongs to someone else, declare other values.";
 
-const importIf = (when: string, { ids, object }: Objects): Remedy =>
-  ids.length === 1 && object !== undefined ? { do: "import", id: object, when } : { do: "import", when };
+const ifSo = ({ ids: { length }, object }: Objects): Remedy[] => [
+  { do: "import", id: length === 1 ? object : undefined, when: "it is" },
+  { do: "order_anyway" },
+];
 
 export const objects = {
   "plan.immutable": error((given: Difference & { isPaid: boolean }) => {
@@ -63,7 +63,7 @@ export const objects = {
     return {
       summary: `The API cannot change ${name} of ${address}`,
       detail: `${differs(given)}${isPaid ? " hostform never orders a replacement automatically." : ""}`,
-      remedies: [{ do: "redeclare", attribute: name, ...(value !== undefined && { value }), paid: isPaid }],
+      remedies: [{ do: "redeclare", attribute: name, value, paid: isPaid }],
     };
   }),
   "plan.mismatch": error((given: Difference & { id: string }) => {
@@ -72,7 +72,7 @@ export const objects = {
     return {
       summary: `${address} cannot adopt ${noun} ${id}: the API cannot change its ${name}`,
       detail: differs(given),
-      remedies: [{ do: "correct_import", attribute: name, ...(value !== undefined && { value }) }],
+      remedies: [{ do: "correct_import", attribute: name, value }],
     };
   }),
   "config.duplicate": error(({ address, noun, other }: Resource & { other: string }) => ({
@@ -88,7 +88,7 @@ export const objects = {
   "plan.exists/replaced": error((given: Objects & { id: string }) => ({
     summary: `${given.address}: ${given.noun} ${given.id} is gone, and ${which(given)} is in its place`,
     detail: `The state still has ${given.noun} ${given.id} at this address.`,
-    remedies: [{ do: "import", ...(given.object !== undefined && { id: given.object }), forgetFirst: true }, ANOTHERS],
+    remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
   })),
   "plan.exists": error((given: Objects) => {
     const { address, noun, ids, object, isPaid } = given;
@@ -99,7 +99,7 @@ export const objects = {
     return {
       summary,
       detail: `${are} not in the state, and hostform does not ${isPaid ? "order" : "create"} another one.`,
-      remedies: [{ do: "import", ...(object !== undefined && { id: object }) }, ANOTHERS],
+      remedies: [{ do: "import", id: object }, ANOTHERS],
     };
   }),
   "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
@@ -109,13 +109,13 @@ export const objects = {
   "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
     summary: `${address}: ${noun} ${object} ${how}`,
     detail: `hostform does not order the ${noun} again automatically, because an order raises an invoice.`,
-    remedies: [`If you no longer want the ${noun}, remove its block.`, { do: "reorder" }],
+    remedies: [`If you no longer want the ${noun}, remove its declaration.`, { do: "reorder" }],
   })),
   "plan.unreadable": error((given: Objects & { hidden: string }) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
-    detail: `hostform creates no second ${given.noun}. The specification does not define how the API shows ${given.hidden}.`,
+    detail: `The specification does not define the form, and hostform creates no second ${given.noun}.`,
     remedies: [
-      { do: "import", ...(given.object !== undefined && { id: given.object }), when: "it is the declared one" },
+      { do: "import", id: given.object, when: "it is the declared one" },
       "If it is another one, import it under an address of its own, or remove it.",
       { do: "report_shape" },
     ],
@@ -125,14 +125,14 @@ export const objects = {
     const [are, have] = ids.length === 1 ? ["is", `${noun} has`] : ["are", `${noun}s have`];
     return {
       summary: `${address} may be ${which(given)}, which ${are} not in the state`,
-      detail: `The ${have} the same plan. Without a domain, nothing distinguishes them. ${LOST}`,
-      remedies: [importIf("it is", given), { do: "order_anyway" }],
+      detail: `The ${have} the same plan. Without a domain, nothing distinguishes them. The state may have been lost.`,
+      remedies: ifSo(given),
     };
   }),
   "plan.lookalike/similar": error((given: Objects & { name: string; is: Json; declared: Json }) => ({
     summary: `${given.address} may be ${which(given)}, which ${given.ids.length === 1 ? "is" : "are"} not in the state`,
-    detail: `Its ${given.name} is ${inJson(given.is)}; the declaration has ${inJson(given.declared)}. A host may rewrite or cut it. ${LOST}`,
-    remedies: [importIf("it is", given), { do: "order_anyway" }],
+    detail: `Its ${given.name} is ${inJson(given.is)}; the declaration has ${inJson(given.declared)}. A host may rewrite or cut it.`,
+    remedies: ifSo(given),
   })),
   "plan.lookalike/renamed": error(({ address, former }: { address: string; former: string }) => ({
     summary: `${address} may be ${former} under a new name`,

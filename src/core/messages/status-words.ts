@@ -18,10 +18,11 @@ const unknown = ({ status }: Status) =>
 
 const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
 
-const then = (before: string | null) => (before === null ? "" : `, when the status was ${inJson(before)}`);
-
-const evidence = ({ noun, job }: Status) =>
-  `${job === undefined ? "" : `hostform requested ${suspension(job)} at ${job.since}${then(job.before)}. `}hostform changes no ${noun} whose status is unknown.`;
+const evidence = ({ noun, job }: Status) => {
+  if (job === undefined) return `hostform changes no ${noun} whose status is unknown.`;
+  const then = job.before === null ? "" : `, when the status was ${inJson(job.before)}`;
+  return `hostform requested ${suspension(job)} at ${job.since}${then}.`;
+};
 
 /** After a requested job, the likely meaning is its result; else only the object itself shows the right remedy. */
 function remedy({ status, provider, job }: Status): Remedy {
@@ -55,7 +56,7 @@ export const statusWords = {
   })),
   "plan.prevented/status": error((given: Status) => ({
     summary: `hostform cannot remove ${given.address} yet: ${unknown(given)}`,
-    detail: `The recorded deletion_policy is "suspend". ${evidence(given)}`,
+    detail: `The recorded deletion_policy is "suspend", and hostform suspends no ${given.noun} whose status is unknown.`,
     remedies: [remedy(given), { do: "forget" }],
   })),
   "apply.waiting/lists": warning(({ address, noun, waitsFor }: Resource & { waitsFor: string }) => ({

@@ -47,7 +47,7 @@ const sent = (more: Partial<Intent> = {}): Sent => ({
   private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant", ...more } },
 });
 const hiddenGrant = remote({ ...liveGrant, email: null });
-const none = { left: [], unseen: [] };
+const unseen = { left: [], unseen: ["suspended"] };
 
 const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "immutable, paid": refusals.immutable(A, "plan_id", change),
@@ -92,14 +92,13 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "lookalike, held by one that leaves": refusals.lookalike({ ...A, ...held }, [s1, s2]),
   "unknown, left alone": status.unknownPhase(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
   "unknown, not seen": status.unknownPhase(S("Odd"), { left: [], unseen: ["suspended"] }),
-  "unknown, nothing named": status.unknownPhase(S("Odd"), none),
   "unknown, no status": status.unknownPhase(S(null), { left: ["suspended"], unseen: [] }),
   "unknown, no status at all": status.unknownPhase(S(undefined), { left: ["suspended"], unseen: [] }),
   "unknown, like a suspension": status.unknownPhase(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] }),
   "unknown, like a pause": status.unknownPhase(S("PAUSED"), { left: ["suspended"], unseen: [] }),
-  "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), none),
-  "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), none),
-  "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), none),
+  "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), unseen),
+  "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), unseen),
+  "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), unseen),
   "not removable": status.notRemovable(S("Odd")),
   "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
   "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),
