@@ -94,7 +94,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     const refused = await terraform.apply();
     expect({ code: refused.code, errors: refused.errors }, refused.text).toMatchObject({
       code: 1,
-      errors: [{ summary: expect.stringContaining('the status "fraud" is not understood') }],
+      errors: [{ summary: expect.stringContaining('its status "fraud" is unknown') }],
     });
     expect(terraform.changesSent()).toEqual([]);
   });

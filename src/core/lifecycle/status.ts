@@ -174,7 +174,7 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
   const paid = await isPaidFor(account, early.service.id);
   if (early.service.phase === "unknown" && paid !== false) throw early.notUnderstood();
   if (paid === true) return undefined;
-  return paid === false ? "its invoice is not paid" : "it is not known whether it is paid";
+  return paid === false ? "its invoice is not paid" : "no invoice shows its payment";
 }
 
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */

@@ -54,9 +54,9 @@ export const creates = {
     remedies: ["Plan again, then apply."],
   })),
   "plan.pending/repeated": error(({ address, since, sent }: { address: string; since: string; sent: JsonObject }) => ({
-    summary: `The API refused the repeated order of ${address}`,
+    summary: `The API refused the repeated request for ${address}`,
     detail: `The request of ${since} has no answer, and hostform sent it again unchanged. A changed declaration counts after it is resolved.`,
-    remedies: [{ do: "resolve", as: "absent", when: "the first request ordered nothing", sent }],
+    remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
   "plan.exists/elsewhere": error(
     ({ address, noun, object, at, isLost }: Resource & { object: string; at: string; isLost: boolean }) => ({

@@ -571,7 +571,7 @@ describe("a domain, which nothing shows", () => {
         {
           severity: "error",
           code: "plan.exists",
-          summary: expect.stringContaining("Another run on this machine ordered the domain of hosting_domain.acme"),
+          summary: expect.stringContaining("A run with another state ordered domain acme.example"),
           remedies: saying(
             expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`"),
             "hosting_domain.acme",
