@@ -44,7 +44,7 @@ describe.each([
     expect(ran.slept).toBeLessThan(MINUTE_MS);
     expect(project.changesSent()).toEqual(["POST /services/1003/suspend"]);
     expect(ran.text).toContain(
-      `Error: hostform cannot confirm the suspension of ${WWW}: its status ${JSON.stringify(word)} is unknown`,
+      `Error: The account does not confirm the suspension of ${WWW}: its status ${JSON.stringify(word)} is unknown`,
     );
     expect(ran.text).toContain(mapped("suspended"));
     expect(ran.text).not.toContain(": live");
@@ -64,7 +64,7 @@ describe.each([
       expect(planned.code, planned.text).toBe(2);
       expect(planned.text).not.toContain("No changes");
       expect(planned.text).toContain(`its status ${JSON.stringify(word)} is unknown`);
-      expect(planned.text).toContain("hostform requested the suspension at 2026-");
+      expect(planned.text).toContain("The request for the suspension left at 2026-");
       expect(planned.text).toContain(mapped("suspended"));
       expect(planned.text).not.toContain(": live");
       expect((await project.run("plan")).code).toBe(0);
@@ -161,7 +161,7 @@ describe("a status that is not understood", () => {
     project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) => withStatusWords(answer, words));
     const ran = await project.apply();
     expect(ran.text).toContain("waits for payment of invoice");
-    expect(ran.text).toContain(`hostform did not set suspended of ${WWW}: its status "FUNDS_NEEDED" is unknown`);
+    expect(ran.text).toContain(`suspended of ${WWW} must wait: its status "FUNDS_NEEDED" is unknown`);
     const [invoice] = project.control.list("invoices").filter(({ status }) => status === "unpaid");
     project.control.payInvoice(invoice?.id ?? 0);
     project.clock.advance(MINUTE_MS);

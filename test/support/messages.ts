@@ -12,7 +12,7 @@ const difference = { ...resource, attribute: ["plan_id"], was: "11", becomes: "1
 const doubt = { hidden: "", since: SINCE, isAccepted: false };
 const job = { since: SINCE, toward: "suspended", before: "active" } as const;
 const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: ["suspended"] };
-const store = { place: "/home/ci/.local/state/hostform/0f1e2d.store", reason: "the file system is read-only" };
+const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
 const rejected = { ...resource, id: "1001" };
 
 export const samples: {

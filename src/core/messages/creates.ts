@@ -30,7 +30,7 @@ interface Rejected extends Resource {
 export const creates = {
   "plan.pending/blind": either(({ address, noun }: Resource) => ({
     summary: `${address} may already be ordered: the answer to its request was lost`,
-    detail: `The API cannot show a ${noun}, so hostform does not send the request again.`,
+    detail: `The API cannot show a ${noun}, so no run sends the request again.`,
     remedies: [{ do: "resolve" }],
   })),
   "plan.pending/accepted": either(({ address, noun }: Resource) => ({
@@ -55,17 +55,17 @@ export const creates = {
   })),
   "plan.pending/repeated": error(({ address, since, sent }: { address: string; since: string; sent: JsonObject }) => ({
     summary: `The API refused the repeated request for ${address}`,
-    detail: `The request of ${since} has no answer, and hostform sent it again unchanged. A changed declaration counts after it is resolved.`,
+    detail: `The request of ${since} has no answer. This run sent it again unchanged; new values count after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
   "plan.exists/elsewhere": error(
     ({ address, noun, object, at, isLost }: Resource & { object: string; at: string; isLost: boolean }) => ({
       summary: `A run with another state ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
-      detail: `The API cannot show a ${noun}, so hostform sends no second order for ${address}.`,
+      detail: `The API cannot show a ${noun}, so an apply sends no second order for ${address}.`,
       remedies: [
         { do: "import", id: object, when: "it was ordered and this state is to manage it" },
         { do: "order_anyway" },
-        "Otherwise remove the declaration.",
+        "Otherwise stop declaring it.",
       ],
     }),
   ),

@@ -44,10 +44,10 @@ export function which({ noun, ids, label }: Pick<Objects, "noun" | "ids" | "labe
 
 export const inJson = (value: Json): string => JSON.stringify(value);
 
-const differs = ({ noun, attribute: [name], was, becomes, isSecret }: Difference) =>
+const differs = ({ address, noun, attribute: [name], was, becomes, isSecret }: Difference) =>
   isSecret
-    ? "The declaration has another value, which is secret."
-    : `The ${noun} has ${name} ${was}; the declaration has ${becomes}.`;
+    ? `${address} declares another value, which is secret.`
+    : `The ${noun} has ${name} ${was}; ${address} declares ${becomes}.`;
 
 const ANOTHERS = "If it belongs to someone else, declare other values.";
 
@@ -62,7 +62,7 @@ export const objects = {
     const name = String(attribute[0]);
     return {
       summary: `The API cannot change ${name} of ${address}`,
-      detail: `${differs(given)}${isPaid ? " hostform never orders a replacement automatically." : ""}`,
+      detail: `${differs(given)}${isPaid ? " An apply never orders a replacement automatically." : ""}`,
       remedies: [{ do: "redeclare", attribute: name, value, paid: isPaid }],
     };
   }),
@@ -98,7 +98,7 @@ export const objects = {
         : [`${address} matches ${ids.length} existing ${noun}s: ${some(ids)}`, `The ${noun}s are`];
     return {
       summary,
-      detail: `${are} not in the state, and hostform does not ${isPaid ? "order" : "create"} another one.`,
+      detail: `${are} not in the state, and an apply does not ${isPaid ? "order" : "create"} another one.`,
       remedies: [{ do: "import", id: object }, ANOTHERS],
     };
   }),
@@ -108,12 +108,12 @@ export const objects = {
   })),
   "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
     summary: `${address}: ${noun} ${object} ${how}`,
-    detail: `hostform does not order the ${noun} again automatically, because an order raises an invoice.`,
-    remedies: [`If you no longer want the ${noun}, remove its declaration.`, { do: "reorder" }],
+    detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,
+    remedies: [`If you no longer want the ${noun}, stop declaring it.`, { do: "reorder" }],
   })),
   "plan.unreadable": error((given: Objects & { hidden: string }) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
-    detail: `The specification does not define the form, and hostform creates no second ${given.noun}.`,
+    detail: `The specification does not define the form. An apply creates no second ${given.noun}.`,
     remedies: [
       { do: "import", id: given.object, when: "it is the declared one" },
       "If it is another one, import it under an address of its own, or remove it.",
@@ -131,7 +131,7 @@ export const objects = {
   }),
   "plan.lookalike/similar": error((given: Objects & { name: string; is: Json; declared: Json }) => ({
     summary: `${given.address} may be ${which(given)}, which ${given.ids.length === 1 ? "is" : "are"} not in the state`,
-    detail: `Its ${given.name} is ${inJson(given.is)}; the declaration has ${inJson(given.declared)}. A host may rewrite or cut it.`,
+    detail: `Its ${given.name} is ${inJson(given.is)}; ${given.address} declares ${inJson(given.declared)}. A host may rewrite or cut it.`,
     remedies: ifSo(given),
   })),
   "plan.lookalike/renamed": error(({ address, former }: { address: string; former: string }) => ({
@@ -141,8 +141,8 @@ export const objects = {
   })),
   "plan.unknown_date": warning(
     ({ address, attribute: [name], is }: { address: string; attribute: AttributePath; is: Json }) => ({
-      summary: `hostform cannot read ${name} of ${address}: the API shows ${inJson(is)}`,
-      detail: `hostform plans no change on an unreadable date, so ${name} keeps its value.`,
+      summary: `${name} of ${address} is unreadable: the API shows ${inJson(is)}`,
+      detail: `An unreadable date changes nothing, so ${name} keeps its value.`,
       remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
     }),
   ),
@@ -154,8 +154,8 @@ export const objects = {
       sent,
       is,
     }: Resource & { attribute: AttributePath; sent: Json; is: Json }) => ({
-      summary: `The API shows ${name} of ${address} as ${inJson(is)}; hostform sent ${inJson(sent)}`,
-      detail: `The API created the ${noun} and writes the value differently. hostform treats both as equal.`,
+      summary: `The API shows ${name} of ${address} as ${inJson(is)}; the request had ${inJson(sent)}`,
+      detail: `The API created the ${noun} and writes the value differently. Both values count as equal.`,
       remedies: ["If you meant another value, declare it as the API shows it."],
     }),
   ),

@@ -12,14 +12,14 @@ const UNSENT = "No request was sent.";
 
 export const processes = {
   "provider.ledger": warning(({ place, reason }: Failure) => ({
-    summary: "hostform counts the requests of this process alone",
+    summary: "This process counts its requests alone",
     detail: `${place}: ${reason}. Another process with this token may create the same object.`,
     remedies: [
       "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
     ],
   })),
   "store.unwritable": error(({ place, reason }: Failure) => ({
-    summary: `hostform cannot record a create: ${reason}`,
+    summary: `This run cannot record a create: ${reason}`,
     detail: `Without a record in ${place}, another run could create the object twice. ${UNSENT}`,
     remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
   })),
@@ -29,13 +29,13 @@ export const processes = {
     remedies: ["End the process that hangs. Then apply again."],
   })),
   "store.newer": error(({ place }: { place: string }) => ({
-    summary: `A newer version of hostform wrote ${place}`,
+    summary: `A newer version wrote ${place}`,
     detail: `This version cannot record a create there. ${UNSENT}`,
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
   "store.damaged": warning(({ place }: { place: string }) => ({
     summary: `${place} is damaged`,
-    detail: "hostform renamed the file and started a new one. The new file lacks the earlier creates of other runs.",
+    detail: "This run renamed the file and started a new one. The new file lacks the earlier creates of other runs.",
     remedies: ["If another run was interrupted, apply there first."],
   })),
   "store.turn_lost": error(() => ({
@@ -44,7 +44,7 @@ export const processes = {
     remedies: [{ do: "apply_again" }],
   })),
   "store.waiting": warning(({ pid, project, since }: { pid: number; project: string; since: string }) => ({
-    summary: `hostform waits for process ${pid}, which creates objects of ${project}`,
+    summary: `This run waits for process ${pid}, which creates objects of ${project}`,
     detail: `It has the turn since ${since}. Processes of one machine take turns, so that no two create one object.`,
     remedies: [`Wait for process ${pid}, or end it if it hangs.`],
   })),

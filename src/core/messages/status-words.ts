@@ -19,14 +19,14 @@ const unknown = ({ status }: Status) =>
 const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
 
 const evidence = ({ noun, job }: Status) => {
-  if (job === undefined) return `hostform changes no ${noun} whose status is unknown.`;
+  if (job === undefined) return `No request changes a ${noun} whose status is unknown.`;
   const then = job.before === null ? "" : `, when the status was ${inJson(job.before)}`;
-  return `hostform requested ${suspension(job)} at ${job.since}${then}.`;
+  return `The request for ${suspension(job)} left at ${job.since}${then}.`;
 };
 
 /** After a requested job, the likely meaning is its result; else only the object itself shows the right remedy. */
 function remedy({ status, provider, job }: Status): Remedy {
-  if (status == null) return "Compare it with the dashboard. hostform waits until the API shows a status.";
+  if (status == null) return "Compare it with the dashboard. Changes wait until the API shows a status.";
   const map = { do: "map_status", provider, word: status } as const;
   if (job !== undefined) {
     const shows = job.toward === "suspended" ? "suspended" : "up again";
@@ -39,24 +39,24 @@ const because = (given: Status) => ({ detail: evidence(given), remedies: [remedy
 
 export const statusWords = {
   "plan.unknown_status/unchanged": warning((given: Unknown) => ({
-    summary: `hostform does not change ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    summary: `${given.names.join(", ")} of ${given.address} cannot change: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.unknown_status/unchecked": warning((given: Unknown) => ({
-    summary: `hostform cannot compare ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    summary: `The account does not show ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.unknown_status/ordered": warning((given: Unknown) => ({
-    summary: `hostform did not set ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    summary: `${given.names.join(", ")} of ${given.address} must wait: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.unknown_status/ended": error((given: Status & { job: QueuedJob }) => ({
-    summary: `hostform cannot confirm ${suspension(given.job)} of ${given.address}: ${unknown(given)}`,
+    summary: `The account does not confirm ${suspension(given.job)} of ${given.address}: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.prevented/status": error((given: Status) => ({
-    summary: `hostform cannot remove ${given.address} yet: ${unknown(given)}`,
-    detail: `The recorded deletion_policy is "suspend", and hostform suspends no ${given.noun} whose status is unknown.`,
+    summary: `The removal of ${given.address} must wait: ${unknown(given)}`,
+    detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
     remedies: [remedy(given), { do: "forget" }],
   })),
   "apply.waiting/lists": warning(({ address, noun, waitsFor }: Resource & { waitsFor: string }) => ({

@@ -1038,7 +1038,7 @@ describe("a host that shows what it made in a form of its own", () => {
       expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
       const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
       expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
-      expect(second.details.join()).toMatch(/ is ".*", but ".*" was requested\. A host may write it differently/);
+      expect(second.details.join()).toMatch(/ is new, but its .* is ".*" and the request had ".*"\./);
     },
   );
 
@@ -1050,7 +1050,7 @@ describe("a host that shows what it made in a form of its own", () => {
       if (state === undefined || state === "dropped") throw new Error("nothing was recorded");
       expect(state.attributes).toMatchObject(config);
       const [[name = "", form] = []] = Object.entries(state.private.shown ?? {});
-      const both = `as ${JSON.stringify(form)}; ${JSON.stringify(config[name])} was sent`;
+      const both = `as ${JSON.stringify(form)}; the request had ${JSON.stringify(config[name])}`;
       const summary = `The API shows ${name} of ${type}.acme ${both}`;
       expect(diagnostics).toMatchObject([{ code: "api.form", summary, attribute: [name] }]);
       expect(state.private, "and that it is new").toHaveProperty("created");

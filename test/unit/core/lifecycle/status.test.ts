@@ -20,15 +20,15 @@ const subject = (status: string | null | undefined, job?: QueuedJob) => {
   return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
 };
 const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
-const RULE = "hostform changes no service whose status is unknown.";
+const RULE = "No request changes a service whose status is unknown.";
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
 describe("a plan", () => {
   it("names what it leaves alone, and the word", () => {
     expect(unknownPhase(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
       ...common,
-      summary: 'hostform does not change suspended, x of hosting_service.www: its status "ODD" is unknown',
-      detail: 'hostform requested the suspension at 2026-11-21T09:00:00Z, when the status was "ACTIVE".',
+      summary: 'suspended, x of hosting_service.www cannot change: its status "ODD" is unknown',
+      detail: 'The request for the suspension left at 2026-11-21T09:00:00Z, when the status was "ACTIVE".',
       remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
       attribute: ["suspended"],
     });
@@ -37,8 +37,8 @@ describe("a plan", () => {
   it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
     expect(unknownPhase(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
       ...common,
-      summary: 'hostform cannot compare suspended, y of hosting_service.www: its status "ODD" is unknown',
-      detail: "hostform requested the end of the suspension at 2026-11-21T09:00:00Z.",
+      summary: 'The account does not show suspended, y of hosting_service.www: its status "ODD" is unknown',
+      detail: "The request for the end of the suspension left at 2026-11-21T09:00:00Z.",
       remedies: saying(`If the dashboard shows it as up again: declare ${mapped("ODD", "live")}.`),
       attribute: ["suspended"],
     });
@@ -59,8 +59,8 @@ describe("a plan", () => {
 
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownPhase(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
-      summary: "hostform does not change suspended of hosting_service.www: the API shows no status",
-      remedies: saying("Compare it with the dashboard. hostform waits until the API shows a status."),
+      summary: "suspended of hosting_service.www cannot change: the API shows no status",
+      remedies: saying("Compare it with the dashboard. Changes wait until the API shows a status."),
     });
   });
 
@@ -69,8 +69,8 @@ describe("a plan", () => {
       ...common,
       severity: "error",
       code: "plan.prevented",
-      summary: 'hostform cannot remove hosting_service.www yet: its status "ODD" is unknown',
-      detail: 'The recorded deletion_policy is "suspend", and hostform suspends no service whose status is unknown.',
+      summary: 'The removal of hosting_service.www must wait: its status "ODD" is unknown',
+      detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
       remedies: saying(
         `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
         "hosting_service.www",
@@ -81,13 +81,17 @@ describe("a plan", () => {
 
 describe("an apply", () => {
   it.each([
-    [SUSPENDED, "ODD", 'hostform cannot confirm the suspension of hosting_service.www: its status "ODD" is unknown'],
+    [
+      SUSPENDED,
+      "ODD",
+      'The account does not confirm the suspension of hosting_service.www: its status "ODD" is unknown',
+    ],
     [
       LIVE,
       "ODD",
-      'hostform cannot confirm the end of the suspension of hosting_service.www: its status "ODD" is unknown',
+      'The account does not confirm the end of the suspension of hosting_service.www: its status "ODD" is unknown',
     ],
-    [SUSPENDED, null, "hostform cannot confirm the suspension of hosting_service.www: the API shows no status"],
+    [SUSPENDED, null, "The account does not confirm the suspension of hosting_service.www: the API shows no status"],
   ])("names the job and the word", (job, word, summary) => {
     expect(unclearEnd({ ...subject(word), job })).toMatchObject({ ...common, severity: "error", summary });
     expect(unclearEnd({ ...subject(word), job })).not.toHaveProperty("attribute");
@@ -96,7 +100,7 @@ describe("an apply", () => {
   it("names what an order did not come to", () => {
     expect(unknownAtOnce(subject("ODD"), ["suspended", "password_version"])).toMatchObject({
       ...common,
-      summary: 'hostform did not set suspended, password_version of hosting_service.www: its status "ODD" is unknown',
+      summary: 'suspended, password_version of hosting_service.www must wait: its status "ODD" is unknown',
     });
   });
 });
