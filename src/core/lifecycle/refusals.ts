@@ -25,7 +25,8 @@ interface Subject {
 /** Objects as messages name them. */
 function objects({ kind, address }: Subject, live: readonly Remote[]) {
   const [first] = live;
-  const label = first?.attributes[kind.identity?.[0] ?? "domain"];
+  // A URL may hold a token, so that no message shows the URL of a stranger's object.
+  const label = first?.attributes.domain ?? first?.attributes.email;
   return {
     address,
     noun: kind.noun,
