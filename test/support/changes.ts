@@ -1,7 +1,7 @@
 /** One change as the lifecycle applies it, in a run that records in memory. */
 import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/core/api/index.ts";
 import type { Kind } from "../../src/core/kinds/kind.ts";
-import { Account, type Applied, type ApplyContext, applyChange } from "../../src/core/lifecycle/index.ts";
+import { Account, type Applied, type ApplyContext, applyChange, Fate } from "../../src/core/lifecycle/index.ts";
 import {
   type Change,
   HostformError,
@@ -71,6 +71,7 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     account,
     writer,
     parentKind,
+    fate: new Fate(),
     run: { project, pause, ...given({ stop, owner, adoptsOrders }) },
     records: {
       save: async (resource) => void records.push(structuredClone(resource)),

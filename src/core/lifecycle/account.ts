@@ -207,11 +207,13 @@ export class Account {
   /**
    * Lists that were read before another process of this machine made something are read again when they are needed.
    * To be called when what other processes sent has arrived.
+   * @returns true if they were.
    */
-  catchUp(turn: CreateTurn): void {
-    if (!turn.others(this.#counted, "").changed) return;
+  catchUp(turn: CreateTurn): boolean {
+    if (!turn.others(this.#counted, "").changed) return false;
     this.refresh();
     this.#rechecked.clear();
+    return true;
   }
 
   /** {@link readAgainCost} in this account. */

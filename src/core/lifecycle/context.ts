@@ -14,6 +14,7 @@ import {
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import type { PendingCreate } from "./pending-create.ts";
+import type { Fate } from "./perform.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
@@ -31,6 +32,7 @@ export interface ApplyContext {
   readonly records: RecordContext;
   readonly watch: WatchContext;
   readonly secrets?: SecretContext;
+  readonly fate: Fate;
   /** Kind of the parent object (of a grant: the service), which must be live first. */
   readonly parentKind?: Kind | undefined;
 }
@@ -115,12 +117,9 @@ export function ended(applied: Applied): Applied {
   return applied;
 }
 
-/**
- * Asked before a request is written down as begun.
- * @throws HostformError `interrupted` when the run was stopped: it must not leave.
- */
-export function proceed({ run }: Pick<ApplyContext, "run">): void {
-  if (run.stop?.aborted) refuseStopped();
+/** @throws HostformError `interrupted` if the run was stopped: no request leaves any more. */
+export function proceed({ stop }: Pick<RunContext, "stop">): void {
+  if (stop?.aborted) refuseStopped();
 }
 
 /** @throws HostformError `interrupted`. */

@@ -1,4 +1,4 @@
-import type { CreateNote, CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
+import type { CreateNote, CreateTurn, EarlierCreate } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { type Change, HostformError, type JsonObject } from "../model/index.ts";
@@ -6,8 +6,10 @@ import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { type CreateContext, idempotencyKey, wasRefused } from "./creating.ts";
+import { idempotencyKey } from "./creating.ts";
+import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
+import type { Turn } from "./perform.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
@@ -19,37 +21,42 @@ import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
  *    the others have their turns meanwhile. What the list shows then, the order refuses.
  * 4. The same thing was made, or may have been, by another run: a domain, which nothing shows, is refused; for anything else
  *    it is waited until the list must show it.
- * 5. Note that the create leaves, carry it out, note what came of it.
+ * 5. Carry the create out. No wait for a list lies inside the turn.
+ *
+ * @returns undefined: the outcome is open.
  * @throws HostformError `interrupted` when the run was stopped while it waited: nothing was sent.
  */
 export async function createInTurn(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-  carryOut: (context: CreateContext) => Promise<Created>,
-): Promise<Created> {
+  creation: Creation,
+  carryOut: (turn?: Turn, isOutdated?: boolean) => Promise<Created | undefined>,
+): Promise<Created | undefined> {
+  const { kind, change, planned, context } = creation;
   const { account, run } = context;
   const { stop } = run;
-  if (account.turns === undefined) return carryOut(context);
+  if (account.turns === undefined) return carryOut();
   let isMyTurn = false;
-  let awaited: number | undefined;
+  let isOutdated = false;
+  /** The creates of others that this one has waited for. */
+  const awaited = new Set<number>();
   /** @returns how long to wait, in milliseconds, before the next turn. */
-  const work = async (turn: CreateTurn): Promise<Created | number> => {
+  const work = async (turn: CreateTurn): Promise<Created | number | undefined> => {
     isMyTurn = true;
     const { unknownAt } = turn.others(account.countAtStart, run.owner?.() ?? "");
-    const left = unknownAt && unbelievedMs(account, unknownAt);
-    if (left) await run.pause(left);
-    account.catchUp(turn);
+    const left = unknownAt && !awaited.has(unknownAt) ? unbelievedMs(account, unknownAt) : undefined;
+    if (unknownAt && left !== undefined) {
+      awaited.add(unknownAt);
+      return left;
+    }
+    if (account.catchUp(turn)) isOutdated = true;
     const [thing, likeness] = [thingOf(kind, change, planned, run.project), likenessOf(kind, planned)];
     const note = () => ({ thing, likeness, owner: run.owner?.() ?? "" });
     const alikeAt = alikeElsewhere(change, turn, note(), account);
-    if (alikeAt !== undefined && alikeAt !== awaited) {
+    if (alikeAt !== undefined && !awaited.has(alikeAt)) {
       const unlisted = unbelievedMs(account, alikeAt);
       if (unlisted === undefined) account.outdateFor(alikeAt, kind);
       else {
-        await refuseListed(kind, change, planned, context);
-        awaited = alikeAt;
+        await refuseListed(creation);
+        awaited.add(alikeAt);
         return unlisted;
       }
     }
@@ -59,14 +66,17 @@ export async function createInTurn(
     const isOthers = earlier !== undefined && (!earlier.isOwn || (earlier.isNew && !isPending));
     if (isOthers && kind.creation === "blind") {
       if (!change.anyway && !isPending) throw madeElsewhere(kind, change, planned, earlier);
-    } else if (isOthers && (earlier.isNew || !account.turns?.isResettable)) {
-      await untilShown(kind, planned, earlier, context);
+    } else if (isOthers && (earlier.isNew || !account.turns?.isResettable) && !awaited.has(earlier.at)) {
+      const unshown = await unshownMs(creation, earlier);
+      if (unshown !== undefined) {
+        awaited.add(earlier.at);
+        return unshown;
+      }
     }
-    const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
-    const made = await carryOut({ ...context, writer });
-    turn.end("made");
+    const begin = () => turn.begin(note(), account.hostNow());
+    const made = await carryOut({ begin, end: (outcome) => turn.end(outcome) }, isOutdated);
     // The answer may be that of the other run's order, under the same key: then it is not new, and has what that run gave it.
-    if (isOthers && made.id !== null) account.noteFound(made.id);
+    if (isOthers && made !== undefined && made.id !== null) account.noteFound(made.id);
     return made;
   };
   try {
@@ -74,7 +84,8 @@ export async function createInTurn(
       const made = await account.turns.run(work, stop);
       if (typeof made !== "number") return made;
       await run.pause(made);
-      account.outdate(kind);
+      account.outdate(kind, parentOf(kind, planned));
+      isOutdated = true;
       isMyTurn = false;
     }
   } catch (error) {
@@ -108,20 +119,18 @@ function alikeElsewhere(
   return turn.alikeAt(note, turns?.isResettable ? countAtStart : 0);
 }
 
-/** Waits until the list shows what another run made, or must have shown it if it still exists: lists may lag. */
-async function untilShown(
-  kind: Kind,
-  planned: JsonObject,
+/** How long the list may lack the object of another run, in milliseconds; undefined: the list shows it, or nothing will. */
+async function unshownMs(
+  { kind, planned, context: { account } }: Creation,
   { at }: EarlierCreate,
-  { account, run }: CreateContext,
-): Promise<void> {
+): Promise<number | undefined> {
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
-  if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
+  if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return undefined;
   const left = unbelievedMs(account, at);
-  if (left !== undefined) await run.pause(left);
   // A list that was read in the meantime may lag: this run may have waited for long since then.
-  account.outdateFor(at, kind, parent);
+  if (left === undefined) account.outdateFor(at, kind, parent);
+  return left;
 }
 
 /** The same thing by whichever run it is made; empty where nothing distinguishes it from others. A server has nothing but its order's key. */
@@ -135,24 +144,6 @@ const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
   kind.likeness && kind.naturalKey(planned) === undefined
     ? JSON.stringify([kind.type, "like", kind.likeness(planned)])
     : undefined;
-
-/** A writer that notes each sending before it leaves, and takes the note back when nothing can have come of any. */
-function noting(writer: Writer, turn: CreateTurn, begin: () => void): Writer {
-  let open = false;
-  return {
-    perform: async (mutation, options) => {
-      try {
-        const answer = await writer.perform(mutation, { ...options, onLeave: begin });
-        open = true;
-        return answer;
-      } catch (error) {
-        open ||= !wasRefused(error);
-        if (!open) turn.end("nothing");
-        throw error;
-      }
-    },
-  };
-}
 
 /** Only the memory of this machine shows the object of another run. */
 function madeElsewhere(

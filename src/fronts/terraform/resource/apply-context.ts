@@ -5,7 +5,7 @@
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
-import { type ApplyContext, type PendingCreate, refuseStopped } from "../../../core/lifecycle/index.ts";
+import { type ApplyContext, Fate, type PendingCreate, refuseStopped } from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
   HostformError,
@@ -88,6 +88,7 @@ export function applyContext(
   };
   const context: ApplyContext = {
     account,
+    fate: new Fate(),
     writer:
       limit === undefined
         ? stoppable(client, stop)

@@ -28,7 +28,7 @@ describe("a change", () => {
 
   it("goes on until the run is stopped", () => {
     const stop = new AbortController();
-    const run = { run: { project: "acme", pause: async () => {}, stop: stop.signal } };
+    const run = { stop: stop.signal };
     proceed(run);
     stop.abort();
     expect(() => proceed(run)).toThrow(
