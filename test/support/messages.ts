@@ -58,6 +58,17 @@ export const samples: {
   ],
   "plan.pending/changed": [rejected],
   "plan.pending/repeated": [{ ...resource, since: SINCE, sent: {} }],
+  "plan.pending/removal": [
+    { ...resource, since: SINCE, because: "lists may lag", isWaiting: true, until: SINCE },
+    { ...resource, since: SINCE, because: "a job may still create the object", isWaiting: false, until: undefined },
+  ],
+  "apply.replayed": [one],
+  "apply.replayed/found": [one],
+  "apply.replayed/held": [{ ...one, owner: "hosting_service.shop" }],
+  "apply.replayed/older": [one],
+  "apply.replayed/gone": [one],
+  "apply.replayed/other": [{ ...one, name: "plan_id", is: 11, declared: 12 }],
+  "secret.lost": [one],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
   "usage/other": [

@@ -1,6 +1,6 @@
 /** Messages about creates without an answer. */
 import type { Json, JsonObject } from "../model/index.ts";
-import { type Catalogue, either, error } from "./message.ts";
+import { type Catalogue, either, error, warning } from "./message.ts";
 import { inJson, type Objects, type Resource, which } from "./objects.ts";
 
 /** The reason why hostform is not sure that a create made an object. */
@@ -26,6 +26,27 @@ function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "id
 interface Rejected extends Resource {
   readonly id: string;
 }
+
+interface Removal {
+  readonly address: string;
+  readonly since: string;
+  /** Reason of the decision, as a clause. */
+  readonly because: string;
+  /** The next run may decide. */
+  readonly isWaiting: boolean;
+  /** Moment from which a list can prove absence (ISO 8601). */
+  readonly until: string | undefined;
+}
+
+/** The object in the answer to an earlier order. */
+interface Replayed extends Resource {
+  readonly object: string | undefined;
+}
+
+const replayed = ({ address, noun, object }: Replayed) =>
+  `The API replayed an earlier order for ${address}; its ${noun} ${object}`;
+
+const UNORDERED = "No order was placed.";
 
 export const creates = {
   "plan.pending/blind": either(({ address, noun }: Resource) => ({
@@ -57,6 +78,47 @@ export const creates = {
     summary: `The API refused the repeated request for ${address}`,
     detail: `The request of ${since} has no answer. This run sent it again unchanged; new values count after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
+  })),
+  "plan.pending/removal": warning(({ address, since, because, isWaiting, until }: Removal) => ({
+    summary: `The removal of ${address} must wait: its create has no answer`,
+    detail: `The request left at ${since}: ${because}.${until === undefined ? "" : ` The wait ends at ${until}.`}`,
+    remedies: [...(isWaiting ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: true }],
+  })),
+  "apply.replayed": warning(({ address, noun, object }: Replayed) => ({
+    summary: `An earlier order created ${noun} ${object}: ${address} adopts it and orders nothing new`,
+  })),
+  "apply.replayed/found": warning(({ address, noun, object }: Replayed) => ({
+    summary: `The answer to the order of ${address} was lost: the order created ${noun} ${object}, which ${address} adopts`,
+  })),
+  "apply.replayed/held": error(({ address, noun, object, owner }: Replayed & { owner: string }) => ({
+    summary: `The API answered the order of ${address} with ${noun} ${object}, which ${owner} manages`,
+    detail: `${UNORDERED} Both have one reference, or ${owner} adopted the wrong ${noun}.`,
+    remedies: ["Correct the reference.", { do: "forget", address: owner, why: "import" }],
+  })),
+  "apply.replayed/older": error((given: Replayed) => ({
+    summary: `${replayed(given)} existed before`,
+    detail: `An earlier order has the same project and name. ${UNORDERED}`,
+    remedies: [
+      { do: "import", id: given.object, when: "it is the declared one" },
+      "To order another one, declare an unused reference.",
+    ],
+  })),
+  "apply.replayed/gone": error((given: Replayed) => ({
+    summary: `${replayed(given)} no longer exists`,
+    detail: `The API still has the Idempotency-Key of that order and repeated its answer. ${UNORDERED}`,
+    remedies: [{ do: "reorder", replayed: true }],
+  })),
+  "apply.replayed/other": error((given: Replayed & { name: string; is: Json; declared: Json }) => ({
+    summary: `${replayed(given)} has ${given.name} ${inJson(given.is)}, not ${inJson(given.declared)}`,
+    detail: `An earlier order has the same project and name. ${UNORDERED}`,
+    remedies: [
+      "Declare another reference to order it.",
+      { do: "import", id: given.object, when: `the existing ${given.noun} will do` },
+    ],
+  })),
+  "secret.lost": warning(({ address, noun, object }: Replayed) => ({
+    summary: `The answer with the secret of ${address} was lost: this run deleted ${noun} ${object} and creates it again`,
+    detail: "The API returns the secret only once, in that answer.",
   })),
   "plan.exists/elsewhere": error(
     ({ address, noun, object, at, isLost }: Resource & { object: string; at: string; isLost: boolean }) => ({

@@ -76,8 +76,8 @@ describe("what is to be done", () => {
     ["plan.prevented", "hosting_service", "not live", "Wait until it is live"],
     ["plan.pending", "hosting_domain", "", "terraform plan` once"],
     ["plan.pending", "hosting_grant", "", "terraform untaint"],
-    ["plan.pending", "hosting_grant", "cannot be removed", "Add its block again and apply: that finishes it."],
-    ["plan.pending", "hosting_domain", "cannot be removed", "Look in the dashboard, and `terraform state rm` it"],
+    ["plan.pending", "hosting_grant", "The removal of", "Add its block again and apply: that finishes it."],
+    ["plan.pending", "hosting_domain", "The removal of", "Look in the dashboard, and `terraform state rm` it"],
     [
       "plan.pending",
       "hosting_service",
