@@ -2,7 +2,8 @@
  * A create, as one loop for all classes. Orders with a key have a file of their own for what differs (create-keyed.ts).
  */
 import type { Created, Remote } from "../kinds/kind.ts";
-import { ApiError, HostformError, type Intent, isReplacement, type JsonObject, warningOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
 import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn } from "./create-turn.ts";
@@ -257,13 +258,11 @@ async function recreate(
   { id, attributes }: { id: string | null; attributes: JsonObject },
 ): Promise<undefined> {
   const { progress, planned, kind, change } = creation;
-  const { address } = change;
   if (creation.isRecreated) throw creation.lost;
   progress.attributes = planned;
   await deleteObject(progress, attributes, { ...progress.mark, ...(creation.intent && { pending: creation.intent }) });
-  const summary = `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${id} was deleted and recreated`;
-  const detail = "The API returns the secret only once, in that answer.";
-  progress.diagnostics.push(warningOf("secret.lost", summary, { detail, address }));
+  const about = { address: change.address, noun: kind.noun, object: id ?? undefined };
+  progress.diagnostics.push(problem("secret.lost", about));
   creation.turn?.end("made");
   creation.close();
 }
