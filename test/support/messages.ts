@@ -8,10 +8,18 @@ export const resource = { address: "hosting_service.www", noun: "service" };
 const SINCE = "2026-11-21T10:00:00Z";
 const one = { ...resource, ids: ["1001"], label: "www.acme.example", object: "1001", isPaid: true };
 const two = { ...resource, ids: ["1001", "1002"], object: "1001", isPaid: false };
-const difference = { ...resource, attribute: ["plan_id"], was: "11", becomes: "12", value: 11, isSecret: false };
+const difference = {
+  ...resource,
+  name: "plan_id",
+  attribute: ["plan_id"],
+  was: "11",
+  becomes: "12",
+  value: 11,
+  isSecret: false,
+};
 const doubt = { hidden: "", since: SINCE, isAccepted: false };
 const job = { since: SINCE, toward: "suspended", before: "active" } as const;
-const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: ["suspended"] };
+const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: "suspended" };
 const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
 const rejected = { ...resource, id: "1001" };
 
@@ -37,16 +45,10 @@ export const samples: {
     { ...one, hidden: "email" },
     { ...two, hidden: "url, events" },
   ],
-  "plan.lookalike": [one, two],
-  "plan.lookalike/similar": [one, two].map((objects) => ({
-    ...objects,
-    name: "domain",
-    is: "acme.example",
-    declared: "www.acme.example",
-  })),
+  "plan.lookalike": [one, two, { ...two, other: ["domain", "acme.example", "www.acme.example"] }],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
-  "plan.unknown_date": [{ address: "hosting_grant.dev", attribute: ["expires_at"], is: "soon" }],
-  "api.form": [{ ...resource, attribute: ["domain"], sent: "www.acme.example", is: "acme.example" }],
+  "plan.unknown_date": [{ address: "hosting_grant.dev", name: "expires_at", is: "soon" }],
+  "api.form": [{ ...resource, name: "domain", was: '"www.acme.example"', becomes: '"acme.example"' }],
   "plan.pending/blind": [resource],
   "plan.pending/accepted": [resource],
   "plan.pending/undecided": [
@@ -54,7 +56,7 @@ export const samples: {
     { ...two, ...doubt, isAccepted: true },
     { ...one, ...doubt, hidden: "url, events" },
     { ...one, ...doubt, created: { id: "1001", at: "2026-11-21T07:00:00Z" } },
-    { ...one, ...doubt, form: { name: "domain", is: "acme.example", sent: "www.acme.example" } },
+    { ...one, ...doubt, form: ["domain", "acme.example", "www.acme.example"] },
   ],
   "plan.pending/changed": [rejected],
   "plan.pending/repeated": [{ ...resource, since: SINCE, sent: {} }],
@@ -67,7 +69,7 @@ export const samples: {
   "apply.replayed/held": [{ ...one, owner: "hosting_service.shop" }],
   "apply.replayed/older": [one],
   "apply.replayed/gone": [one],
-  "apply.replayed/other": [{ ...one, name: "plan_id", is: 11, declared: 12 }],
+  "apply.replayed/other": [{ ...one, name: "plan_id", is: "11", declared: "12" }],
   "secret.lost": [one],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],

@@ -229,6 +229,11 @@ async function refuseOther(creation: Creation, earlier: Remote): Promise<void> {
   if (other === undefined) return;
   await creation.withdraw();
   const [is, declared] = [earlier.attributes[other] ?? null, planned[other] ?? null];
-  const about = { ...replay(creation, earlier.id), name: other, is, declared };
+  const about = {
+    ...replay(creation, earlier.id),
+    name: other,
+    is: JSON.stringify(is),
+    declared: JSON.stringify(declared),
+  };
   throw new HostformError([problem("apply.replayed/other", about)]);
 }

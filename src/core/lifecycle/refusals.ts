@@ -22,17 +22,19 @@ interface Subject {
   ownerOf?(remote: Remote): string | undefined;
 }
 
+const about = ({ kind: { noun }, address }: Subject) => ({ address, noun });
+
 /** Objects as messages name them. */
-function objects({ kind, address }: Subject, live: readonly Remote[]) {
+function objects(subject: Subject, live: readonly Remote[]) {
+  const { kind } = subject;
   const [first] = live;
   // A URL may hold a token, so that no message shows the URL of a stranger's object.
   const label = first?.attributes.domain ?? first?.attributes.email;
   return {
-    address,
-    noun: kind.noun,
+    ...about(subject),
     isPaid: kind.quote !== undefined,
     ids: live.map(({ id }) => id),
-    ...(typeof label === "string" && label !== first?.id && { label }),
+    label: typeof label === "string" && label !== first?.id ? label : undefined,
     object: first && importIdOf(kind, first.id, first.attributes),
   };
 }
@@ -46,14 +48,14 @@ interface Difference {
 }
 
 /** Remedies show no secret, and no value that is not known yet. */
-const difference = ({ kind, address }: Subject, name: string, { before, after, secret }: Difference) => ({
-  address,
-  noun: kind.noun,
+const difference = (subject: Subject, name: string, { before, after, secret }: Difference) => ({
+  ...about(subject),
+  name,
   attribute: [name],
   was: shown(before),
   becomes: shown(after),
   isSecret: secret,
-  ...(!secret && before !== undefined && !hasUnknown(before) && { value: before as Json }),
+  value: secret || hasUnknown(before) ? undefined : (before as Json),
 });
 
 export function immutable(subject: Subject, name: string, values: Difference): Diagnostic {
@@ -83,8 +85,7 @@ export function existing(subject: Subject, matches: readonly Remote[]): Diagnost
 
 export const gone = (subject: Subject, how: string, reason: "import" | "paid"): Diagnostic =>
   problem(`plan.gone/${reason}`, {
-    address: subject.address,
-    noun: subject.kind.noun,
+    ...about(subject),
     object: idOf(subject),
     how,
     attribute: reason === "import" ? ["import"] : undefined,
@@ -98,19 +99,19 @@ export const unreadable = (subject: Subject, config: ValueObject, live: readonly
   problem("plan.unreadable", { ...objects(subject, live), hidden: hiddenNames(subject.kind, config, live) });
 
 export const unknownValues = (address: string, values: JsonObject): Diagnostic[] =>
-  Object.entries(values).map(([name, is]) => problem("plan.unknown_date", { address, attribute: [name], is }));
+  Object.entries(values).map(([name, is]) => problem("plan.unknown_date", { address, name, attribute: [name], is }));
 
-export const shownLater = ({ kind, address }: Subject, waitsFor: string): Diagnostic =>
-  problem("apply.waiting/lists", { address, noun: kind.noun, waitsFor });
+export const shownLater = (subject: Subject, waitsFor: string): Diagnostic =>
+  problem("apply.waiting/lists", { ...about(subject), waitsFor });
 
-export const ownForm = ({ kind, address }: Subject, name: string, sent: Json, is: Json): Diagnostic =>
-  problem("api.form", { address, noun: kind.noun, attribute: [name], sent, is });
+export const ownForm = (subject: Subject, name: string, was: Json, becomes: Json): Diagnostic =>
+  problem("api.form", { ...about(subject), name, attribute: [name], was: shown(was), becomes: shown(becomes) });
 
 type Severity = Diagnostic["severity"];
 
 /** The API cannot show the result of this create. */
-export const pending = ({ kind, address }: Subject, severity?: Severity): Diagnostic =>
-  problem("plan.pending/blind", { address, noun: kind.noun, severity });
+export const pending = (subject: Subject, severity?: Severity): Diagnostic =>
+  problem("plan.pending/blind", { ...about(subject), severity });
 
 /** Several objects may be the result of the create, or one that may be somebody else's. */
 export function undecided(
@@ -129,7 +130,7 @@ export function undecided(
     ...found,
     object: candidates.length === 1 ? object : undefined,
     isAccepted: pending.accepted === true,
-    form: form && { name: form[0], is: form[1], sent: attributes[form[0]] ?? null },
+    form: form && [...form, attributes[form[0]] ?? null],
     hidden: hiddenNames(kind, attributes, candidates),
     created: elsewhen && { id: elsewhen.id, at: String(elsewhen.attributes.created_at) },
     since,
@@ -144,15 +145,14 @@ export function questionOf(
   { row, objects }: PendingDecision,
   severity?: Severity,
 ): Diagnostic {
-  const { address, kind } = subject;
   if (row === "blind") return pending(subject, severity);
-  if (row === "accepted") return problem("plan.pending/accepted", { address, noun: kind.noun, severity });
+  if (row === "accepted") return problem("plan.pending/accepted", { ...about(subject), severity });
   return undecided(subject, sent, objects, severity);
 }
 
 /** The plan adopted an object for a pending create, and the present account contradicts that. */
-export const changedSince = ({ kind, address }: Subject, id: string): Diagnostic =>
-  problem("plan.pending/changed", { address, noun: kind.noun, id });
+export const changedSince = (subject: Subject, id: string): Diagnostic =>
+  problem("plan.pending/changed", { ...about(subject), id });
 
 /** A declared server may be another address, which is no longer declared. */
 export const renamed = ({ address }: Pick<Subject, "address">, former: string): Diagnostic =>
@@ -165,7 +165,7 @@ export function lookalike(subject: Subject, live: readonly Remote[], config: Val
   if (kind.naturalKey(config) !== undefined && named.length > 0) {
     const name = kind.identity?.[0] ?? "domain";
     const [is, declared] = [named[0]?.attributes[name] ?? null, (config[name] ?? null) as Json];
-    return problem("plan.lookalike/similar", { ...objects(subject, named), name, is, declared });
+    return problem("plan.lookalike", { ...objects(subject, named), other: [name, is, declared] });
   }
   const former = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
   return former === undefined ? problem("plan.lookalike", objects(subject, live)) : renamed({ address }, former);

@@ -65,7 +65,11 @@ export function unknownPhase(
   { left, unseen }: { left: readonly string[]; unseen: readonly string[] },
 ): Diagnostic {
   const [variant, names] = left.length > 0 ? (["unchanged", left] as const) : (["unchecked", unseen] as const);
-  return problem(`plan.unknown_status/${variant}`, { ...stated(subject), names, attribute: names.slice(0, 1) });
+  return problem(`plan.unknown_status/${variant}`, {
+    ...stated(subject),
+    names: names.join(", "),
+    attribute: names.slice(0, 1),
+  });
 }
 
 /** A removal that begins with a suspension waits for a status that hostform understands. */
@@ -77,7 +81,7 @@ export const unclearEnd = (subject: Subject & { readonly job: QueuedJob }): Diag
 
 /** An order whose status does not show whether the object is live: its other attributes wait. */
 export const unknownAtOnce = (subject: Subject, names: readonly string[]): Diagnostic =>
-  problem("plan.unknown_status/ordered", { ...stated(subject), names });
+  problem("plan.unknown_status/ordered", { ...stated(subject), names: names.join(", ") });
 
 /**
  * Statuses by which an API may say that a service is not ready for something: §7 leaves all but 422 open. 401, 403 and 429

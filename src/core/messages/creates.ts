@@ -1,37 +1,31 @@
 /** Messages about creates without an answer. */
 import type { Json, JsonObject } from "../model/index.ts";
-import { type Catalogue, either, error, warning } from "./message.ts";
+import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import { inJson, type Objects, type Resource, which } from "./objects.ts";
 
-/** The reason why hostform is not sure that a create made an object. */
+/** The reason for a doubt that a create created an object. */
 interface Doubt {
   /** The object shows a value in another form than it was sent. */
-  readonly form?: { readonly name: string; readonly is: Json; readonly sent: Json } | undefined;
+  readonly form?: readonly [name: string, is: Json, sent: Json] | undefined;
   /** Names of the attributes that the API does not show in a readable form. Empty: none. */
   readonly hidden: string;
   /** An object with another creation time than the request. */
-  readonly created?: { readonly id: string; readonly at: string } | undefined;
+  readonly created?: Words<"id" | "at"> | undefined;
   /** Time of the first request (ISO 8601). */
   readonly since: string;
 }
 
 function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
-  if (form) return `but its ${form.name} is ${inJson(form.is)} and the request had ${inJson(form.sent)}`;
+  if (form) return `but its ${form[0]} is ${inJson(form[1])} and the request had ${inJson(form[2])}`;
   if (hidden !== "") return `and the API shows no readable ${hidden}`;
   if (created) return `but ${created.id} was created at ${created.at}; the request left at ${since}`;
   return `and nothing else shows who created ${ids.length === 1 ? "it" : "them"}`;
 }
 
-/** The answer to the user's decision about a pending create: the object is not its result. */
-interface Rejected extends Resource {
-  readonly id: string;
-}
+/** An object beside the create that did not create it. */
+type Rejected = Words<"address" | "noun" | "id">;
 
-interface Removal {
-  readonly address: string;
-  readonly since: string;
-  /** Reason of the decision, as a clause. */
-  readonly because: string;
+interface Removal extends Words<"address" | "since" | "because"> {
   /** The next run may decide. */
   readonly isWaiting: boolean;
   /** Moment from which a list can prove absence (ISO 8601). */
@@ -74,7 +68,7 @@ export const creates = {
     detail: `The plan adopts that ${noun} for a create without an answer. No request was sent.`,
     remedies: ["Plan again, then apply."],
   })),
-  "plan.pending/repeated": error(({ address, since, sent }: { address: string; since: string; sent: JsonObject }) => ({
+  "plan.pending/repeated": error(({ address, since, sent }: Words<"address" | "since"> & { sent: JsonObject }) => ({
     summary: `The API refused the repeated request for ${address}`,
     detail: `The request of ${since} has no answer. This run sent it again unchanged; new values count after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
@@ -90,7 +84,7 @@ export const creates = {
   "apply.replayed/found": warning(({ address, noun, object }: Replayed) => ({
     summary: `The answer to the order of ${address} was lost: the order created ${noun} ${object}, which ${address} adopts`,
   })),
-  "apply.replayed/held": error(({ address, noun, object, owner }: Replayed & { owner: string }) => ({
+  "apply.replayed/held": error(({ address, noun, object, owner }: Replayed & Words<"owner">) => ({
     summary: `The API answered the order of ${address} with ${noun} ${object}, which ${owner} manages`,
     detail: `${UNORDERED} Both have one reference, or ${owner} adopted the wrong ${noun}.`,
     remedies: ["Correct the reference.", { do: "forget", address: owner, why: "import" }],
@@ -108,8 +102,8 @@ export const creates = {
     detail: `The API still has the Idempotency-Key of that order and repeated its answer. ${UNORDERED}`,
     remedies: [{ do: "reorder", replayed: true }],
   })),
-  "apply.replayed/other": error((given: Replayed & { name: string; is: Json; declared: Json }) => ({
-    summary: `${replayed(given)} has ${given.name} ${inJson(given.is)}, not ${inJson(given.declared)}`,
+  "apply.replayed/other": error((given: Replayed & Words<"name" | "is" | "declared">) => ({
+    summary: `${replayed(given)} has ${given.name} ${given.is}, not ${given.declared}`,
     detail: `An earlier order has the same project and name. ${UNORDERED}`,
     remedies: [
       "Declare another reference to order it.",
@@ -121,7 +115,7 @@ export const creates = {
     detail: "The API returns the secret only once, in that answer.",
   })),
   "plan.exists/elsewhere": error(
-    ({ address, noun, object, at, isLost }: Resource & { object: string; at: string; isLost: boolean }) => ({
+    ({ address, noun, object, at, isLost }: Words<"address" | "noun" | "object" | "at"> & { isLost: boolean }) => ({
       summary: `A run with another state ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
       detail: `The API cannot show a ${noun}, so an apply sends no second order for ${address}.`,
       remedies: [
@@ -131,12 +125,12 @@ export const creates = {
       ],
     }),
   ),
-  "usage/held": error(({ address, noun, id, owner }: Rejected & { owner: string }) => ({
+  "usage/held": error(({ address, noun, id, owner }: Rejected & Words<"owner">) => ({
     summary: `${address} cannot adopt ${noun} ${id}: it is already in the state, as ${owner}`,
     detail: "Only one address can manage an object.",
     remedies: ["Name the object that the request created."],
   })),
-  "usage/sibling": error(({ address, noun, id, sibling }: Rejected & { sibling: string }) => ({
+  "usage/sibling": error(({ address, noun, id, sibling }: Rejected & Words<"sibling">) => ({
     summary: `${address} cannot adopt ${noun} ${id}: ${sibling} requested its natural key`,
     detail: `The create of ${sibling} has no answer either.`,
     remedies: [`Resolve ${sibling} first.`],

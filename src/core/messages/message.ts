@@ -6,6 +6,9 @@ interface Texts extends Pick<DiagnosticParts, "detail" | "remedies"> {
   readonly summary: string;
 }
 
+/** Parameters that are words. */
+export type Words<Names extends string> = Readonly<Record<Names, string>>;
+
 /** A message: its severity (`either`: a warning, unless the caller makes it an error), and its texts as a pure function of its parameters. */
 export interface Message<Own, Level = Severity | "either"> {
   readonly level: Level;

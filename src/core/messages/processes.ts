@@ -1,12 +1,8 @@
 /** Messages about the processes of one machine: their shared store, and their turns to create. */
-import { type Catalogue, error, warning } from "./message.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
 
-interface Failure {
-  /** The file of the store, or its folder. */
-  readonly place: string;
-  /** "no space is left on the disk (ENOSPC)". */
-  readonly reason: string;
-}
+/** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
+type Failure = Words<"place" | "reason">;
 
 const UNSENT = "No request was sent.";
 
@@ -23,17 +19,17 @@ export const processes = {
     detail: `Without a record in ${place}, another run could create the object twice. ${UNSENT}`,
     remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
   })),
-  "store.busy": error(({ place, seconds }: { place: string; seconds: number }) => ({
+  "store.busy": error(({ place, seconds }: Words<"place"> & { seconds: number }) => ({
     summary: `Another process holds ${place}`,
     detail: `It has not released the file for ${seconds} s. ${UNSENT}`,
     remedies: ["End the process that hangs. Then apply again."],
   })),
-  "store.newer": error(({ place }: { place: string }) => ({
+  "store.newer": error(({ place }: Words<"place">) => ({
     summary: `A newer version wrote ${place}`,
     detail: `This version cannot record a create there. ${UNSENT}`,
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
-  "store.damaged": warning(({ place }: { place: string }) => ({
+  "store.damaged": warning(({ place }: Words<"place">) => ({
     summary: `${place} is damaged`,
     detail: "This run renamed the file and started a new one. The new file lacks the earlier creates of other runs.",
     remedies: ["If another run was interrupted, apply there first."],
@@ -43,7 +39,7 @@ export const processes = {
     detail: `This process was stopped for too long and lost its turn. ${UNSENT}`,
     remedies: [{ do: "apply_again" }],
   })),
-  "store.waiting": warning(({ pid, project, since }: { pid: number; project: string; since: string }) => ({
+  "store.waiting": warning(({ pid, project, since }: Words<"project" | "since"> & { pid: number }) => ({
     summary: `This run waits for process ${pid}, which creates objects of ${project}`,
     detail: `It has the turn since ${since}. Processes of one machine take turns, so that no two create one object.`,
     remedies: [`Wait for process ${pid}, or end it if it hangs.`],

@@ -1,6 +1,6 @@
 /** Messages about a status that hostform does not understand, or that does not permit a change yet. */
 import type { Json, QueuedJob, Remedy } from "../model/index.ts";
-import { type Catalogue, error, warning } from "./message.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
 import { inJson, type Resource } from "./objects.ts";
 
 interface Status extends Resource {
@@ -11,7 +11,10 @@ interface Status extends Resource {
   readonly job: QueuedJob | undefined;
 }
 
-type Unknown = Status & { readonly names: readonly string[] };
+/** The reason, if it is known. */
+type Why = { readonly why: string | undefined };
+
+type Unknown = Status & Words<"names">;
 
 const unknown = ({ status }: Status) =>
   status == null ? "the API shows no status" : `its status ${inJson(status)} is unknown`;
@@ -39,15 +42,15 @@ const because = (given: Status) => ({ detail: evidence(given), remedies: [remedy
 
 export const statusWords = {
   "plan.unknown_status/unchanged": warning((given: Unknown) => ({
-    summary: `${given.names.join(", ")} of ${given.address} cannot change: ${unknown(given)}`,
+    summary: `${given.names} of ${given.address} cannot change: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.unknown_status/unchecked": warning((given: Unknown) => ({
-    summary: `The account does not show ${given.names.join(", ")} of ${given.address}: ${unknown(given)}`,
+    summary: `The account does not show ${given.names} of ${given.address}: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.unknown_status/ordered": warning((given: Unknown) => ({
-    summary: `${given.names.join(", ")} of ${given.address} must wait: ${unknown(given)}`,
+    summary: `${given.names} of ${given.address} must wait: ${unknown(given)}`,
     ...because(given),
   })),
   "plan.unknown_status/ended": error((given: Status & { job: QueuedJob }) => ({
@@ -59,27 +62,13 @@ export const statusWords = {
     detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
     remedies: [remedy(given), { do: "forget" }],
   })),
-  "apply.waiting/lists": warning(({ address, noun, waitsFor }: Resource & { waitsFor: string }) => ({
+  "apply.waiting/lists": warning(({ address, noun, waitsFor }: Words<"address" | "noun" | "waitsFor">) => ({
     summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of it until it is live`,
     remedies: [{ do: "apply_again" }],
   })),
-  "apply.waiting/live": error(
-    ({
-      what,
-      noun,
-      id,
-      why,
-      refusal,
-    }: {
-      what: string;
-      noun: string;
-      id: string;
-      why: string | undefined;
-      refusal: string;
-    }) => ({
-      summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
-      detail: refusal,
-      remedies: [`Run it again when the ${noun} is live. The host provisions it when its invoice is paid.`],
-    }),
-  ),
+  "apply.waiting/live": error(({ what, noun, id, why, refusal }: Words<"what" | "noun" | "id" | "refusal"> & Why) => ({
+    summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
+    detail: refusal,
+    remedies: [`Run it again when the ${noun} is live. The host provisions it when its invoice is paid.`],
+  })),
 } satisfies Catalogue;
