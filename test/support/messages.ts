@@ -48,7 +48,7 @@ export const samples: {
   "plan.lookalike": [one, two, { ...two, other: ["domain", "acme.example", "www.acme.example"] }],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
   "plan.unknown_date": [{ address: "hosting_grant.dev", name: "expires_at", is: "soon" }],
-  "api.form": [{ ...resource, name: "domain", was: '"www.acme.example"', becomes: '"acme.example"' }],
+  "api.form": [{ ...resource, name: "domain", sent: "www.acme.example", is: "acme.example" }],
   "plan.pending/blind": [resource],
   "plan.pending/accepted": [resource],
   "plan.pending/undecided": [

@@ -13,7 +13,7 @@ import { deleteObject } from "./in-place.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type Progress, perform, save, type Turn, wasRefused } from "./perform.ts";
 import { likeness } from "./read.ts";
-import { duplicate, existing, ownForm, unreadable } from "./refusals.ts";
+import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
@@ -92,7 +92,7 @@ async function attempt(
 
 /** Records the object of a create. From here on it is known, whatever fails next. */
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
-  const { progress, planned, kind, subject } = creation;
+  const { progress, planned, kind, change } = creation;
   const shown = ownForms(kind, planned, made.attributes);
   progress.attributes = createdAttributes(kind, planned, made, shown);
   // Forms of the object that this one replaces are not its own.
@@ -104,7 +104,16 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
     ...(Object.keys(shown).length > 0 && { shown }),
   };
   for (const [name, form] of Object.entries(shown))
-    progress.diagnostics.push(ownForm(subject, name, progress.attributes[name] ?? null, form));
+    progress.diagnostics.push(
+      problem("api.form", {
+        address: change.address,
+        noun: kind.noun,
+        name,
+        attribute: [name],
+        sent: progress.attributes[name] ?? null,
+        is: form,
+      }),
+    );
   await save(progress);
   creation.turn?.end("made");
   return made;

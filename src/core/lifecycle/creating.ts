@@ -54,10 +54,6 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
   return new HostformError([...causes, again], { cause: error });
 }
 
-/** A warning of the plan, as the error that ends its change. */
-export const stopped = (warning: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
-  new HostformError([...causes, { ...warning, severity: "error" }], { cause });
-
 /**
  * The Idempotency-Key of an order (§4): a function of what the order *is*, never of its payload and never random, so
  * that any run, on any machine, with or without state, sends the same key for the same declared order.

@@ -1,14 +1,15 @@
 import type { Mutation } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
-import { intentOf, refusedAgain, stopped } from "./creating.ts";
+import { intentOf, refusedAgain } from "./creating.ts";
 import type { Attempt } from "./decide.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
 import { notSent, type Progress, save, type Turn } from "./perform.ts";
 import { listAll } from "./read.ts";
-import { changedSince, existing, questionOf } from "./refusals.ts";
+import { existing, questionOf } from "./refusals.ts";
 
 /** The object that a create made; `isUseless`: its secret was lost with the answer. */
 interface Settled {
@@ -199,7 +200,9 @@ export class Creation {
     // Terraform keeps the id of its plan: it would record another object, or a new one, under that id.
     const { id } = this.planned;
     if (typeof id === "string" && !(decided.do === "adopt" && decided.id === id))
-      throw new HostformError([changedSince(this.subject, id)]);
+      throw new HostformError([
+        problem("plan.pending/changed", { address: this.change.address, noun: this.kind.noun, id }),
+      ]);
     if (decided.do === "adopt" && object !== undefined) {
       const attributes = { ...object.attributes, ...secretsShownOnce(this.kind, sent.attributes) };
       return { made: { ...object, attributes }, isUseless: decided.next === "recreate" };
@@ -208,7 +211,7 @@ export class Creation {
     if (decided.do === "wait") throw this.lost;
     if (decided.do === "ask") {
       const causes = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
-      throw stopped(questionOf(this.subject, sent, decided), causes, this.lost);
+      throw new HostformError([...causes, questionOf(this.subject, sent, decided, "error")], { cause: this.lost });
     }
     throw new HostformError([existing(this.subject, decided.objects)]);
   }

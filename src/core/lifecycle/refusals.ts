@@ -101,26 +101,15 @@ export const unreadable = (subject: Subject, config: ValueObject, live: readonly
 export const unknownValues = (address: string, values: JsonObject): Diagnostic[] =>
   Object.entries(values).map(([name, is]) => problem("plan.unknown_date", { address, name, attribute: [name], is }));
 
-export const shownLater = (subject: Subject, waitsFor: string): Diagnostic =>
-  problem("apply.waiting/lists", { ...about(subject), waitsFor });
-
-export const ownForm = (subject: Subject, name: string, was: Json, becomes: Json): Diagnostic =>
-  problem("api.form", { ...about(subject), name, attribute: [name], was: shown(was), becomes: shown(becomes) });
-
-type Severity = Diagnostic["severity"];
-
-/** The API cannot show the result of this create. */
-export const pending = (subject: Subject, severity?: Severity): Diagnostic =>
-  problem("plan.pending/blind", { ...about(subject), severity });
-
-/** Several objects may be the result of the create, or one that may be somebody else's. */
-export function undecided(
+/** Returns the question that a decision about a pending create asks the user. */
+export function questionOf(
   subject: Subject,
   { attributes, private: { pending } }: Sent,
-  candidates: readonly Remote[],
-  severity?: Severity,
+  { row, objects: candidates }: Pick<PendingDecision, "row" | "objects">,
+  severity?: Diagnostic["severity"],
 ): Diagnostic {
   const { kind } = subject;
+  if (row === "blind" || row === "accepted") return problem(`plan.pending/${row}`, { ...about(subject), severity });
   const { object, ...found } = objects(subject, candidates);
   const [form] = candidates.flatMap((live) => Object.entries(ownForms(kind, attributes, live.attributes)));
   const { since } = pending;
@@ -138,26 +127,6 @@ export function undecided(
   });
 }
 
-/** Returns the question that a decision about a pending create asks the user. */
-export function questionOf(
-  subject: Subject,
-  sent: Sent,
-  { row, objects }: PendingDecision,
-  severity?: Severity,
-): Diagnostic {
-  if (row === "blind") return pending(subject, severity);
-  if (row === "accepted") return problem("plan.pending/accepted", { ...about(subject), severity });
-  return undecided(subject, sent, objects, severity);
-}
-
-/** The plan adopted an object for a pending create, and the present account contradicts that. */
-export const changedSince = (subject: Subject, id: string): Diagnostic =>
-  problem("plan.pending/changed", { ...about(subject), id });
-
-/** A declared server may be another address, which is no longer declared. */
-export const renamed = ({ address }: Pick<Subject, "address">, former: string): Diagnostic =>
-  problem("plan.lookalike/renamed", { address, former });
-
 /** An object without an address may be the declared one: a server without a domain, or a name that the host rewrote or cut. */
 export function lookalike(subject: Subject, live: readonly Remote[], config: ValueObject = {}): Diagnostic {
   const { kind, address, ownerOf } = subject;
@@ -168,5 +137,7 @@ export function lookalike(subject: Subject, live: readonly Remote[], config: Val
     return problem("plan.lookalike", { ...objects(subject, named), other: [name, is, declared] });
   }
   const former = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
-  return former === undefined ? problem("plan.lookalike", objects(subject, live)) : renamed({ address }, former);
+  return former === undefined
+    ? problem("plan.lookalike", objects(subject, live))
+    : problem("plan.lookalike/renamed", { address, former });
 }

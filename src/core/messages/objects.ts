@@ -122,9 +122,11 @@ export const objects = {
     detail: `An unreadable date changes nothing, so ${name} keeps its value.`,
     remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
   })),
-  "api.form": warning(({ address, noun, name, was, becomes }: Omit<Difference, "isSecret">) => ({
-    summary: `The API shows ${name} of ${address} as ${becomes}; the request had ${was}`,
-    detail: `The API created the ${noun} and writes the value differently. Both values count as equal.`,
-    remedies: ["If you meant another value, declare it as the API shows it."],
-  })),
+  "api.form": warning(
+    ({ address, noun, name, sent, is }: Words<"address" | "noun" | "name"> & { sent: Json; is: Json }) => ({
+      summary: `The API shows ${name} of ${address} as ${inJson(is)}; the request had ${inJson(sent)}`,
+      detail: `The API created the ${noun} and writes the value differently. Both values count as equal.`,
+      remedies: ["If you meant another value, declare it as the API shows it."],
+    }),
+  ),
 } satisfies Catalogue;

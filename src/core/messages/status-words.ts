@@ -38,25 +38,30 @@ function remedy({ status, provider, job }: Status): Remedy {
   return { ...map, phases: /suspen|paus/i.test(String(status)) ? ["suspended", "live"] : ["live", "suspended"] };
 }
 
-const because = (given: Status) => ({ detail: evidence(given), remedies: [remedy(given)] });
+const unknownStatus =
+  <Given extends Status>(clause: (given: Given) => string) =>
+  (given: Given) => ({
+    summary: `${clause(given)}: ${unknown(given)}`,
+    detail: evidence(given),
+    remedies: [remedy(given)],
+  });
 
 export const statusWords = {
-  "plan.unknown_status/unchanged": warning((given: Unknown) => ({
-    summary: `${given.names} of ${given.address} cannot change: ${unknown(given)}`,
-    ...because(given),
-  })),
-  "plan.unknown_status/unchecked": warning((given: Unknown) => ({
-    summary: `The account does not show ${given.names} of ${given.address}: ${unknown(given)}`,
-    ...because(given),
-  })),
-  "plan.unknown_status/ordered": warning((given: Unknown) => ({
-    summary: `${given.names} of ${given.address} must wait: ${unknown(given)}`,
-    ...because(given),
-  })),
-  "plan.unknown_status/ended": error((given: Status & { job: QueuedJob }) => ({
-    summary: `The account does not confirm ${suspension(given.job)} of ${given.address}: ${unknown(given)}`,
-    ...because(given),
-  })),
+  "plan.unknown_status/unchanged": warning(
+    unknownStatus(({ names, address }: Unknown) => `${names} of ${address} cannot change`),
+  ),
+  "plan.unknown_status/unchecked": warning(
+    unknownStatus(({ names, address }: Unknown) => `The account does not show ${names} of ${address}`),
+  ),
+  "plan.unknown_status/ordered": warning(
+    unknownStatus(({ names, address }: Unknown) => `${names} of ${address} must wait`),
+  ),
+  "plan.unknown_status/ended": error(
+    unknownStatus(
+      ({ job, address }: Status & { job: QueuedJob }) =>
+        `The account does not confirm ${suspension(job)} of ${address}`,
+    ),
+  ),
   "plan.prevented/status": error((given: Status) => ({
     summary: `The removal of ${given.address} must wait: ${unknown(given)}`,
     detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
