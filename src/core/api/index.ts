@@ -24,7 +24,7 @@ export {
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
 export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
-export { MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+export { MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Ticket, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
