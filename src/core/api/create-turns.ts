@@ -170,7 +170,7 @@ export class SharedCreateTurns implements CreateTurns {
       schema: SCHEMA,
       pragmas: PRAGMAS,
       prepare,
-      onOpen: ({ removeOld }, isNew) => {
+      onOpen: ({ removeOld }, isNew): undefined => {
         removeOld.run(options.clock.now() - KEPT_MS);
         if (isNew) removeUnused(path.dirname(place), options.unusedMs);
       },

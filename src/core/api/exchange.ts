@@ -16,8 +16,11 @@ export interface CallOptions {
    * then the host may have forgotten the key, and would order a second time. Default: 5,000.
    */
   readonly repeatWithinMs?: number | undefined;
-  /** Called each time the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. */
-  readonly onLeave?: (() => void) | undefined;
+  /**
+   * Called each time before the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. If
+   * it rejects, the request does not leave.
+   */
+  readonly onLeave?: (() => void | Promise<void>) | undefined;
 }
 
 /** What a request is made from. */

@@ -12,7 +12,6 @@ export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
 export { HostingClient, type ListOptions, type Reader, type Writer } from "./client.ts";
-export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export type { ApiRecord } from "./decoder.ts";
 export type { DomainAvailability } from "./domain-check.ts";
 export {
@@ -30,5 +29,5 @@ export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
-export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
+export { type StoreOptions as LedgerOptions, ledgerFor } from "./open-store.ts";
 export { VERSION } from "./version.ts";

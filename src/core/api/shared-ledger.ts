@@ -104,7 +104,7 @@ export class SharedLedger implements Ledger {
       schema: SCHEMA,
       pragmas: PRAGMAS,
       prepare,
-      onOpen: (_, isNew) => {
+      onOpen: (_, isNew): undefined => {
         if (isNew) removeUnused(path.dirname(place()), unusedMs);
       },
       open,
