@@ -1,7 +1,7 @@
 /** What `contract` does: holds what hostform assumes against a real server, without a declaration. */
 import { checkContract, type Vocabulary } from "../contract/index.ts";
-import { openStore } from "../core/api/open-store.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
+import { openStore } from "../core/api/open-store.ts";
 import { Prober } from "../core/api/probe.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";

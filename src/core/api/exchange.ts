@@ -1,7 +1,7 @@
 /** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
 import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
-import { refuseArgument } from "./errors.ts";
+import { refuseArgument } from "./failed-attempt.ts";
 
 /** What a caller may set about one call. */
 export interface CallOptions {

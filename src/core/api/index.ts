@@ -28,6 +28,6 @@ export type { CallOptions, HttpDispatcher } from "./exchange.ts";
 export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
+export { ledgerFor, type StoreOptions as LedgerOptions } from "./open-store.ts";
 export type * from "./records.ts";
-export { type StoreOptions as LedgerOptions, ledgerFor } from "./open-store.ts";
 export { VERSION } from "./version.ts";

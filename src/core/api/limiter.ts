@@ -1,10 +1,18 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
 import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
 import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
-import { ApiError, budgetShare, type Clock, type EnvVars, fail, HostformError, type RequestBudget } from "../model/index.ts";
+import {
+  ApiError,
+  budgetShare,
+  type Clock,
+  type EnvVars,
+  fail,
+  HostformError,
+  type RequestBudget,
+} from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { cancelled, FailedAttempt, tooLate } from "./failed-attempt.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;

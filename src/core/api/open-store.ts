@@ -60,11 +60,14 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     account,
     clock,
     isResettable,
-    earlier: folder && {
-      requests: inHome(`${account}.requests`),
-      creates: inHome(`${account}.creates`),
-      journal: path.join(folder, "creates.journal"),
-    },
+    earlier:
+      folder === undefined
+        ? undefined
+        : {
+            requests: inHome(`${account}.requests`),
+            creates: inHome(`${account}.creates`),
+            journal: path.join(folder, "creates.journal"),
+          },
     onCountingAlone: (reason) => alone(countingAlone(folder, reason)),
     onCreatingAlone: (reason) => alone(creatingAlone(folder, reason)),
     onWaiting: (holder) => warn("waiting", waiting(holder)),

@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
-import { cancelled, FailedAttempt, keyTooOld } from "./errors.ts";
 import { type ApiAnswer, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { cancelled, FailedAttempt, keyTooOld } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
 export interface RetryOptions {

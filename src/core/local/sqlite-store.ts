@@ -120,6 +120,8 @@ function modeOf(database: DatabaseSync, place: string, isEmpty: boolean): string
 export interface SqliteStoreOptions {
   readonly account: string;
   readonly clock: Clock;
+  /** Name of the process. Default: a unique one. */
+  readonly process?: string;
   readonly isResettable?: boolean;
   /** The files of versions before the store. */
   readonly earlier?: EarlierFiles | undefined;
@@ -164,7 +166,7 @@ export class SqliteStore implements AccountStore {
   readonly #requests: SharedRequests;
   readonly #queue: TurnQueue;
   /** This process, as no other is called. */
-  readonly #who: string = randomUUID();
+  readonly #who: string;
   readonly #mark = processMark();
   #isAlone = false;
   /** Removed notes are in the log until it is truncated. */
@@ -183,6 +185,7 @@ export class SqliteStore implements AccountStore {
     this.account = options.account;
     this.isResettable = options.isResettable ?? false;
     this.#place = place;
+    this.#who = options.process ?? randomUUID();
     this.#options = options;
     let isDamaged = false;
     this.#file = new DatabaseFile(place, {
