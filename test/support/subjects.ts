@@ -183,7 +183,7 @@ export function fakeWriter(
     sent,
     reserve: async () => freeTicket(),
     perform: async <E extends MutationName>(mutation: Mutation<E>, { onLeave = () => {} }: CallOptions = {}) => {
-      onLeave();
+      await onLeave();
       sent.push(mutation);
       return (await answer(mutation, sent.length, onLeave)) as never;
     },

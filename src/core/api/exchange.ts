@@ -19,8 +19,11 @@ export interface CallOptions {
   readonly repeatWithinMs?: number | undefined;
   /** The place of the first attempt within the request limit. Default: each attempt waits for its own. */
   readonly ticket?: Ticket | undefined;
-  /** Called each time the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. */
-  readonly onLeave?: (() => void) | undefined;
+  /**
+   * Called each time before the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. If
+   * it rejects, the request does not leave.
+   */
+  readonly onLeave?: (() => void | Promise<void>) | undefined;
 }
 
 /** What a request is made from. */

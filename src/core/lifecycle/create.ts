@@ -131,7 +131,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   for (const [name, form] of Object.entries(shown))
     progress.diagnostics.push(ownForm(subject, name, progress.attributes[name] ?? null, form));
   await save(progress);
-  creation.turn?.end("made");
+  await creation.turn?.end("made");
   return made;
 }
 
@@ -290,7 +290,7 @@ async function recreate(
   const summary = `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${id} was deleted and recreated`;
   const detail = "The API returns the secret only once, in that answer.";
   progress.diagnostics.push(warningOf("secret.lost", summary, { detail, address }));
-  creation.turn?.end("made");
+  await creation.turn?.end("made");
   creation.close();
 }
 

@@ -82,9 +82,9 @@ export const notSent = (error: unknown): boolean => error instanceof ApiError &&
 
 /** The turn of a create among the processes of this machine. */
 export interface Turn {
-  /** Reports to the others that the request leaves. */
-  begin(): void;
-  end(outcome: "made" | "nothing"): void;
+  /** Records in the store that the request leaves. */
+  begin(): Promise<void>;
+  end(outcome: "made" | "nothing"): Promise<void>;
 }
 
 /** A turn waits this long at most for the request limit, in milliseconds: a full minute must not block other processes. */
@@ -110,7 +110,7 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
  *
  * 1. reserve: wait for the request limit, so that the request leaves as soon as it is recorded.
  * 2. record: the intent is durable before the request leaves.
- * 3. begin: other processes of this machine learn that a create leaves.
+ * 3. begin: the store records that a create leaves, if the turn is still this process's.
  * 4. send, and repeat as the client does.
  * 5. answered or failed: the result is recorded before anything else happens.
  *
@@ -135,7 +135,7 @@ export async function perform<E extends MutationName, T>(
   try {
     answer = await fate.track(() => writer.perform(mutation, { ...options, ticket, onLeave: turn?.begin }));
   } catch (error) {
-    if (wasRefused(error)) turn?.end("nothing");
+    if (wasRefused(error)) await turn?.end("nothing");
     if (failed === undefined) throw error;
     return failed(error);
   }

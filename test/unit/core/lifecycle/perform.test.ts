@@ -33,14 +33,14 @@ async function run({ answer = () => "made", stopAt, isCrowded, isUnwritable, giv
     },
     perform: async (_: unknown, options: CallOptions = {}) => {
       expect(options.ticket).toBe(ticket);
-      options.onLeave?.();
+      await options.onLeave?.();
       happens("sent");
       return answer() as never;
     },
   };
   const { context } = fakeRun(account, writer, { stop: stop.signal });
   const fate = new Fate();
-  const turn: Turn = { begin: () => happens("begun"), end: (outcome) => happens(`ended: ${outcome}`) };
+  const turn: Turn = { begin: async () => happens("begun"), end: async (outcome) => happens(`ended: ${outcome}`) };
   const end = await perform<"createWebhook", string>(
     { ...context, fate },
     {
