@@ -100,6 +100,7 @@ export const samples: {
   "store.busy": [{ ...store, seconds: 4 }],
   "store.newer": [store],
   "store.damaged": [store],
+  "api.rate_limited/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],
   "store.waiting": [{ pid: 4113, project: "acme", since: SINCE }],
 };

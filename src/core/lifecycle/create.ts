@@ -45,10 +45,17 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
+    const current = creation;
     try {
       const settled = creation.intent && (await of.settle(creation));
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
-      if (turns === MOST_TURNS) throw creation.lost;
+      if (turns === MOST_TURNS)
+        throw (
+          creation.lost ??
+          new HostformError([problem("api.rate_limited/turns", { address: change.address, turns: MOST_TURNS })])
+        );
+      // Outside of the turn, so that a full minute does not block other processes.
+      if (creation.crowded !== undefined) creation.ticket = await context.writer.reserve(creation.crowded);
       const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
       const made = await createInTurn(creation, work);
       if (made !== undefined) return await finish(creation, made);
@@ -58,6 +65,8 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
       // The parent is live, and the API refuses the create all the same.
       if (++early > MOST_EARLY) throw error.refusal;
       creation = new Creation(progress, withdraw);
+    } finally {
+      current.ticket?.release();
     }
   }
 }
@@ -80,8 +89,16 @@ async function attempt(
   return perform(context, {
     mutation,
     turn,
+    ticket: creation.ticket,
+    crowded: () => {
+      creation.crowded = mutation;
+      return undefined;
+    },
     ...ready.options,
-    record: () => creation.record(mutation, ready.before),
+    record: () => {
+      creation.crowded = undefined;
+      return creation.record(mutation, ready.before);
+    },
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);
@@ -115,7 +132,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
       }),
     );
   await save(progress);
-  creation.turn?.end("made");
+  await creation.turn?.end("made");
   return made;
 }
 
@@ -272,7 +289,7 @@ async function recreate(
   await deleteObject(progress, attributes, { ...progress.mark, ...(creation.intent && { pending: creation.intent }) });
   const about = { address: change.address, noun: kind.noun, object: id ?? undefined };
   progress.diagnostics.push(problem("secret.lost", about));
-  creation.turn?.end("made");
+  await creation.turn?.end("made");
   creation.close();
 }
 

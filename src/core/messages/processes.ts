@@ -34,6 +34,11 @@ export const processes = {
     detail: "This run renamed the file and started a new one. The new file lacks the earlier creates of other runs.",
     remedies: ["If another run was interrupted, apply there first."],
   })),
+  "api.rate_limited/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
+    summary: `The request limit left no request for ${address}`,
+    detail: `Other requests used up the limit in each of ${turns} turns. ${UNSENT}`,
+    remedies: [{ do: "apply_again" }],
+  })),
   "store.turn_lost": error(() => ({
     summary: "Another process took the turn to create",
     detail: `This process was stopped for too long and lost its turn. ${UNSENT}`,
