@@ -71,7 +71,7 @@ describe("the request budget", () => {
     project.env.HOSTFORM_STATE_HOME = path.join(file, "hostform");
     const { code, err } = await project.run("plan");
     expect(code).toBe(0);
-    expect(err.match(/Warning: Requests are counted in this process alone \[provider\.ledger\]/g)).toHaveLength(1);
+    expect(err.match(/Warning: This process counts its requests alone \[provider\.ledger\]/g)).toHaveLength(1);
     expect(err).toContain("HOSTFORM_LEDGER=memory");
     const asJson = await project.run("plan", "--json");
     expect(() => JSON.parse(asJson.out)).not.toThrow();

@@ -96,11 +96,12 @@ export const samples: {
     refusal: "POST /api/v1/services/{id}/shares: 409.",
   })),
   "provider.ledger": [store],
+  "provider.ledger/creates": [store],
   "store.unwritable": [store],
   "store.busy": [{ ...store, seconds: 4 }],
   "store.newer": [store],
   "store.damaged": [store],
   "api.rate_limited/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],
-  "store.waiting": [{ pid: 4113, project: "acme", since: SINCE }],
+  "store.waiting": [4113, 0].map((pid) => ({ pid, project: "acme", since: SINCE })),
 };

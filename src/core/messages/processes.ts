@@ -9,14 +9,19 @@ const UNSENT = "No request was sent.";
 export const processes = {
   "provider.ledger": warning(({ place, reason }: Failure) => ({
     summary: "This process counts its requests alone",
-    detail: `${place}: ${reason}. Another process with this token may create the same object.`,
+    detail: `${place}: ${reason}. Processes with this token may exceed the limit together, or create one object twice.`,
     remedies: [
       "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
     ],
   })),
+  "provider.ledger/creates": warning(({ place, reason }: Failure) => ({
+    summary: "This process does not take turns to create",
+    detail: `${place}: ${reason}. A run with another state may create the same object.`,
+    remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
+  })),
   "store.unwritable": error(({ place, reason }: Failure) => ({
-    summary: `This run cannot record a create: ${reason}`,
-    detail: `Without a record in ${place}, another run could create the object twice. ${UNSENT}`,
+    summary: "This run cannot write the store of this machine",
+    detail: `${place}: ${reason}. ${UNSENT}`,
     remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
   })),
   "store.busy": error(({ place, seconds }: Words<"place"> & { seconds: number }) => ({
@@ -30,9 +35,9 @@ export const processes = {
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
   "store.damaged": warning(({ place }: Words<"place">) => ({
-    summary: `${place} is damaged`,
-    detail: "This run renamed the file and started a new one. The new file lacks the earlier creates of other runs.",
-    remedies: ["If another run was interrupted, apply there first."],
+    summary: `${place} is damaged, and this run started a new file`,
+    detail: `The damaged file is ${place}.damaged. The new one lacks earlier creates without an answer.`,
+    remedies: ["Look in the account for objects of an interrupted apply; an import adopts them."],
   })),
   "api.rate_limited/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
     summary: `The request limit left no request for ${address}`,
@@ -45,8 +50,8 @@ export const processes = {
     remedies: [{ do: "apply_again" }],
   })),
   "store.waiting": warning(({ pid, project, since }: Words<"project" | "since"> & { pid: number }) => ({
-    summary: `This run waits for process ${pid}, which creates objects of ${project}`,
-    detail: `It has the turn since ${since}. Processes of one machine take turns, so that no two create one object.`,
-    remedies: [`Wait for process ${pid}, or end it if it hangs.`],
+    summary: "This run waits for another process on this machine, which creates objects",
+    detail: `${pid === 0 ? "A process of an earlier version" : `Process ${pid} (project ${project})`} has the turn since ${since}. Turns prevent that two runs create one object.`,
+    remedies: ["Wait for that process, or end it if it hangs."],
   })),
 } satisfies Catalogue;

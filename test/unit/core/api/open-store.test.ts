@@ -205,11 +205,8 @@ describe("a turn of an account", () => {
     await Promise.all(waiting);
     expect(warnings).toMatchObject([
       {
-        code: "provider.ledger",
-        summary: expect.stringContaining("Waiting for"),
-        detail: expect.stringContaining(
-          `Process ${process.pid} (project "shop") has had the turn since 2026-11-21T10:00:00`,
-        ),
+        code: "store.waiting",
+        detail: expect.stringContaining(`Process ${process.pid} (project shop) has the turn since 2026-11-21T10:00:00`),
       },
     ]);
   });
