@@ -9,9 +9,9 @@ import {
   MemoryStore,
   SqliteStore,
   stateFolder,
-  type TurnHolder,
 } from "../local/index.ts";
-import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock, warningOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { accountDigest } from "./token.ts";
 
@@ -51,6 +51,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
   };
   const alone = (warning: Diagnostic) => (isSandbox ? undefined : warn("alone", warning));
   const home = folder && path.join(folder, ...(isSandbox ? ["loopback"] : []));
+  const place = folder ?? "The state folder";
   const inHome = (name: string) => {
     if (home === undefined) throw new Error("no home folder is known");
     return path.join(home, name);
@@ -68,10 +69,11 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
             creates: inHome(`${account}.creates`),
             journal: path.join(folder, "creates.journal"),
           },
-    onCountingAlone: (reason) => alone(countingAlone(folder, reason)),
-    onCreatingAlone: (reason) => alone(creatingAlone(folder, reason)),
-    onWaiting: (holder) => warn("waiting", waiting(holder)),
-    onDamaged: (file) => warn("damaged", damaged(file)),
+    onCountingAlone: (reason) => alone(problem("provider.ledger", { place, reason: wordsOf(reason) })),
+    onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
+    onWaiting: ({ pid, project, since }) =>
+      warn("waiting", problem("store.waiting", { pid, project, since: new Date(since).toISOString() })),
+    onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
     onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
 }
@@ -82,39 +84,8 @@ export function ledgerFor(options: StoreOptions): Ledger {
   return Object.assign(store.requests, { close: () => void store.close() });
 }
 
-function countingAlone(folder: string | undefined, reason: unknown): Diagnostic {
-  const isBusy = databaseTrouble(reason) === "busy";
-  const what = isBusy ? "another process holds the file and does not release it" : messageOf(reason);
-  return warningOf("provider.ledger", "Requests are counted in this process alone", {
-    detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token, this process may send more requests than the host allows, and then has to wait. A run with another state may create the same object at the same time.`,
-    remedies: [
-      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
-    ],
-  });
-}
-
-function creatingAlone(folder: string | undefined, reason: unknown): Diagnostic {
-  return warningOf("provider.ledger", "This process does not create in turns with others", {
-    detail: `${folder}: ${messageOf(reason)}. Another run on this machine with this token and another state may create the same object at the same time.`,
-    remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
-  });
-}
-
-function waiting({ pid, project, since }: TurnHolder): Diagnostic {
-  const holder = pid === 0 ? "A process of an earlier version" : `Process ${pid} (project ${JSON.stringify(project)})`;
-  const summary = "Waiting for another process on this machine that creates something with this token";
-  return warningOf("provider.ledger", summary, {
-    detail: `${holder} has had the turn since ${new Date(since).toISOString()}. Processes create in turns, so that two runs do not create the same object twice.`,
-    remedies: ["Wait for it, or end it if it hangs."],
-  });
-}
-
-function damaged(file: string): Diagnostic {
-  return warningOf("provider.journal", "The store of this host was damaged, and hostform started a new one", {
-    detail: `The damaged file is ${file}.damaged.`,
-    remedies: ["Look in the account for objects that an interrupted apply may have created; an import adopts them."],
-  });
-}
+const wordsOf = (reason: unknown): string =>
+  databaseTrouble(reason) === "busy" ? "another process holds the file and does not release it" : messageOf(reason);
 
 /** A process that still has such a file open notices, and creates it again. Ages are by the clock that files are dated by. */
 function removeUnused(folder: string, unusedMs: number): void {

@@ -1,6 +1,7 @@
 // The store of an account in memory, for one process; several stores on the same tables are several processes.
 import { randomUUID } from "node:crypto";
-import { type Clock, fail, type RequestOutlook, systemClock } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Clock, HostformError, type RequestOutlook, systemClock } from "../model/index.ts";
 import type {
   AccountStore,
   Intent,
@@ -113,7 +114,7 @@ export class MemoryStore implements AccountStore {
   }
 
   async leave({ epoch }: Turn, intent: Intent): Promise<void> {
-    if (epoch !== this.#tables.epoch) fail("store.turn_lost", "Another process has the turn by now");
+    if (epoch !== this.#tables.epoch) throw new HostformError([problem("store.turn_lost", {})]);
     this.#put(intent, "open");
   }
 

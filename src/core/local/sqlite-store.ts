@@ -3,7 +3,8 @@ import { hash, randomUUID } from "node:crypto";
 import { existsSync, statfsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { attempt, type Clock, fail, messageOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { attempt, type Clock, HostformError, messageOf } from "../model/index.ts";
 import {
   type AccountStore,
   type Intent,
@@ -244,12 +245,7 @@ export class SqliteStore implements AccountStore {
       statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
       return true;
     });
-    if (isMine === false) {
-      fail("store.turn_lost", "Another process has the turn to create by now", {
-        detail: "The request was not sent.",
-        remedies: ["Run the command again: it reads the account first."],
-      });
-    }
+    if (isMine === false) throw new HostformError([problem("store.turn_lost", {})]);
   }
 
   async answer(intent: Intent): Promise<void> {
@@ -493,20 +489,13 @@ export class SqliteStore implements AccountStore {
       () => "the state folder",
     );
     const trouble = databaseTrouble(error);
-    if (trouble === "busy")
-      fail("store.busy", "Another process holds the store and does not release it", {
-        detail: `${file}: busy for ${PATIENCE_MS / 1000} seconds. No request was sent.`,
-        remedies: ["End the process that hangs, and run the command again."],
-      });
-    if (trouble === "newer")
-      fail("store.newer", "A newer version of hostform wrote the store", {
-        detail: `${file}. No request was sent.`,
-        remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
-      });
-    fail("store.unwritable", "The store in the state folder cannot be used", {
-      detail: `${file}: ${messageOf(error)}`,
-      remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
-    });
+    const why =
+      trouble === "busy"
+        ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000 })
+        : trouble === "newer"
+          ? problem("store.newer", { place: file })
+          : problem("store.unwritable", { place: file, reason: messageOf(error) });
+    throw new HostformError([why], { cause: error });
   }
 }
 
