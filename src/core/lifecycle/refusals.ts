@@ -26,7 +26,7 @@ const about = ({ kind: { noun }, address }: Subject) => ({ address, noun });
 
 /** Objects as messages name them. */
 function objects(subject: Subject, live: readonly Remote[]) {
-  const { kind } = subject;
+  const { kind, address } = subject;
   const [first] = live;
   // A URL may hold a token, so that no message shows the URL of a stranger's object.
   const label = first?.attributes.domain ?? first?.attributes.email;
@@ -34,7 +34,7 @@ function objects(subject: Subject, live: readonly Remote[]) {
     ...about(subject),
     isPaid: kind.quote !== undefined,
     ids: live.map(({ id }) => id),
-    label: typeof label === "string" && label !== first?.id ? label : undefined,
+    label: typeof label === "string" && !`${first?.id} ${address}`.includes(label) ? label : undefined,
     object: first && importIdOf(kind, first.id, first.attributes),
   };
 }
