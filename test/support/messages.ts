@@ -101,7 +101,7 @@ export const samples: {
   "store.busy": [{ ...store, seconds: 4 }],
   "store.newer": [store],
   "store.damaged": [store],
-  "api.rate_limited/turns": [{ ...resource, turns: 5 }],
+  "plan.pending/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],
   "store.waiting": [4113, 0].map((pid) => ({ pid, project: "acme", since: SINCE })),
 };

@@ -67,7 +67,6 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         : {
             requests: inHome(`${account}.requests`),
             creates: inHome(`${account}.creates`),
-            journal: path.join(folder, "creates.journal"),
           },
     onCountingAlone: (reason) => alone(problem("provider.ledger", { place, reason: wordsOf(reason) })),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),

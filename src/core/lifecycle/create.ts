@@ -17,7 +17,7 @@ import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
-/** Most turns of one create in a run. */
+/** Most turns of one create in a run, beside those that the request limit ends. */
 const MOST_TURNS = 6;
 
 /** How often a run sends a create that the API refuses as too early. */
@@ -52,10 +52,13 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
       if (turns === MOST_TURNS)
         throw (
           creation.lost ??
-          new HostformError([problem("api.rate_limited/turns", { address: change.address, turns: MOST_TURNS })])
+          new HostformError([problem("plan.pending/turns", { address: change.address, turns: MOST_TURNS })])
         );
       // Outside of the turn, so that a full minute does not block other processes.
-      if (creation.crowded !== undefined) creation.ticket = await context.writer.reserve(creation.crowded);
+      if (creation.crowded !== undefined) {
+        creation.ticket = await context.writer.reserve(creation.crowded);
+        turns -= 1;
+      }
       const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
       const made = await createInTurn(creation, work);
       if (made !== undefined) return await finish(creation, made);

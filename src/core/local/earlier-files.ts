@@ -5,13 +5,14 @@ import { NOTE_KEPT_MS } from "./account-store.ts";
 import { openDatabase } from "./database-file.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import { replay } from "./shared-requests.ts";
-import type { StoreStatements } from "./sqlite-store.ts";
+import type { StoreStatements } from "./store-file.ts";
 
 /** Paths of the files of one token, and of the journal that all tokens share. */
 export interface EarlierFiles {
   readonly requests: string;
   readonly creates: string;
-  readonly journal: string;
+  /** Absent: the provider still writes its journal. */
+  readonly journal?: string;
 }
 
 /** The list of the notes that the Terraform provider keeps about objects of one type. */
@@ -19,7 +20,7 @@ export const entriesOf = (account: string, project: string, type: string): strin
   JSON.stringify(["entries", account, project, type]);
 
 export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean =>
-  existsSync(creates) || existsSync(journal);
+  existsSync(creates) || (journal !== undefined && existsSync(journal));
 
 /**
  * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.
@@ -77,6 +78,7 @@ function importJournal(
   account: string,
   { journal }: EarlierFiles,
 ): (() => void) | undefined {
+  if (journal === undefined) return undefined;
   const { database, addNote, meta, putMeta } = statements;
   const mark = `journal serial ${account}`;
   let last = 0;

@@ -39,9 +39,9 @@ export const processes = {
     detail: `The damaged file is ${place}.damaged. The new one lacks earlier creates without an answer.`,
     remedies: ["Look in the account for objects of an interrupted apply; an import adopts them."],
   })),
-  "api.rate_limited/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
-    summary: `The request limit left no request for ${address}`,
-    detail: `Other requests used up the limit in each of ${turns} turns. ${UNSENT}`,
+  "plan.pending/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
+    summary: `This run did not send the create of ${address} again`,
+    detail: `Other runs created objects in each of ${turns} turns.`,
     remedies: [{ do: "apply_again" }],
   })),
   "store.turn_lost": error(() => ({

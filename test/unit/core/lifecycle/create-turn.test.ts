@@ -168,19 +168,6 @@ describe("a full minute of requests", () => {
     expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
     expect([made(), waits]).toEqual([2, [5_000, undefined]]);
   });
-
-  it("ends a create that finds no place in six turns: nothing is sent or recorded", async () => {
-    const { begin } = machine("hosting_webhook");
-    const one = begin();
-    let asked = 0;
-    const closed = () => Object.assign(freeTicket(), { isOpen: false });
-    one.writer.reserve = async (_, { withinMs } = {}) => {
-      asked += withinMs === undefined ? 0 : 1;
-      return withinMs === undefined ? closed() : undefined;
-    };
-    expect(await one.end()).toMatchObject({ sent: 0, codes: ["api.rate_limited"], records: [] });
-    expect(asked).toBe(6);
-  });
 });
 
 describe("a run that is stopped", () => {
@@ -286,6 +273,22 @@ describe("a create that another run on the machine made meanwhile", () => {
       expect(clock.slept).toBeGreaterThanOrEqual(30_000);
     },
   );
+
+  it.each([
+    ["its own if the state has moved here with the intent", true],
+    ["not its own if the intent is another one", false],
+  ])("is %s", async (_, isOwn) => {
+    const { begin, clock } = machine("hosting_webhook");
+    const { records } = await begin({ owner: "yaml", answer: lost }).end();
+    const [first] = records;
+    if (first === undefined || first === "dropped" || first.private.pending === undefined) throw new Error("no intent");
+    const pending = { ...first.private.pending, ...(!isOwn && { id: "another" }) };
+    clock.advance(100_000);
+    const moved = begin({ owner: "terraform", mark: { pending } });
+    moved.account.noteNew("201");
+    expect(await moved.end()).toMatchObject({ codes: [] });
+    expect(moved.account.isNew("201")).toBe(isOwn);
+  });
 
   it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
