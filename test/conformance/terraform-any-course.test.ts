@@ -133,14 +133,14 @@ class Agency {
     const [registered] = this.machine.sandbox.control.list("domains");
     const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;
     // A server without a domain, and a key that is too old to be used: only the user knows whose it is.
-    const [, candidate] = /^It is not known whether .* is service (\d+)$/.exec(error.summary) ?? [];
+    const [, candidate] = / may be service (\d+).*: its create has no answer$/.exec(error.summary) ?? [];
     const id = offered ?? seen ?? candidate;
     if (id !== undefined) {
       this.core.forget(each);
       await this.core.import(each, AGENCY[each]?.type ?? "", id);
     }
     // Managed no longer, it is there still: the next plan finds it.
-    if (/cannot be changed$/.test(error.summary)) this.core.forget(each);
+    if (/cannot be changed$|^The API cannot change/.test(error.summary)) this.core.forget(each);
   }
 
   /** A registration whose answer was lost: the user looks whether it is there. */

@@ -126,7 +126,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const edited = { ...subject.otherwise(name), ...subject.sample.orderedWith?.[name], replace_on_change: true };
       const sameThing = kind.creation === "blind" && kind.naturalKey(edited) === kind.naturalKey(before);
       const held = await subject.core.run(subject.declared(edited));
-      const refusal = sameThing ? "cannot be changed" : "cannot be replaced";
+      const refusal = sameThing ? "The API cannot change" : "cannot be replaced";
       expect(held.errors.map(({ summary }) => summary)).toContainEqual(expect.stringContaining(refusal));
       expect(subject.changesSent()).toEqual([]);
       // What is registered under a name cannot be registered under it once more.
@@ -187,7 +187,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     }
     const said = unreadable ? [] : [expect.stringContaining("no longer")];
     expect(outcome.warnings.map(({ summary, detail }) => `${summary} ${detail}`)).toEqual(
-      said.map(() => expect.stringContaining("not ordered again automatically")),
+      said.map(() => expect.stringContaining("An apply does not order the service again")),
     );
     expect(subject.changesSent()).toEqual([]);
     expect(subject.core.attributes(subject.address).id).toBeDefined();

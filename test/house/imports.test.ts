@@ -10,13 +10,14 @@ const READING = ["fronts/source", "core/model", "core/expression", ...CONTRACT, 
 /** The house's import table: room of `src` -> what it may import of the rest of `src`, or beside it. */
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   "core/model": [],
+  "core/messages": ["core/model"],
   "core/local": ["core/model"],
   "core/files": ["core/model"],
   "core/expression": ["core/model"],
   "core/api": ["core/model", "core/local"],
   "core/kinds": ["core/api", "core/model"],
-  "core/lifecycle": [...CONTRACT, "core/model", "core/api (types)"],
-  "core/engine": ["core/lifecycle", "core/kinds/kind.ts", "core/model", "core/api (types)"],
+  "core/lifecycle": [...CONTRACT, "core/model", "core/api (types)", "core/local (types)"],
+  "core/engine": ["core/lifecycle", "core/kinds/kind.ts", "core/model", "core/api (types)", "core/local (types)"],
   "core/record": ["core/model", "core/files", "core/local"],
   "fronts/source": READING,
   "fronts/yaml": READING,
@@ -69,6 +70,8 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
 function allowed({ from, to, form }: Import): boolean {
   const folder = roomOf(from);
   if (roomOf(to) === folder) return true;
+  // Every other room of the core, and every front, speaks from the catalogue.
+  if (roomOf(to) === "core/messages") return folder !== "core/model" && /^(?:core|fronts)\//.test(folder);
   return (TABLE[folder] ?? []).some((entry) => {
     const [place = "", condition] = entry.split(" ");
     if (to !== place && !to.startsWith(`${place}/`)) return false;

@@ -44,7 +44,7 @@ describe.each([
     expect(ran.slept).toBeLessThan(MINUTE_MS);
     expect(project.changesSent()).toEqual(["POST /services/1003/suspend"]);
     expect(ran.text).toContain(
-      `Error: The suspension of ${WWW} was asked for; its status went from "ACTIVE" to ${JSON.stringify(word)}, which is not understood`,
+      `Error: The account does not confirm the suspension of ${WWW}: its status ${JSON.stringify(word)} is unknown`,
     );
     expect(ran.text).toContain(mapped("suspended"));
     expect(ran.text).not.toContain(": live");
@@ -63,8 +63,8 @@ describe.each([
       const planned = await project.run("plan", "--detailed-exitcode");
       expect(planned.code, planned.text).toBe(2);
       expect(planned.text).not.toContain("No changes");
-      expect(planned.text).toContain(`the status ${JSON.stringify(word)} is not understood`);
-      expect(planned.text).toContain("The suspension was asked for at 2026-");
+      expect(planned.text).toContain(`its status ${JSON.stringify(word)} is unknown`);
+      expect(planned.text).toContain("The request for the suspension left at 2026-");
       expect(planned.text).toContain(mapped("suspended"));
       expect(planned.text).not.toContain(": live");
       expect((await project.run("plan")).code).toBe(0);
@@ -135,7 +135,7 @@ describe("a status that is not understood", () => {
     const before = project.clock.now();
     const ran = await project.run("watch", "--auto-approve", "--interval", "5m", "--max-runs", "4");
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.text.match(/is not understood \[plan\.unknown_status\]/g)).toHaveLength(1);
+    expect(ran.text.match(/is unknown \[plan\.unknown_status\]/g)).toHaveLength(1);
     expect(project.clock.now() - before).toBeLessThan(16 * MINUTE_MS);
   });
 
@@ -161,7 +161,7 @@ describe("a status that is not understood", () => {
     project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) => withStatusWords(answer, words));
     const ran = await project.apply();
     expect(ran.text).toContain("waits for payment of invoice");
-    expect(ran.text).toContain(`suspended of ${WWW} is not done: the status "FUNDS_NEEDED" is not understood`);
+    expect(ran.text).toContain(`suspended of ${WWW} must wait: its status "FUNDS_NEEDED" is unknown`);
     const [invoice] = project.control.list("invoices").filter(({ status }) => status === "unpaid");
     project.control.payInvoice(invoice?.id ?? 0);
     project.clock.advance(MINUTE_MS);

@@ -106,7 +106,7 @@ describe("two applies at once on one machine, with one token and no shared state
       expect(made(sandbox, before), words).toEqual(ONCE);
       // What one made, the other was refused.
       expect(words.match(/\[plan\.exists\]/g)?.length, words).toBeGreaterThanOrEqual(4);
-      expect(words).toMatch(/Another run on this machine ordered the domain of hosting_domain\.acme/);
+      expect(words).toMatch(/A run with another state ordered domain acme\.example/);
       expect(both.some(({ code }) => code === 1)).toBe(true);
       const left = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".lock"));
       expect(left, "no lock is left behind").toEqual([]);

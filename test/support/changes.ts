@@ -1,7 +1,8 @@
 /** One change as the lifecycle applies it, in a run that records in memory. */
-import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/core/api/index.ts";
+import type { Reader, Writer } from "../../src/core/api/index.ts";
 import { type Kind, wordsOf } from "../../src/core/kinds/kind.ts";
 import { Account, type Applied, type ApplyContext, applyChange, Fate } from "../../src/core/lifecycle/index.ts";
+import { type AccountStore, type IntentQuery, MemoryStore } from "../../src/core/local/index.ts";
 import {
   type Change,
   HostformError,
@@ -36,15 +37,13 @@ export function changeOf(type: string, config: JsonObject, over: Partial<Change>
 
 /** An account, on a machine on which another run has just asked for the same thing. */
 export function accountElsewhere(outcome: "made" | "unknown"): Account {
-  const turn: CreateTurn = {
-    others: () => ({ changed: false, unknownAt: undefined }),
-    earlier: () => ({ at: START, outcome, isOwn: false, isNew: false }),
-    alikeAt: () => undefined,
-    begin: () => undefined,
-    end: () => undefined,
-  };
-  const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
-  return new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns);
+  const state = outcome === "made" ? "answered" : "unknown";
+  const store = Object.assign(new MemoryStore(), {
+    count: async () => 1,
+    newest: async ({ thing }: IntentQuery) =>
+      thing === undefined ? undefined : { serial: 1, at: START, state, isOwn: false },
+  });
+  return new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, store as AccountStore);
 }
 
 type Parts = Pick<ApplyContext, "account" | "writer" | "parentKind">;

@@ -229,7 +229,7 @@ export class Terraform extends Workplace {
    */
   async importAsAsked(address: string, { errors, text }: Outcome): Promise<boolean> {
     const [question] = errors;
-    if (!question?.summary.startsWith("It is not known whether")) return false;
+    if (!question || !/ may be .*: (?:its create has no answer|the API accepted)/.test(question.summary)) return false;
     expect(errors, text).toHaveLength(1);
     expect(this.changesSent()).not.toContain("POST /services");
     const [, id = "none"] = /`terraform import hosting_service\.NAME '(\d+)'`/.exec(question.detail) ?? [];

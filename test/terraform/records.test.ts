@@ -87,7 +87,7 @@ ${more}
     const terraform = await start(account());
     const { id } = terraform.control.create("accounts", { name: "Acme", company_name: "Acme LLC", currency: "GEL" });
     const refused = await terraform.refused();
-    expect(refused.errors).toMatchObject([{ address: ACME, summary: expect.stringContaining("exists already") }]);
+    expect(refused.errors).toMatchObject([{ address: ACME, summary: expect.stringContaining("already exists") }]);
     await expectImport(terraform, ACME, String(id));
     expect(terraform.attributes(ACME)).toMatchObject({ id: String(id), currency: "GEL", deletion_policy: "prevent" });
 
@@ -230,11 +230,15 @@ ${more}
     const terraform = await start(domain());
     terraform.control.addFault({ method: "POST", path: "/domains", phase: "after", drop: true });
     const applied = await terraform.applied();
-    expect(applied.warnings.map(({ summary }) => summary)).toContainEqual(expect.stringContaining("not known"));
+    expect(applied.warnings.map(({ summary }) => summary)).toContainEqual(
+      expect.stringContaining("may already be ordered"),
+    );
     expect(terraform.control.list("domains")).toHaveLength(1);
     terraform.sent();
     const again = await terraform.plan();
-    expect(again.warnings.map(({ summary }) => summary)).toContainEqual(expect.stringContaining("not known"));
+    expect(again.warnings.map(({ summary }) => summary)).toContainEqual(
+      expect.stringContaining("may already be ordered"),
+    );
     await terraform.apply();
     await terraform.apply();
     expect(terraform.changesSent()).toEqual([]);

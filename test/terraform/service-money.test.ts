@@ -150,12 +150,12 @@ output "passwords" {
 
     await terraform.remove("terraform.tfstate");
     const refused = await terraform.refused();
-    expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("exists already") }]);
+    expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("already exists") }]);
     const { id } = orders(terraform).find(({ domain }) => domain !== null) ?? {};
     await terraform.well("import", "-no-color", "-input=false", SITE, String(id));
     // The server is found again by the key of its order: it may be another configuration's, so that it is imported, too.
     const again = await terraform.apply();
-    expect(again.errors).toMatchObject([{ summary: expect.stringContaining("exists already") }]);
+    expect(again.errors).toMatchObject([{ summary: expect.stringContaining("already exists") }]);
     const other = String(ids.find((one) => one !== id));
     await terraform.well("import", "-no-color", "-input=false", "hosting_service.box", other);
     await terraform.applied();

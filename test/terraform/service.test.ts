@@ -94,7 +94,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     const refused = await terraform.apply();
     expect({ code: refused.code, errors: refused.errors }, refused.text).toMatchObject({
       code: 1,
-      errors: [{ summary: expect.stringContaining('the status "fraud" is not understood') }],
+      errors: [{ summary: expect.stringContaining('its status "fraud" is unknown') }],
     });
     expect(terraform.changesSent()).toEqual([]);
   });
@@ -200,7 +200,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     const [live] = terraform.control.seedServices({ domain_prefix: "site" });
     await terraform.write(site().replace("site.example", live?.domain ?? ""));
     const refused = await terraform.refused();
-    expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("exists already") }]);
+    expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("already exists") }]);
     expect(refused.errors[0]?.detail).toMatch(/import/);
 
     const missing = await terraform.run("import", "-no-color", "-input=false", SITE, "99999");

@@ -62,7 +62,7 @@ describeWith(TERRAFORM)("two Terraforms side by side", { timeout: 120_000 }, () 
       accounts: 1,
     });
     expect(one.control.list("webhooks").length + one.control.list("accounts").length - before).toBe(2);
-    expect(words).toContain("Another run on this machine ordered the domain");
+    expect(words).toContain("A run with another state ordered domain");
     expect(ends.some(({ code }) => code === 1)).toBe(true);
     expect(await two.survivors()).toBe(0);
   });

@@ -111,7 +111,7 @@ output "secret" {
       events: ["invoice.created", "invoice.paid"],
     });
     const refused = await terraform.refused();
-    expect(refused.errors).toMatchObject([{ address: HOOK, summary: expect.stringContaining("exists already") }]);
+    expect(refused.errors).toMatchObject([{ address: HOOK, summary: expect.stringContaining("already exists") }]);
     await terraform.well("import", "-no-color", "-input=false", HOOK, String(id));
     await terraform.expectNoChanges();
     expect(terraform.attributes(HOOK)).toMatchObject({ id: String(id), secret: null });

@@ -5,11 +5,13 @@
  * unclear; follow redirects or addresses from the server; let the token into any text.
  */
 
+export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "../local/ledger.ts";
+export { MemoryLedger } from "../local/memory-store.ts";
+export { WINDOW_MS } from "../local/rolling-window.ts";
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
 export { HostingClient, type ListOptions, type Reader, type Writer } from "./client.ts";
-export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export type { ApiRecord } from "./decoder.ts";
 export type { DomainAvailability } from "./domain-check.ts";
 export {
@@ -23,11 +25,9 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
-export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
-export { MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+export { MOST_REQUESTS_PER_MINUTE, type Ticket, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
+export { ledgerFor, type StoreOptions as LedgerOptions } from "./open-store.ts";
 export type * from "./records.ts";
-export { WINDOW_MS } from "./rolling-window.ts";
-export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

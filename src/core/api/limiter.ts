@@ -1,38 +1,18 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
+import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
+import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
 import {
+  ApiError,
   budgetShare,
   type Clock,
   type EnvVars,
   fail,
+  HostformError,
   type RequestBudget,
-  type RequestOutlook,
 } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
 import { cancelled, FailedAttempt, tooLate } from "./failed-attempt.ts";
-import type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
-import { RollingWindow, WINDOW_MS } from "./rolling-window.ts";
-
-/** A ledger for one process. */
-export class MemoryLedger implements Ledger {
-  readonly #window = new RollingWindow();
-
-  async reserve(now: number, limit: number): Promise<Reservation> {
-    return this.#window.reserve(now, limit, "here");
-  }
-
-  async refuse(refusal: Refusal): Promise<void> {
-    this.#window.refuse(refusal);
-  }
-
-  async accept(acceptance: Acceptance): Promise<void> {
-    this.#window.accept(acceptance);
-  }
-
-  async outlook(now: number, limit: number): Promise<RequestOutlook> {
-    return this.#window.outlook(now, limit);
-  }
-}
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
@@ -81,6 +61,43 @@ export interface Wait extends WaitReason {
   readonly request: string;
 }
 
+/** A request uses a booking of this age at most, because the host counts the request when it arrives. */
+const BOOKED_MS = 15_000;
+
+/** A booked place for one request. Whoever holds it uses it, or releases it. */
+export class Ticket {
+  readonly booking: Pick<ApiRequest, "waitedMs" | "left">;
+  readonly #limiter: Limiter;
+  readonly #clock: Clock;
+  readonly #bookedAt: number;
+  #isOpen = true;
+
+  constructor(limiter: Limiter, clock: Clock, booking: Ticket["booking"]) {
+    this.#limiter = limiter;
+    this.#clock = clock;
+    this.#bookedAt = clock.now();
+    this.booking = booking;
+  }
+
+  /** Returns true once. The request that leaves calls {@link Limiter.answered}. */
+  use(): boolean {
+    const isOpen = this.#isOpen;
+    this.#isOpen = false;
+    return isOpen;
+  }
+
+  /** The booking is not used, and young enough. */
+  get isOpen(): boolean {
+    return this.#isOpen && this.#clock.now() - this.#bookedAt <= BOOKED_MS;
+  }
+
+  /** No request leaves with it. */
+  release(): void {
+    if (this.#isOpen) this.#limiter.answered();
+    this.#isOpen = false;
+  }
+}
+
 /** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
 export class Limiter {
   readonly #clock: Clock;
@@ -96,6 +113,8 @@ export class Limiter {
   #lastSent = 0;
   /** Called when one of them is answered. */
   #onAnswer = () => {};
+  /** The first in the queue waits until then. */
+  #blockedUntil = 0;
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
@@ -137,15 +156,19 @@ export class Limiter {
   }
 
   /**
-   * Waits until a request may be sent, and books it. {@link answered} is to be called when it is over.
+   * Waits until a request may be sent, and books a place for it.
    * Rejects with the signal's reason, or {@link PauseTooLong}.
    * @param of the request, to report its waits.
+   * @param withinMs longest wait. Default: {@link LONGEST_WAIT_MS}.
+   * @returns undefined if a place is not free within that time.
    */
   async acquire(
     signal?: AbortSignal,
     of?: Pick<ApiRequest, "method" | "path">,
-  ): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
+    withinMs: number = Number.POSITIVE_INFINITY,
+  ): Promise<Ticket | undefined> {
     const started = this.#clock.now();
+    if (this.#blockedUntil - started > withinMs) return undefined;
     const before = this.#tail;
     const mine = Promise.withResolvers<void>();
     this.#tail = before.then(() => mine.promise);
@@ -159,10 +182,12 @@ export class Limiter {
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
-          return { waitedMs: now - started, left };
+          return new Ticket(this, this.#clock, { waitedMs: now - started, left });
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
+        if (waitMs > withinMs) return undefined;
         this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
+        this.#blockedUntil = now + waitMs;
         await this.#clock.sleep(waitMs, signal);
       }
     } finally {
@@ -243,29 +268,41 @@ function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** §8: lets a request through when the token's budget allows, and learns from each answer. */
-export function limit(
-  { limiter, clock }: { limiter: Limiter; clock: Clock },
-  next: ChainHandler<ApiReply>,
-): ChainHandler<ApiReply> {
+type LimitOptions = { readonly limiter: Limiter; readonly clock: Clock };
+
+/** §8: waits until the token's budget allows a request. @returns undefined if that takes longer than `withinMs`. */
+export async function reserve(
+  { limiter, clock }: LimitOptions,
+  request: ApiRequest,
+  withinMs?: number,
+): Promise<Ticket | undefined> {
+  const signal = beforeLeaving(request);
+  try {
+    return await limiter.acquire(signal, request, withinMs);
+  } catch (error) {
+    if (signal?.aborted) throw cancelled(request.endpoint, "no");
+    if (!(error instanceof PauseTooLong)) throw error;
+    throw paused(request, error, clock.now());
+  }
+}
+
+/** §8: lets a request through with its ticket, or when the budget allows, and learns from each answer. */
+export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
+  const { limiter, clock } = options;
   return async (request) => {
-    let turn: { waitedMs: number; left: number };
+    const own = request.ticket?.use() ? request.ticket : undefined;
+    const booking = (own ?? (await reserve(options, request)))?.booking;
     try {
-      turn = await limiter.acquire(beforeLeaving(request), request);
+      checkLeaving(request, clock.now());
+      await request.onLeave?.();
+      checkLeaving(request, clock.now());
     } catch (error) {
-      if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
-      if (!(error instanceof PauseTooLong)) throw error;
-      throw paused(request, error, clock.now());
+      limiter.answered();
+      throw error instanceof HostformError && !(error instanceof ApiError) ? notLeft(request, error) : error;
     }
     const sentAt = clock.now();
-    // The wait for the turn counts, and so do the pauses between attempts.
-    if (request.notAfter !== undefined && sentAt > request.notAfter) {
-      limiter.answered();
-      throw tooLate(request.endpoint);
-    }
-    request.onLeave?.();
     try {
-      const reply = await next({ ...request, ...turn });
+      const reply = await next({ ...request, ...booking });
       // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
       await limiter.learn(reply, sentAt).catch(() => {});
       return reply;
@@ -274,6 +311,18 @@ export function limit(
       limiter.answered();
     }
   };
+}
+
+/** @throws FailedAttempt if the request must no longer leave. The wait for the turn counts, and so do the pauses between attempts. */
+function checkLeaving(request: ApiRequest, now: number): void {
+  if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
+  if (request.notAfter !== undefined && now > request.notAfter) throw tooLate(request.endpoint);
+}
+
+/** A request whose leaving could not be recorded. */
+function notLeft({ endpoint }: ApiRequest, { diagnostics: [why], message }: HostformError): FailedAttempt {
+  const { code = "internal", summary = message, detail, remedies = [] } = why ?? {};
+  return new FailedAttempt(endpoint, { code, summary, reached: "no", remedies, ...(detail && { detail }) });
 }
 
 /** A request that was not sent, because the host refused one with this token and asked for a long pause. */

@@ -59,9 +59,9 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     let { notAfter } = request;
     for (let attempt = 1; ; attempt++) {
       let leftAt = clock.now();
-      const onLeave = () => {
+      const onLeave = async () => {
+        await request.onLeave?.();
         leftAt = clock.now();
-        request.onLeave?.();
       };
       try {
         return await next({ ...request, attempt, notAfter, onLeave });

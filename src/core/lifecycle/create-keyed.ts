@@ -1,6 +1,7 @@
 import type { Mutation, PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { ApiError, type Change, fail, HostformError, type Intent, type JsonObject, warningOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { ApiError, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
 import { idempotencyKey, usesUpKey } from "./creating.ts";
@@ -102,16 +103,11 @@ async function answered(
   const owner = made.id === null ? undefined : records.claimId?.(kind, made.id, made.attributes);
   if (owner !== undefined) {
     await creation.withdraw();
-    const summary = `The API answered the order of ${change.address} with ${kind.noun} ${made.id}, which is already ${owner}`;
-    fail("apply.replayed", summary, {
-      detail: `No order was placed. Either both have the same \`reference\`, and the API replayed the other order; or ${owner} was adopted by mistake.`,
-      remedies: ["Correct `reference`.", { do: "forget", address: owner, why: "import" }],
-      address: change.address,
-    });
+    throw new HostformError([problem("apply.replayed/held", { ...replay(creation, made.id), owner })]);
   }
   if (earlier?.phase === "gone") {
     await creation.markGone(earlier.id, change.private.generation ?? 1);
-    replayedGone(creation, earlier.id);
+    throw replayedGone(creation, earlier.id);
   }
   if (earlier === undefined) {
     if (made.id !== null) account.noteNew(made.id);
@@ -124,10 +120,10 @@ async function answered(
   }
   if (isFirst && change.anyway === true) {
     await creation.withdraw();
-    notAnother(kind, change, earlier);
+    // The user says that it is another one; the name of the order says otherwise.
+    throw new HostformError([problem("apply.replayed/older", replay(creation, earlier.id))]);
   }
-  const summary = `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`;
-  const warning = warningOf("apply.replayed", summary, { object: made.id ?? undefined });
+  const warning = problem("apply.replayed", replay(creation, made.id));
   // A replay repeats the answer of then; the list shows the service of now. Without an intent of ours the order may be
   // anybody's: the service is adopted and not changed yet, and the invoice is not a new one.
   const attributes = { ...made.attributes, ...earlier.attributes };
@@ -153,24 +149,17 @@ async function namedBy({ kind, planned, context }: Creation, { id }: Created): P
 }
 
 /** Adopts the object of an order without an answer; no request is sent. */
-function adopted({ kind, change: { address } }: Creation, { id, attributes, phase }: Remote): Created {
-  const summary = `The answer to the order of ${address} was lost: adopted ${kind.noun} ${id}, which it made`;
-  const warning = warningOf("apply.replayed", summary);
+function adopted(creation: Creation, { id, attributes, phase }: Remote): Created {
+  const warning = problem("apply.replayed/found", replay(creation, id));
   return { id, attributes, phase, invoice: null, replayed: true, warning };
 }
 
-/** The plan has named the service, and the user has said that it is another one (`--order-anyway`). The name of the order says otherwise. */
-function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
-  const { id } = earlier;
-  fail("apply.replayed", `The API replayed an earlier order for ${address}; its ${kind.noun} ${id} existed before`, {
-    detail: "An earlier order has the same project and name. No order was placed.",
-    remedies: [
-      { do: "import", id, when: "it is the declared one" },
-      "To order another one, declare a `reference` that no other order has.",
-    ],
-    address,
-  });
-}
+/** The object in an answer that repeats that of an earlier order. */
+const replay = ({ kind: { noun }, change: { address } }: Creation, id: string | null) => ({
+  address,
+  noun,
+  object: id ?? undefined,
+});
 
 /** What could be taken for the declared service: the same natural key or, without one, alike enough. */
 const likenessOf =
@@ -227,31 +216,24 @@ export async function confirmMade(creation: Creation, { id, mayBeGone }: Created
   if (live !== undefined && live.phase !== "gone") return;
   account.noteFound(id);
   await creation.markGone(id, change.private.generation ?? 1);
-  replayedGone(creation, id);
+  throw replayedGone(creation, id);
 }
 
-function replayedGone({ kind, change: { address } }: Creation, id: string): never {
-  fail("apply.replayed", `The API replayed an earlier order for ${address}; its ${kind.noun} ${id} no longer exists`, {
-    detail: "The API still remembers the Idempotency-Key of that order and repeated its answer. No order was placed.",
-    remedies: [{ do: "reorder", replayed: true }],
-    address,
-  });
-}
+const replayedGone = (creation: Creation, id: string) =>
+  new HostformError([problem("apply.replayed/gone", replay(creation, id))]);
 
 /** An answer about another service than the declared one repeats that of another order with the same name. */
 async function refuseOther(creation: Creation, earlier: Remote): Promise<void> {
-  const { kind, planned, change } = creation;
-  const { address } = change;
+  const { kind, planned } = creation;
   const other = differing(kind, planned, earlier);
   if (other === undefined) return;
   await creation.withdraw();
-  const summary = `The API replayed an earlier order for ${address}; its ${kind.noun} ${earlier.id} is a different one`;
-  fail("apply.replayed", summary, {
-    detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, but ${JSON.stringify(planned[other])} is declared. An earlier order has the same project and name. No order was placed.`,
-    remedies: [
-      "Declare another `reference` to order it.",
-      { do: "import", id: earlier.id, when: "the one that is there will do" },
-    ],
-    address,
-  });
+  const [is, declared] = [earlier.attributes[other] ?? null, planned[other] ?? null];
+  const about = {
+    ...replay(creation, earlier.id),
+    name: other,
+    is: JSON.stringify(is),
+    declared: JSON.stringify(declared),
+  };
+  throw new HostformError([problem("apply.replayed/other", about)]);
 }

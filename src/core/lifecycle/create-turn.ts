@@ -1,14 +1,15 @@
-import type { CreateNote, CreateTurn, EarlierCreate } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
-import { type Change, errorOf, HostformError, type JsonObject } from "../model/index.ts";
+import type { AccountStore, Intent, StoredIntent, Turn } from "../local/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Change, HostformError, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { idempotencyKey } from "./creating.ts";
+import { idempotencyKey, intentId } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
-import type { Turn } from "./perform.ts";
+import type { Turn as CreateTurn } from "./perform.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
@@ -27,60 +28,72 @@ import type { Turn } from "./perform.ts";
  */
 export async function createInTurn(
   creation: Creation,
-  carryOut: (turn?: Turn, isOutdated?: boolean) => Promise<Created | undefined>,
+  carryOut: (turn?: CreateTurn, isOutdated?: boolean) => Promise<Created | undefined>,
 ): Promise<Created | undefined> {
   const { kind, change, planned, context } = creation;
   const { account, run } = context;
   const { stop } = run;
-  if (account.turns === undefined) return carryOut();
+  const { store } = account;
+  if (store === undefined) return carryOut();
   let isMyTurn = false;
   let isOutdated = false;
   /** The creates of others that this one has waited for. */
   const awaited = new Set<number>();
+  const placeNow = () => run.owner?.() ?? "";
   /** @returns how long to wait, in milliseconds, before the next turn. */
-  const work = async (turn: CreateTurn): Promise<Created | number | undefined> => {
+  const work = async (turn: Turn): Promise<Created | number | undefined> => {
     isMyTurn = true;
-    const { unknownAt } = turn.others(account.countAtStart, run.owner?.() ?? "");
-    const left = unknownAt && !awaited.has(unknownAt) ? unbelievedMs(account, unknownAt) : undefined;
-    if (unknownAt && left !== undefined) {
-      awaited.add(unknownAt);
+    const place = placeNow();
+    const unknown = await store.newest({ state: "unknown", notOf: place });
+    const left = unknown && !awaited.has(unknown.at) ? unbelievedMs(account, unknown.at) : undefined;
+    if (unknown && left !== undefined) {
+      awaited.add(unknown.at);
       return left;
     }
-    if (account.catchUp(turn)) isOutdated = true;
+    if (await account.catchUp(turn)) isOutdated = true;
     const [thing, likeness] = [thingOf(kind, change, planned, run.project), likenessOf(kind, planned)];
-    const note = () => ({ thing, likeness, owner: run.owner?.() ?? "" });
-    const alikeAt = alikeElsewhere(change, turn, note(), account);
-    if (alikeAt !== undefined && !awaited.has(alikeAt)) {
-      const unlisted = unbelievedMs(account, alikeAt);
-      if (unlisted === undefined) account.outdateFor(alikeAt, kind);
+    const countAtStart = await account.countAtStart;
+    const alike = await alikeElsewhere(change, { likeness, place, countAtStart }, store);
+    if (alike !== undefined && !awaited.has(alike.at)) {
+      const unlisted = unbelievedMs(account, alike.at);
+      if (unlisted === undefined) account.outdateFor(alike.at, kind);
       else {
         await refuseListed(creation);
-        awaited.add(alikeAt);
+        awaited.add(alike.at);
         return unlisted;
       }
     }
-    const earlier = turn.earlier(note(), account.countAtStart);
+    const earlier =
+      thing === ""
+        ? undefined
+        : await store.newest({ thing, place, intent: creation.intent && intentId(creation.intent) });
+    const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
     // What the own state has had before, it knows better; what another has made since an own create without an answer, it does not.
-    const isOthers = earlier !== undefined && (!earlier.isOwn || (earlier.isNew && !isPending));
+    const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
     if (isOthers && kind.creation === "blind") {
       if (!change.anyway && !isPending) throw madeElsewhere(kind, change, planned, earlier);
-    } else if (isOthers && (earlier.isNew || !account.turns?.isResettable) && !awaited.has(earlier.at)) {
+    } else if (isOthers && (isNew || !store.isResettable) && !awaited.has(earlier.at)) {
       const unshown = await unshownMs(creation, earlier);
       if (unshown !== undefined) {
         awaited.add(earlier.at);
         return unshown;
       }
     }
-    const begin = () => turn.begin(note(), account.hostNow());
-    const made = await carryOut({ begin, end: (outcome) => turn.end(outcome) }, isOutdated);
+    let intent: Intent = { id: "", thing, likeness, place, at: 0 };
+    const begin = () => {
+      intent = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
+      return store.leave(turn, intent);
+    };
+    const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);
+    const made = await carryOut({ begin, end }, isOutdated);
     // The answer may be that of the other run's order, under the same key: then it is not new, and has what that run gave it.
     if (isOthers && made !== undefined && made.id !== null) account.noteFound(made.id);
     return made;
   };
   try {
     for (;;) {
-      const made = await account.turns.run(work, stop);
+      const made = await store.withTurn({ project: run.project, place: placeNow(), signal: stop }, work);
       if (typeof made !== "number") return made;
       await run.pause(made);
       account.outdate(kind, parentOf(kind, planned));
@@ -104,24 +117,22 @@ function unbelievedMs(account: Account, at: number): number | undefined {
 }
 
 /**
- * When another state last ordered something that a list does not distinguish from this, in milliseconds since the epoch.
- * Undefined when the user says that this is another one (`--order-anyway`), and while an earlier order of this one has no known
- * outcome: what the list shows may be its own.
+ * The last order of another state that a list does not distinguish from this one. Undefined when the user says that this is
+ * another one (`--order-anyway`), and while an earlier order of this one has no known outcome: what the list shows may be its own.
  */
-function alikeElsewhere(
+async function alikeElsewhere(
   { anyway, private: mark }: Change,
-  turn: CreateTurn,
-  note: CreateNote,
-  { turns, countAtStart }: Account,
-): number | undefined {
-  if (anyway || mark.pending !== undefined) return undefined;
-  return turn.alikeAt(note, turns?.isResettable ? countAtStart : 0);
+  of: { readonly likeness: string | undefined; readonly place: string; readonly countAtStart: number },
+  store: AccountStore,
+): Promise<StoredIntent | undefined> {
+  if (anyway || mark.pending !== undefined || of.likeness === undefined) return undefined;
+  return store.newest({ likeness: of.likeness, notOf: of.place, after: store.isResettable ? of.countAtStart : 0 });
 }
 
 /** How long the list may lack the object of another run, in milliseconds; undefined: the list shows it, or nothing will. */
 async function unshownMs(
   { kind, planned, context: { account } }: Creation,
-  { at }: EarlierCreate,
+  { at }: StoredIntent,
 ): Promise<number | undefined> {
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
@@ -144,28 +155,14 @@ const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
     ? JSON.stringify([kind.type, "like", kind.likeness(planned)])
     : undefined;
 
-/** Nothing shows it but this machine's memory of another run. */
+/** Only the memory of this machine shows the object of another run. */
 function madeElsewhere(
-  kind: Kind,
+  { noun, naturalKey }: Kind,
   { address }: Change,
   planned: JsonObject,
-  { at, outcome }: EarlierCreate,
+  { at, state }: StoredIntent,
 ): HostformError {
-  const object = String(kind.naturalKey(planned));
-  const when = new Date(at).toISOString();
-  const summary =
-    outcome === "made"
-      ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
-      : `Another run on this machine requested the ${kind.noun} of ${address} at ${when}, and its answer was lost`;
-  const diagnostic = errorOf("plan.exists", summary, {
-    detail: `That run uses another state. The API cannot show a ${kind.noun}, and a second order would cost money. No request was sent.`,
-    object,
-    remedies: [
-      { do: "import", id: object, when: "it was ordered and is to be managed here" },
-      { do: "order_anyway" },
-      "Otherwise remove this block.",
-    ],
-    address,
-  });
-  return new HostformError([diagnostic]);
+  const object = String(naturalKey(planned));
+  const about = { address, noun, object, at: new Date(at).toISOString(), isLost: state !== "answered" };
+  return new HostformError([problem("plan.exists/elsewhere", about)]);
 }

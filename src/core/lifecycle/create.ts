@@ -2,7 +2,8 @@
  * A create, as one loop for all classes. Orders with a key have a file of their own for what differs (create-keyed.ts).
  */
 import type { Created, Remote } from "../kinds/kind.ts";
-import { ApiError, HostformError, type Intent, isReplacement, type JsonObject, warningOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
 import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn } from "./create-turn.ts";
@@ -12,11 +13,11 @@ import { deleteObject } from "./in-place.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type Progress, perform, save, type Turn, wasRefused } from "./perform.ts";
 import { likeness } from "./read.ts";
-import { duplicate, existing, ownForm, unreadable } from "./refusals.ts";
+import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
-/** Most turns of one create in a run. */
+/** Most turns of one create in a run, beside those that the request limit ends. */
 const MOST_TURNS = 6;
 
 /** How often a run sends a create that the API refuses as too early. */
@@ -44,10 +45,20 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
+    const current = creation;
     try {
       const settled = creation.intent && (await of.settle(creation));
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
-      if (turns === MOST_TURNS) throw creation.lost;
+      if (turns === MOST_TURNS)
+        throw (
+          creation.lost ??
+          new HostformError([problem("plan.pending/turns", { address: change.address, turns: MOST_TURNS })])
+        );
+      // Outside of the turn, so that a full minute does not block other processes.
+      if (creation.crowded !== undefined) {
+        creation.ticket = await context.writer.reserve(creation.crowded);
+        turns -= 1;
+      }
       const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
       const made = await createInTurn(creation, work);
       if (made !== undefined) return await finish(creation, made);
@@ -57,6 +68,8 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
       // The parent is live, and the API refuses the create all the same.
       if (++early > MOST_EARLY) throw error.refusal;
       creation = new Creation(progress, withdraw);
+    } finally {
+      current.ticket?.release();
     }
   }
 }
@@ -79,8 +92,16 @@ async function attempt(
   return perform(context, {
     mutation,
     turn,
+    ticket: creation.ticket,
+    crowded: () => {
+      creation.crowded = mutation;
+      return undefined;
+    },
     ...ready.options,
-    record: () => creation.record(mutation, ready.before),
+    record: () => {
+      creation.crowded = undefined;
+      return creation.record(mutation, ready.before);
+    },
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);
@@ -91,7 +112,7 @@ async function attempt(
 
 /** Records the object of a create. From here on it is known, whatever fails next. */
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
-  const { progress, planned, kind, subject } = creation;
+  const { progress, planned, kind, change } = creation;
   const shown = ownForms(kind, planned, made.attributes);
   progress.attributes = createdAttributes(kind, planned, made, shown);
   // Forms of the object that this one replaces are not its own.
@@ -103,9 +124,18 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
     ...(Object.keys(shown).length > 0 && { shown }),
   };
   for (const [name, form] of Object.entries(shown))
-    progress.diagnostics.push(ownForm(subject, name, progress.attributes[name] ?? null, form));
+    progress.diagnostics.push(
+      problem("api.form", {
+        address: change.address,
+        noun: kind.noun,
+        name,
+        attribute: [name],
+        sent: progress.attributes[name] ?? null,
+        is: form,
+      }),
+    );
   await save(progress);
-  creation.turn?.end("made");
+  await creation.turn?.end("made");
   return made;
 }
 
@@ -257,14 +287,12 @@ async function recreate(
   { id, attributes }: { id: string | null; attributes: JsonObject },
 ): Promise<undefined> {
   const { progress, planned, kind, change } = creation;
-  const { address } = change;
   if (creation.isRecreated) throw creation.lost;
   progress.attributes = planned;
   await deleteObject(progress, attributes, { ...progress.mark, ...(creation.intent && { pending: creation.intent }) });
-  const summary = `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${id} was deleted and recreated`;
-  const detail = "The API returns the secret only once, in that answer.";
-  progress.diagnostics.push(warningOf("secret.lost", summary, { detail, address }));
-  creation.turn?.end("made");
+  const about = { address: change.address, noun: kind.noun, object: id ?? undefined };
+  progress.diagnostics.push(problem("secret.lost", about));
+  await creation.turn?.end("made");
   creation.close();
 }
 

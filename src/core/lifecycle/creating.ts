@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Change,
@@ -23,6 +24,14 @@ export function intentOf(
 ): Intent {
   const intent: Intent = { since: new Date(now).toISOString(), operation: endpoint, params, body, idempotencyKey };
   return { ...intent, ...(known.length > 0 && { known }), knowsAll };
+}
+
+/** The id of a create. A create of an earlier version has a digest of what it recorded. */
+export function intentId({ id, since, operation, params = {} }: Intent): string {
+  if (id !== undefined) return id;
+  return createHash("sha256")
+    .update(JSON.stringify([since, operation, params]))
+    .digest("hex");
 }
 
 /** The request of an intent, byte for byte as it was sent. */
@@ -49,18 +58,9 @@ export const usesUpKey = (error: unknown): boolean =>
 /** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
   const causes = error instanceof HostformError ? error.diagnostics : [];
-  const summary = `The order of ${address} that left at ${since} was refused when it was sent again`;
-  const again = errorOf("plan.pending", summary, {
-    detail: "The original request was sent again, unchanged. What is declared now counts once that one is resolved.",
-    remedies: [{ do: "resolve", as: "absent", when: "it was not carried out then", sent: body ?? {} }],
-    address,
-  });
+  const again = problem("plan.pending/repeated", { address, since, sent: body ?? {} });
   return new HostformError([...causes, again], { cause: error });
 }
-
-/** A warning of the plan, as the error that ends its change. */
-export const stopped = (warning: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
-  new HostformError([...causes, { ...warning, severity: "error" }], { cause });
 
 /**
  * The Idempotency-Key of an order (§4): a function of what the order *is*, never of its payload and never random, so

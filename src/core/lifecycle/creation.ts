@@ -1,14 +1,15 @@
-import type { Mutation } from "../api/index.ts";
+import type { Mutation, Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
-import { intentOf, refusedAgain, stopped } from "./creating.ts";
+import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import type { Attempt } from "./decide.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
 import { notSent, type Progress, save, type Turn } from "./perform.ts";
 import { listAll } from "./read.ts";
-import { changedSince, existing, questionOf } from "./refusals.ts";
+import { existing, questionOf } from "./refusals.ts";
 
 /** The object that a create made; `isUseless`: its secret was lost with the answer. */
 interface Settled {
@@ -31,6 +32,10 @@ export class Creation {
   before: Pick<Intent, "known" | "knowsAll"> | undefined;
   /** An object of this create was deleted, because its secret was lost. */
   isRecreated = false;
+  /** The request that the request limit did not allow within its turn. */
+  crowded: Mutation | undefined;
+  /** Its place within the limit. */
+  ticket: Ticket | undefined;
   /** The turn of the last attempt. */
   turn: Turn | undefined;
   readonly #mark: PrivateMark;
@@ -83,8 +88,9 @@ export class Creation {
   async record(mutation: Mutation, before: Pick<Intent, "known" | "knowsAll">): Promise<void> {
     const wall = this.context.account.hostNow();
     const earlier = this.#intent;
-    const intent: Intent =
-      earlier === undefined ? intentOf(mutation, wall, before) : { ...earlier, resent: new Date(wall).toISOString() };
+    const intent: Intent = earlier
+      ? { ...earlier, id: intentId(earlier), resent: new Date(wall).toISOString() }
+      : { id: crypto.randomUUID(), ...intentOf(mutation, wall, before) };
     await this.#save(intent);
     this.#earlier = earlier;
     const leavesBy = { wall: Number.POSITIVE_INFINITY };
@@ -95,7 +101,7 @@ export class Creation {
   async accept(answer?: Created): Promise<void> {
     this.answer = answer;
     this.#setOutcome("accepted");
-    await this.#save({ ...this.#open(), accepted: true }, secretsIn(answer));
+    await this.#save({ ...this.openIntent, accepted: true }, secretsIn(answer));
   }
 
   /** Records that the last attempt was certainly not carried out. @param generation that of the next order, if the key is spent. */
@@ -169,7 +175,8 @@ export class Creation {
     });
   }
 
-  #open(): Intent {
+  /** The intent, if one is open. */
+  get openIntent(): Intent {
     if (this.#intent === undefined) throw new Error("no create is open");
     return this.#intent;
   }
@@ -190,7 +197,7 @@ export class Creation {
     const { prior } = this.context.records;
     const recorded = isPendingCreate(prior) ? secretsShownOnce(this.kind, prior.attributes) : {};
     const secrets = { ...recorded, ...secretsShownOnce(this.kind, secretsIn(this.answer)) };
-    return { attributes: { ...this.planned, ...secrets }, private: { pending: this.#open() } };
+    return { attributes: { ...this.planned, ...secrets }, private: { pending: this.openIntent } };
   }
 
   #follow(decided: PendingDecision): Settled | undefined {
@@ -199,7 +206,9 @@ export class Creation {
     // Terraform keeps the id of its plan: it would record another object, or a new one, under that id.
     const { id } = this.planned;
     if (typeof id === "string" && !(decided.do === "adopt" && decided.id === id))
-      throw new HostformError([changedSince(this.subject, id)]);
+      throw new HostformError([
+        problem("plan.pending/changed", { address: this.change.address, noun: this.kind.noun, id }),
+      ]);
     if (decided.do === "adopt" && object !== undefined) {
       const attributes = { ...object.attributes, ...secretsShownOnce(this.kind, sent.attributes) };
       return { made: { ...object, attributes }, isUseless: decided.next === "recreate" };
@@ -208,7 +217,7 @@ export class Creation {
     if (decided.do === "wait") throw this.lost;
     if (decided.do === "ask") {
       const causes = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
-      throw stopped(questionOf(this.subject, sent, decided), causes, this.lost);
+      throw new HostformError([...causes, questionOf(this.subject, sent, decided, "error")], { cause: this.lost });
     }
     throw new HostformError([existing(this.subject, decided.objects)]);
   }

@@ -1,5 +1,6 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
 import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   type ChangeActions,
   type ChangeReason,
@@ -18,18 +19,7 @@ import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "
 import { decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
-import {
-  existing,
-  gone,
-  immutable,
-  lookalike,
-  mismatch,
-  questionOf,
-  renamed,
-  shownLater,
-  unknownValues,
-  unreadable,
-} from "./refusals.ts";
+import { existing, gone, immutable, lookalike, mismatch, questionOf, unknownValues, unreadable } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 import { observedMark, unknownPhase, unseenNames } from "./status.ts";
 
@@ -75,13 +65,14 @@ export function planResource(input: PlanInput): Planned {
   if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
   if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
-  if (former !== undefined) return leave(renamed(input, former));
+  if (former !== undefined) return leave(problem("plan.lookalike/renamed", { address: input.address, former }));
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
   const { waitsFor } = observed;
   // What is to be adopted is looked for first, and nothing is made in its place.
-  if (waitsFor !== undefined && input.importId !== undefined) return leave(shownLater(input, waitsFor));
+  if (waitsFor !== undefined && input.importId !== undefined)
+    return leave(problem("apply.waiting/lists", { address: input.address, noun: kind.noun, waitsFor }));
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }

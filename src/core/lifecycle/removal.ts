@@ -1,4 +1,5 @@
 import { type Kind, type ReadSettings, type Remote, type RemovalPolicy, wordsOf } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -7,7 +8,6 @@ import {
   type Phase,
   type ResourceState,
   some,
-  warningOf,
 } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import { isPendingCreate, type PendingCreate, settledMark } from "./pending-create.ts";
@@ -172,16 +172,11 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
 
 const ABSENT: Observation = { status: "absent", matches: [] };
 
-function undecided(kind: Kind, { address, private: mark }: PendingCreate, decided: PendingDecision): Diagnostic {
-  const { objects } = decided;
-  const ids = objects.length === 0 ? "" : ` (${some(objects.map(({ id }) => id))})`;
-  const likely = `it may be ${kind.noun} ${some(objects.map(({ id }) => id))}, and hostform suspends nothing on a likeness`;
-  const because = decided.do === "adopt" ? likely : `${decided.because}${ids}`;
-  const proof = decided.do === "wait" ? decided.proof : undefined;
-  const until = proof === undefined ? "" : ` hostform waits until ${new Date(proof).toISOString()}.`;
-  return warningOf("plan.pending", `It is not known whether ${address} was ordered, so it cannot be removed`, {
-    detail: `An earlier run requested this ${kind.noun} at ${mark.pending.since}, and no answer named it: ${because}.${until}`,
-    remedies: [...(decided.do === "wait" ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: true }],
-    address,
-  });
+function undecided({ noun }: Kind, { address, private: mark }: PendingCreate, decided: PendingDecision): Diagnostic {
+  const ids = some(decided.objects.map(({ id }) => id));
+  const likely = `it may be ${noun} ${ids}, and a likeness permits no suspension`;
+  const because = decided.do === "adopt" ? likely : `${decided.because}${ids === "" ? "" : ` (${ids})`}`;
+  const isWaiting = decided.do === "wait";
+  const until = isWaiting && decided.proof ? new Date(decided.proof).toISOString() : undefined;
+  return problem("plan.pending/removal", { address, since: mark.pending.since, because, isWaiting, until });
 }

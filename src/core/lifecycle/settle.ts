@@ -3,7 +3,8 @@
  */
 import type { InvoiceRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { ApiError, fail, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { ApiError, HostformError, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
@@ -65,16 +66,11 @@ async function questionFor(input: EvidenceInput) {
 /** An object has one owner: an address that records it, or another pending create that requested it. */
 function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: Remote, others: Others): void {
   const owner = others.ownerOf?.(remote);
-  const subject = `${kind.noun} ${remote.id}`;
-  if (owner !== undefined)
-    fail("usage", `Nothing was settled: ${subject} is already in the state, as ${owner}`, { address });
+  const about = { address, noun: kind.noun, id: remote.id };
+  if (owner !== undefined) throw new HostformError([problem("usage/held", { ...about, owner })]);
   const sibling = matches(kind, attributes, remote.attributes) ? undefined : siblingOf(kind, remote, others.siblings);
-  if (sibling === undefined) return;
-  fail("usage", `Nothing was settled: ${subject} is not what ${address} requested`, {
-    detail: `It has the natural key that ${sibling.address} requested; that create is pending, too.`,
-    remedies: [`Settle ${sibling.address} first.`],
-    address,
-  });
+  if (sibling !== undefined)
+    throw new HostformError([problem("usage/sibling", { ...about, sibling: sibling.address })]);
 }
 
 /** Refuses an object that the create did not request: the next apply would change or delete it. */
@@ -84,11 +80,7 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   // The user knows more about an object whose natural key is unreadable, and about an object that is new.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
-  fail("usage", `Nothing was resolved: ${kind.noun} ${id} is not what ${address} requested`, {
-    detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
-    remedies: [{ do: "import", id, when: "it is to be managed under this address all the same" }],
-    address,
-  });
+  throw new HostformError([problem("usage/other", { address, noun: kind.noun, id, isOlder: before === true })]);
 }
 
 /**

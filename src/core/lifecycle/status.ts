@@ -3,18 +3,16 @@
  * refuses much of what belongs to it.
  */
 import type { Kind, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Diagnostic,
-  errorOf,
   HostformError,
   isPaid,
-  type Json,
   type JsonObject,
   type Phase,
   type PrivateMark,
   type QueuedJob,
-  type Remedy,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { attributesOf, parentOf } from "./attributes.ts";
@@ -52,81 +50,38 @@ export function unseenNames(kind: Kind, config: { readonly [name: string]: unkno
   );
 }
 
-/** Of a plan: what is declared is left alone, or it cannot be seen whether it is fulfilled. */
+/** The parameters of the messages about a status. */
+const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
+  address,
+  noun: kind.noun,
+  provider,
+  status: attributes.status,
+  job,
+});
+
+/** A plan changes nothing of an unknown status, or cannot compare what only the status shows. */
 export function unknownPhase(
   subject: Subject,
   { left, unseen }: { left: readonly string[]; unseen: readonly string[] },
-) {
-  const { address, attributes } = subject;
-  const [first] = [...left, ...unseen];
-  const what =
-    left.length > 0
-      ? `${left.join(", ")} of ${address} is left alone`
-      : `It cannot be seen whether ${unseen.join(", ")} of ${address} is as declared`;
-  return said(subject, "warning", `${what}: ${notUnderstood(attributes.status)}`, first === undefined ? [] : [first]);
-}
-
-/** Of a removal that begins with a suspension. */
-export function notRemovable(subject: Subject): Diagnostic {
-  const { address, attributes } = subject;
-  const summary = `${address} may not be removed yet: ${notUnderstood(attributes.status)}`;
-  const planned = said(subject, "error", summary);
-  const detail = `The recorded deletion_policy is "suspend". ${planned.detail}`;
-  return { ...planned, code: "plan.prevented", detail, remedies: [...(planned.remedies ?? []), { do: "forget" }] };
-}
-
-/** Of an apply: a job was asked for, and the status went from a word that is known to one that is not. */
-export function unclearEnd(subject: Subject & { readonly job: QueuedJob }): Diagnostic {
-  const { address, attributes, job } = subject;
-  const from = job.before === null ? "" : ` from ${JSON.stringify(job.before)}`;
-  const summary = `${nounOf(job)} of ${address} was asked for; its status went${from} to ${attributes.status == null ? "none" : JSON.stringify(attributes.status)}, which is not understood`;
-  return said(subject, "error", summary);
-}
-
-/** Of an order: what is declared waits for a live object, and its status does not say whether it is one. */
-export function unknownAtOnce(subject: Subject, names: readonly string[]): Diagnostic {
-  const { address, attributes } = subject;
-  const summary = `${names.join(", ")} of ${address} is not done: ${notUnderstood(attributes.status)}`;
-  return said(subject, "warning", summary);
-}
-
-const notUnderstood = (word: Json | undefined) =>
-  word == null ? "the API shows no status" : `the status ${JSON.stringify(word)} is not understood`;
-
-const nounOf = ({ toward }: QueuedJob) => (toward === "suspended" ? "The suspension" : "The end of the suspension");
-
-function said(
-  { kind, address, provider, attributes, job }: Subject,
-  severity: Diagnostic["severity"],
-  summary: string,
-  attribute: readonly string[] = [],
 ): Diagnostic {
-  const rule = `A ${kind.noun} whose status is unknown is not changed.`;
-  const asked =
-    job === undefined
-      ? ""
-      : `${nounOf(job)} was asked for at ${job.since}${job.before === null ? "" : `, when the status was ${JSON.stringify(job.before)}`}. `;
-  return {
-    severity,
-    code: "plan.unknown_status",
-    summary,
-    detail: `${asked}${rule}`,
-    remedies: [remedy(attributes.status, provider, job)],
-    address,
-    ...(attribute.length > 0 && { attribute }),
-  };
+  const [variant, names] = left.length > 0 ? (["unchanged", left] as const) : (["unchecked", unseen] as const);
+  return problem(`plan.unknown_status/${variant}`, {
+    ...stated(subject),
+    names: names.join(", "),
+    attribute: names.slice(0, 1),
+  });
 }
 
-/** A status after a requested job is the one that the job was to bring; else only the object itself shows what to do. */
-function remedy(word: Json | undefined, provider: string, job: QueuedJob | undefined): Remedy {
-  if (word == null) return "Compare it with the dashboard. Nothing is done until the API shows a status.";
-  const map = { do: "map_status", provider, word } as const;
-  if (job !== undefined) {
-    const shows = job.toward === "suspended" ? "suspended" : "up again";
-    return { ...map, phases: [job.toward], when: `the dashboard shows it as ${shows}` };
-  }
-  return { ...map, phases: /suspen|paus/i.test(String(word)) ? ["suspended", "live"] : ["live", "suspended"] };
-}
+/** A removal that begins with a suspension waits for a status that hostform understands. */
+export const notRemovable = (subject: Subject): Diagnostic => problem("plan.prevented/status", stated(subject));
+
+/** The status changed from a known word to an unknown one after hostform requested a job. */
+export const unclearEnd = (subject: Subject & { readonly job: QueuedJob }): Diagnostic =>
+  problem("plan.unknown_status/ended", { ...stated(subject), job: subject.job });
+
+/** An order whose status does not show whether the object is live: its other attributes wait. */
+export const unknownAtOnce = (subject: Subject, names: readonly string[]): Diagnostic =>
+  problem("plan.unknown_status/ordered", { ...stated(subject), names: names.join(", ") });
 
 /**
  * Statuses by which an API may say that a service is not ready for something: §7 leaves all but 422 open. 401, 403 and 429
@@ -151,12 +106,10 @@ export class NotLiveYet extends HostformError {
 
   /** @param what was refused: an address, or "The single sign-on". @param why it is not live, if that is known. */
   constructor(kind: Kind, service: Remote, what: string, refusal: ApiError, why?: string) {
-    const { noun } = kind;
-    const summary = `${what} waits until ${noun} ${service.id} is live${why === undefined ? "" : `: ${why}`}`;
     const [said] = refusal.diagnostics;
-    const detail = [said?.summary, said?.detail].filter(Boolean).join(". ");
-    const fix = `Run it again when the ${noun} is live: it is provisioned when its invoice is paid.`;
-    super([errorOf("apply.waiting", summary, { detail, remedies: [fix] })], { cause: refusal });
+    const words = [said?.summary, said?.detail].filter(Boolean).join(". ");
+    const about = { what, noun: kind.noun, id: service.id, why, refusal: words };
+    super([problem("apply.waiting/live", about)], { cause: refusal });
     this.kind = kind;
     this.service = service;
     this.#what = what;
@@ -225,7 +178,7 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
   const paid = await isPaidFor(account, early.service.id);
   if (early.service.phase === "unknown" && paid !== false) throw early.notUnderstood();
   if (paid === true) return undefined;
-  return paid === false ? "its invoice is not paid" : "it is not known whether it is paid";
+  return paid === false ? "its invoice is not paid" : "no invoice shows its payment";
 }
 
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */

@@ -233,7 +233,7 @@ export class JournalFile {
       schema: SCHEMA,
       pragmas: PRAGMAS,
       prepare,
-      onOpen: ({ hasOld, removeOld }) => {
+      onOpen: ({ hasOld, removeOld }): undefined => {
         // They are serials of an earlier file.
         this.#leaving.clear();
         if (hasOld.get(now - KEPT_MS) !== undefined) removeOld.run(now - KEPT_MS);

@@ -51,18 +51,18 @@ describe("import", () => {
   });
 
   const contradictions: readonly (readonly [string, (d: string) => string, RegExp])[] = [
-    ["plan", (text) => text.replace("plan_id: 11", "plan_id: 12"), /its plan_id is 11, but 12 is declared/],
+    ["plan", (text) => text.replace("plan_id: 11", "plan_id: 12"), /plan_id 11; hosting_service\.www declares 12/],
     [
       "domain",
       (text) => text.replace(/domain: .*/, "domain: other.example"),
-      /its domain is "[^"]+", but "other.example" is declared/,
+      /domain "[^"]+"; hosting_service\.www declares "other\.example"/,
     ],
     [
       "currency",
       (text) => text.replace(/currency: .*/, "currency: GEL"),
-      /its currency is "USD", but "GEL" is declared/,
+      /currency "USD"; hosting_service\.www declares "GEL"/,
     ],
-    ["term", (text) => `${text}    term: 12\n`, /its term is 1, but 12 is declared/],
+    ["term", (text) => `${text}    term: 12\n`, /term 1; hosting_service\.www declares 12/],
   ];
   it.each(contradictions)("refuses another %s than is declared, and names both", async (_, edit, both) => {
     const made = await projectWithService();

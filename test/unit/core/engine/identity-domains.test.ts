@@ -117,8 +117,8 @@ describe("what would be made twice", () => {
     const [a, b, c] = ["a", "b", "c"].map((name) => order(`hosting_service.${name}`));
     if (!a || !b || !c) throw new Error("three orders");
     expect(codes([a, b, c])).toEqual([
-      ["config.duplicate", "hosting_service.b", "hosting_service.b and hosting_service.a would be the same service"],
-      ["config.duplicate", "hosting_service.c", "hosting_service.c and hosting_service.a would be the same service"],
+      ["config.duplicate", "hosting_service.b", "hosting_service.b and hosting_service.a declare the same service"],
+      ["config.duplicate", "hosting_service.c", "hosting_service.c and hosting_service.a declare the same service"],
     ]);
   });
 

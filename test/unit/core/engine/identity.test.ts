@@ -32,7 +32,7 @@ const domain = (name: string, over: Partial<Change> = {}) =>
   create(`hosting_domain.${name}`, { domain: "acme.example" }, over);
 
 const TWICE =
-  "error config.duplicate hosting_service.b: hosting_service.b and hosting_service.a would be the same service";
+  "error config.duplicate hosting_service.b: hosting_service.b and hosting_service.a declare the same service";
 
 describe("two creates of one thing", () => {
   it.each<[string, readonly Change[], readonly string[]]>([
@@ -57,7 +57,7 @@ describe("two creates of one thing", () => {
     [
       "for one address on one service are refused",
       [grant("a", "1001"), grant("b", "1001")],
-      ["error config.duplicate hosting_grant.b: hosting_grant.b and hosting_grant.a would be the same grant"],
+      ["error config.duplicate hosting_grant.b: hosting_grant.b and hosting_grant.a declare the same grant"],
     ],
     ["for one address on two services are two grants", [grant("a", "1001"), grant("b", "1002")], []],
     [

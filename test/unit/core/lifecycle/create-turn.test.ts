@@ -1,19 +1,20 @@
 /** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SharedCreateTurns } from "../../../../src/core/api/create-turns.ts";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
+import { SqliteStore } from "../../../../src/core/local/index.ts";
 import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
-import { START, testClock } from "../../../support/clock.ts";
+import { START, type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { saying } from "../../../support/remedies.ts";
 import {
   failure,
   fakeAccount,
   fakeWriter,
+  freeTicket,
   kindOf,
   liveGrant,
   liveService,
@@ -56,12 +57,20 @@ interface RunOptions {
   readonly answer?: (mutation: Mutation, nth: number, leave: () => void) => unknown;
 }
 
+/** The store of another process. */
+function storeOn(file: string, clock: TestClock, isResettable = false): SqliteStore {
+  const onCreatingAlone = (reason: unknown) => expect.fail(String(reason));
+  const store = new SqliteStore(() => file, { account: "a", clock, isResettable, onCreatingAlone });
+  onTestFinished(() => store.close());
+  return store;
+}
+
 /**
  * A machine on which runs share a folder, and an account that they share.
  * @param over what is other than usual about the kind.
  */
 function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
-  const file = path.join(temporaryFolder(), "token.creates");
+  const file = path.join(temporaryFolder(), "origin.store");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
   fake.isWhole = true;
@@ -109,13 +118,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
     meanwhile,
     answer = make,
   }: RunOptions = {}) => {
-    const turns = new SharedCreateTurns(file, {
-      clock,
-      isResettable,
-      onAlone: (reason) => expect.fail(String(reason)),
-    });
-    onTestFinished(() => turns.close());
-    const account = new Account(reader, { statusWords: {} }, undefined, turns);
+    const account = new Account(reader, { statusWords: {} }, undefined, storeOn(file, clock, isResettable));
     const writer = fakeWriter(answer);
     const { context, records } = fakeRun(account, writer, {
       project,
@@ -135,7 +138,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
       const said = (await outcomeOf(kind, change, context)).diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
     };
-    return { account, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
+    return { account, writer, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
   };
   const lag = (ms: number) => {
     lagMs = ms;
@@ -149,6 +152,23 @@ const lost = () => {
 const refused = () => {
   throw failure("answered", 422);
 };
+
+describe("a full minute of requests", () => {
+  it("blocks no other run: the turn is given back, and the create waits outside of it", async () => {
+    const { begin, made } = machine("hosting_webhook");
+    const waits: unknown[] = [];
+    const one = begin({ owner: "one", config: { url: "https://one.example" } });
+    one.writer.reserve = async (_, { withinMs } = {}) => {
+      waits.push(withinMs);
+      if (withinMs !== undefined) return undefined;
+      // While it waits, another run has its turn.
+      expect(await begin({ owner: "two" }).end()).toMatchObject({ sent: 1, codes: [] });
+      return freeTicket();
+    };
+    expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
+    expect([made(), waits]).toEqual([2, [5_000, undefined]]);
+  });
+});
 
 describe("a run that is stopped", () => {
   it("while it makes something says what became of that", async () => {
@@ -164,17 +184,16 @@ describe("a run that is stopped", () => {
   it("gets that reason only if it is why it has no turn", async () => {
     const { begin } = machine("hosting_webhook");
     const run = begin({ stop: new AbortController().signal });
-    Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
+    Object.assign(run.account.store ?? {}, { withTurn: () => Promise.reject(new Error("no turns")) });
     await expect(run.end()).rejects.toThrow("no turns");
   });
 
   it("while it waits for its turn sends nothing, records nothing, and reports the wait", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
-    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
-    onTestFinished(() => other.close());
+    const other = storeOn(file, clock);
     const stop = new AbortController();
     const run = begin({ stop: stop.signal });
-    await other.run(async () => {
+    await other.withTurn({ project: "", place: "" }, async () => {
       const ending = run.end();
       stop.abort();
       expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
@@ -255,6 +274,22 @@ describe("a create that another run on the machine made meanwhile", () => {
     },
   );
 
+  it.each([
+    ["its own if the state has moved here with the intent", true],
+    ["not its own if the intent is another one", false],
+  ])("is %s", async (_, isOwn) => {
+    const { begin, clock } = machine("hosting_webhook");
+    const { records } = await begin({ owner: "yaml", answer: lost }).end();
+    const [first] = records;
+    if (first === undefined || first === "dropped" || first.private.pending === undefined) throw new Error("no intent");
+    const pending = { ...first.private.pending, ...(!isOwn && { id: "another" }) };
+    clock.advance(100_000);
+    const moved = begin({ owner: "terraform", mark: { pending } });
+    moved.account.noteNew("201");
+    expect(await moved.end()).toMatchObject({ codes: [] });
+    expect(moved.account.isNew("201")).toBe(isOwn);
+  });
+
   it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(30_000);
@@ -306,9 +341,10 @@ describe("a create that another run on the machine made meanwhile", () => {
     const { begin, clock, file, asked } = machine("hosting_webhook");
     const next = begin();
     await next.read();
-    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
-    onTestFinished(() => other.close());
-    await other.run(async (turn) => turn.begin({ thing: "a grant", owner: "" }, clock.now()));
+    const other = storeOn(file, clock);
+    await other.withTurn({ project: "", place: "" }, (turn) =>
+      other.leave(turn, { id: "1", thing: "a grant", place: "", at: clock.now() }),
+    );
     clock.advance(1_000);
     expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
     // So long lists may be without it: 80 s, of which one has passed.
@@ -572,7 +608,7 @@ describe("a domain, which nothing shows", () => {
         {
           severity: "error",
           code: "plan.exists",
-          summary: expect.stringContaining("Another run on this machine ordered the domain of hosting_domain.acme"),
+          summary: expect.stringContaining("A run with another state ordered domain acme.example"),
           remedies: saying(
             expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`"),
             "hosting_domain.acme",
@@ -592,7 +628,7 @@ describe("a domain, which nothing shows", () => {
     const { sent, said } = await begin({ owner: "two" }).end();
     expect({ sent, summary: said[0]?.summary }).toEqual({
       sent: 0,
-      summary: expect.stringContaining("and its answer was lost"),
+      summary: expect.stringContaining("and got no answer"),
     });
   });
 

@@ -20,6 +20,7 @@ import {
   failure,
   fakeAccountWith,
   fakeWriter,
+  freeTicket,
   kindOf,
   liveGrant,
   liveService,
@@ -364,6 +365,30 @@ describe("a listable create", () => {
     const result = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending } });
     const resent = new Date(START).toISOString();
     expect(result.records[0]).toMatchObject({ private: { pending: { since, resent, known: ["9"] } } });
+  });
+
+  it.each([
+    ["the id of its intent", { id: "intent-1" }, "intent-1"],
+    ["a digest, if an earlier version recorded it", {}, expect.stringMatching(/^[0-9a-f]{64}$/)],
+  ])("that is sent again keeps %s", async (_, more, id) => {
+    const pending = { ...more, since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const result = await run("hosting_grant", GRANT, () => Promise.reject(failure("maybe")), { private: { pending } });
+    expect(result.pending).toMatchObject({ id });
+    const accepted = await run("hosting_webhook", HOOK, () => null, {
+      private: { pending: { ...pending, operation: "createWebhook" } },
+    });
+    expect(accepted.pending).toMatchObject({ id, accepted: true });
+  });
+
+  it("has an id of its own", async () => {
+    const ids = [];
+    for (let nth = 0; nth < 2; nth++) {
+      const { records } = await run("hosting_grant", GRANT, () => grantRecord);
+      const [first] = records;
+      ids.push(first === "dropped" ? undefined : first?.private.pending?.id);
+    }
+    expect(ids).toEqual([expect.any(String), expect.any(String)]);
+    expect(new Set(ids).size).toBe(2);
   });
 
   it("that an earlier run began is refused if another address has the object with its natural key", async () => {
@@ -765,10 +790,12 @@ describe("a keyed create", () => {
       options.push(given);
       return ordered() as never;
     };
-    await run("hosting_service", ORDER, () => ordered(), { context: { writer: { perform } } });
+    const writer = { perform, reserve: async () => freeTicket() };
+    await run("hosting_service", ORDER, () => ordered(), { context: { writer } });
     const settings = { keyLifetimeMs: 600_000 };
-    await run("hosting_service", ORDER, () => ordered(), { settings, context: { writer: { perform } } });
-    expect(options).toEqual([{}, { repeatWithinMs: 540_000 }]);
+    await run("hosting_service", ORDER, () => ordered(), { settings, context: { writer } });
+    expect(options[0]).not.toHaveProperty("repeatWithinMs");
+    expect(options[1]).toMatchObject({ repeatWithinMs: 540_000 });
   });
 
   it("writes down when it was created, by the host's clock, for lists that lag", async () => {
@@ -792,7 +819,11 @@ describe("a keyed create", () => {
       },
       { private: { pending } },
     );
-    expect(result.pending).toEqual({ ...pending, resent: new Date(START + WAIT).toISOString() });
+    expect(result.pending).toEqual({
+      ...pending,
+      id: expect.any(String),
+      resent: new Date(START + WAIT).toISOString(),
+    });
   });
 
   it.each([
@@ -1038,7 +1069,7 @@ describe("a host that shows what it made in a form of its own", () => {
       expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
       const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
       expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
-      expect(second.details.join()).toMatch(/ is ".*", but ".*" was requested\. A host may write it differently/);
+      expect(second.details.join()).toMatch(/ is new, but its .* is ".*" and the request had ".*"\./);
     },
   );
 
@@ -1050,7 +1081,7 @@ describe("a host that shows what it made in a form of its own", () => {
       if (state === undefined || state === "dropped") throw new Error("nothing was recorded");
       expect(state.attributes).toMatchObject(config);
       const [[name = "", form] = []] = Object.entries(state.private.shown ?? {});
-      const both = `as ${JSON.stringify(form)}; ${JSON.stringify(config[name])} was sent`;
+      const both = `as ${JSON.stringify(form)}; the request had ${JSON.stringify(config[name])}`;
       const summary = `The API shows ${name} of ${type}.acme ${both}`;
       expect(diagnostics).toMatchObject([{ code: "api.form", summary, attribute: [name] }]);
       expect(state.private, "and that it is new").toHaveProperty("created");

@@ -115,8 +115,8 @@ describe("a grant of a service that is not live yet", () => {
   it.each<[why: string, host: Host, says: string]>([
     ["not paid", { phases: ["pending"], paid: [false] }, "its invoice is not paid"],
     ["one of two invoices not paid", { phases: ["pending"], paid: [true, false] }, "its invoice is not paid"],
-    ["invoices not readable", { phases: ["pending"] }, "it is not known whether it is paid"],
-    ["no invoice", { phases: ["pending"], paid: [] }, "it is not known whether it is paid"],
+    ["invoices not readable", { phases: ["pending"] }, "no invoice shows its payment"],
+    ["no invoice", { phases: ["pending"], paid: [] }, "no invoice shows its payment"],
     ["not paid, status not understood", { phases: ["unknown"], paid: [false] }, "its invoice is not paid"],
   ])("(%s) is left for later at once, and nothing is recorded of it", async (_, host, why) => {
     const { says, sent, waits, last, asked } = await grant(host);

@@ -1337,7 +1337,7 @@ describe("the plan of a resource", () => {
         expect(fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
           toward === "live" ? "suspended`" : "live",
         );
-        expect(said?.detail).toContain('was asked for at 2026-11-21T09:00:00Z, when the status was "active"');
+        expect(said?.detail).toContain('suspension left at 2026-11-21T09:00:00Z, when the status was "active"');
       }
     },
   );

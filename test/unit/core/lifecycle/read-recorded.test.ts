@@ -393,7 +393,7 @@ describe("a refusal that may be over when the service is live", () => {
       ],
       "its invoice is not paid",
     ],
-    ["another's", [{ order_id: "7", paid_at: null, status: "unpaid" }], "it is not known whether it is paid"],
+    ["another's", [{ order_id: "7", paid_at: null, status: "unpaid" }], "no invoice shows its payment"],
   ])("with an invoice that is %s", async (_, invoices, why) => {
     const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService, "pending"));
     Object.assign(account, { invoices: async () => invoices });

@@ -46,8 +46,10 @@ const sent = (more: Partial<Intent> = {}): Sent => ({
   attributes: { service_id: "1001", email: "dev@acme.example" },
   private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant", ...more } },
 });
+const undecided = (subject: typeof A, of: Sent, objects: readonly Remote[]) =>
+  refusals.questionOf(subject, of, { row: "twice", objects });
 const hiddenGrant = remote({ ...liveGrant, email: null });
-const none = { left: [], unseen: [] };
+const unseen = { left: [], unseen: ["suspended"] };
 
 const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "immutable, paid": refusals.immutable(A, "plan_id", change),
@@ -66,23 +68,23 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "existing, several, only the second held": refusals.existing({ ...A, ownerOf: heldSecond }, [s1, s2]),
   "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
   "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
-  pending: refusals.pending(D),
-  "undecided, one": refusals.undecided(A, sent(), [s1]),
-  "undecided, one under a parent": refusals.undecided(G, sent(), [g1]),
-  "undecided, several": refusals.undecided(A, sent(), [s1, s2]),
-  "undecided, made at another time": refusals.undecided(G, sent(), [
+  pending: refusals.questionOf(D, sent(), { row: "blind", objects: [] }),
+  "undecided, one": undecided(A, sent(), [s1]),
+  "undecided, one under a parent": undecided(G, sent(), [g1]),
+  "undecided, several": undecided(A, sent(), [s1, s2]),
+  "undecided, made at another time": undecided(G, sent(), [
     remote({ ...liveGrant, created_at: "2026-11-21T07:00:00Z" }),
   ]),
-  "undecided, several, of which the second shows another time": refusals.undecided(G, sent(), [
+  "undecided, several, of which the second shows another time": undecided(G, sent(), [
     remote({ ...liveGrant, created_at: null }),
     remote({ ...liveGrant, id: "302", created_at: "2026-11-21T07:00:00Z" }),
   ]),
-  "undecided, several and none readable": refusals.undecided(G, sent(), [
+  "undecided, several and none readable": undecided(G, sent(), [
     hiddenGrant,
     remote({ ...hiddenGrant.attributes, id: "302" }),
   ]),
-  "undecided, accepted and not readable": refusals.undecided(G, sent({ accepted: true }), [hiddenGrant]),
-  renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
+  "undecided, accepted and not readable": undecided(G, sent({ accepted: true }), [hiddenGrant]),
+  renamed: refusals.lookalike({ ...A, ownerOf: () => 'hosting_service.b["x"]' }, [s1]),
   "lookalike, one": refusals.lookalike(A, [s1]),
   "lookalike, several": refusals.lookalike(A, [s1, s2]),
   "lookalike, the second held by one that leaves": refusals.lookalike({ ...A, ownerOf: heldSecond }, [s1, s2]),
@@ -92,14 +94,13 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "lookalike, held by one that leaves": refusals.lookalike({ ...A, ...held }, [s1, s2]),
   "unknown, left alone": status.unknownPhase(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
   "unknown, not seen": status.unknownPhase(S("Odd"), { left: [], unseen: ["suspended"] }),
-  "unknown, nothing named": status.unknownPhase(S("Odd"), none),
   "unknown, no status": status.unknownPhase(S(null), { left: ["suspended"], unseen: [] }),
   "unknown, no status at all": status.unknownPhase(S(undefined), { left: ["suspended"], unseen: [] }),
   "unknown, like a suspension": status.unknownPhase(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] }),
   "unknown, like a pause": status.unknownPhase(S("PAUSED"), { left: ["suspended"], unseen: [] }),
-  "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), none),
-  "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), none),
-  "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), none),
+  "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), unseen),
+  "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), unseen),
+  "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), unseen),
   "not removable": status.notRemovable(S("Odd")),
   "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
   "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),

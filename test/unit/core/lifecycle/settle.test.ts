@@ -63,7 +63,7 @@ describe("an object that the user names", () => {
       private: { shown: { url: other.url } },
     });
     expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
-      { code: "usage", detail: "It was there before the request left." },
+      { code: "usage", detail: "It existed before the request left." },
     ]);
   });
 
@@ -80,18 +80,18 @@ describe("an object that the user names", () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ["was there before the request left", { ...liveWebhook, id: "200" }, "It was there before the request left."],
+    ["was there before the request left", { ...liveWebhook, id: "200" }, "It existed before the request left."],
     [
       "has another natural key",
       { ...liveWebhook, url: "https://b.example" },
-      "It has another natural key than what was sent.",
+      "Its natural key is not the requested one.",
     ],
   ])("that %s is refused, with the way to manage it all the same", async (_, live, detail) => {
     const id = String(live.id);
     expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
       {
         code: "usage",
-        summary: `Nothing was resolved: webhook ${id} is not what hosting_webhook.a requested`,
+        summary: `hosting_webhook.a cannot adopt webhook ${id}: the request did not create it`,
         detail,
         remedies: saying(expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``), "hosting_webhook.a"),
         address: "hosting_webhook.a",
@@ -113,7 +113,10 @@ describe("an object that the user names", () => {
     const prior = pendingCreate("hosting_grant.a", { ...liveGrant, id: null });
     const ownerOf = (live: Remote) => (live.id === "301" ? "hosting_grant.b" : undefined);
     expect(await adopted(prior, id, [liveGrant], "live", { ownerOf })).toMatchObject([
-      { code: "usage", summary: "Nothing was settled: grant 301 is already in the state, as hosting_grant.b" },
+      {
+        code: "usage",
+        summary: "hosting_grant.a cannot adopt grant 301: it is already in the state, as hosting_grant.b",
+      },
     ]);
   });
 
@@ -130,9 +133,9 @@ describe("an object that the user names", () => {
     expect(await adopted(prior, "201", [other], "live", { siblings })).toMatchObject([
       {
         code: "usage",
-        summary: "Nothing was settled: webhook 201 is not what hosting_webhook.a requested",
-        detail: "It has the natural key that hosting_webhook.b requested; that create is pending, too.",
-        remedies: ["Settle hosting_webhook.b first."],
+        summary: "hosting_webhook.a cannot adopt webhook 201: hosting_webhook.b requested its natural key",
+        detail: "The create of hosting_webhook.b has no answer either.",
+        remedies: ["Resolve hosting_webhook.b first."],
       },
     ]);
     // Both requested the same object: the user says whose it is.

@@ -20,15 +20,15 @@ const subject = (status: string | null | undefined, job?: QueuedJob) => {
   return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
 };
 const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
-const RULE = "A service whose status is unknown is not changed.";
+const RULE = "No request changes a service whose status is unknown.";
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
 describe("a plan", () => {
   it("names what it leaves alone, and the word", () => {
     expect(unknownPhase(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
       ...common,
-      summary: 'suspended, x of hosting_service.www is left alone: the status "ODD" is not understood',
-      detail: `The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
+      summary: 'suspended, x of hosting_service.www cannot change: its status "ODD" is unknown',
+      detail: 'The request for the suspension left at 2026-11-21T09:00:00Z, when the status was "ACTIVE".',
       remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
       attribute: ["suspended"],
     });
@@ -37,9 +37,8 @@ describe("a plan", () => {
   it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
     expect(unknownPhase(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
       ...common,
-      summary:
-        'It cannot be seen whether suspended, y of hosting_service.www is as declared: the status "ODD" is not understood',
-      detail: `The end of the suspension was asked for at 2026-11-21T09:00:00Z. ${RULE}`,
+      summary: 'The account does not show suspended, y of hosting_service.www: its status "ODD" is unknown',
+      detail: "The request for the end of the suspension left at 2026-11-21T09:00:00Z.",
       remedies: saying(`If the dashboard shows it as up again: declare ${mapped("ODD", "live")}.`),
       attribute: ["suspended"],
     });
@@ -60,8 +59,8 @@ describe("a plan", () => {
 
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownPhase(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
-      summary: "suspended of hosting_service.www is left alone: the API shows no status",
-      remedies: saying("Compare it with the dashboard. Nothing is done until the API shows a status."),
+      summary: "suspended of hosting_service.www cannot change: the API shows no status",
+      remedies: saying("Compare it with the dashboard. Changes wait until the API shows a status."),
     });
   });
 
@@ -70,8 +69,8 @@ describe("a plan", () => {
       ...common,
       severity: "error",
       code: "plan.prevented",
-      summary: 'hosting_service.www may not be removed yet: the status "ODD" is not understood',
-      detail: `The recorded deletion_policy is "suspend". The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
+      summary: 'The removal of hosting_service.www must wait: its status "ODD" is unknown',
+      detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
       remedies: saying(
         `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
         "hosting_service.www",
@@ -85,19 +84,15 @@ describe("an apply", () => {
     [
       SUSPENDED,
       "ODD",
-      'The suspension of hosting_service.www was asked for; its status went from "ACTIVE" to "ODD", which is not understood',
+      'The account does not confirm the suspension of hosting_service.www: its status "ODD" is unknown',
     ],
     [
       LIVE,
       "ODD",
-      'The end of the suspension of hosting_service.www was asked for; its status went to "ODD", which is not understood',
+      'The account does not confirm the end of the suspension of hosting_service.www: its status "ODD" is unknown',
     ],
-    [
-      SUSPENDED,
-      null,
-      'The suspension of hosting_service.www was asked for; its status went from "ACTIVE" to none, which is not understood',
-    ],
-  ])("names the job and both words", (job, word, summary) => {
+    [SUSPENDED, null, "The account does not confirm the suspension of hosting_service.www: the API shows no status"],
+  ])("names the job and the word", (job, word, summary) => {
     expect(unclearEnd({ ...subject(word), job })).toMatchObject({ ...common, severity: "error", summary });
     expect(unclearEnd({ ...subject(word), job })).not.toHaveProperty("attribute");
   });
@@ -105,7 +100,7 @@ describe("an apply", () => {
   it("names what an order did not come to", () => {
     expect(unknownAtOnce(subject("ODD"), ["suspended", "password_version"])).toMatchObject({
       ...common,
-      summary: 'suspended, password_version of hosting_service.www is not done: the status "ODD" is not understood',
+      summary: 'suspended, password_version of hosting_service.www must wait: its status "ODD" is unknown',
     });
   });
 });

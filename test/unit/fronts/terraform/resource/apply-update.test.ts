@@ -61,7 +61,7 @@ describe("a change", () => {
     expect(answer.mark).toMatchObject({ ...MARK, waiting: ["suspended"], job: { toward: "suspended" } });
     const errors = answer.diagnostics.filter(({ severity }) => severity === "error");
     expect(errors).toMatchObject([
-      { code: "plan.unknown_status", summary: expect.stringMatching(/asked for.*PARKED/) },
+      { code: "plan.unknown_status", summary: expect.stringMatching(/does not confirm the suspension.*PARKED/) },
     ]);
   });
 });

@@ -43,7 +43,7 @@ describe("an import", () => {
     expect(diagnostics.map(({ severity, code, summary }) => ({ severity, code, summary }))).toContainEqual({
       severity: "error",
       code: "plan.mismatch",
-      summary: "service www.acme.example cannot adopt service 1001: its plan_id is 11, but 12 is declared",
+      summary: "service www.acme.example cannot adopt service 1001: the API cannot change its plan_id",
     });
     expect(requiresReplace, "nothing is ordered in its place").toEqual([]);
   });

@@ -62,7 +62,7 @@ describe("messages for Terraform's users", () => {
 describe("what is to be done", () => {
   it.each([
     ["plan.exists", "hosting_grant", "", "terraform import hosting_grant.NAME '7/1'"],
-    ["plan.exists", "hosting_domain", "managed here", "once with HOSTFORM_STATE_HOME set to an empty folder"],
+    ["plan.exists", "hosting_domain", "another state ordered", "once with HOSTFORM_STATE_HOME set to an empty folder"],
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
     ["plan.immutable", "hosting_domain", "", "replace_on_change = true"],
     ["plan.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
@@ -76,13 +76,13 @@ describe("what is to be done", () => {
     ["plan.prevented", "hosting_service", "not live", "Wait until it is live"],
     ["plan.pending", "hosting_domain", "", "terraform plan` once"],
     ["plan.pending", "hosting_grant", "", "terraform untaint"],
-    ["plan.pending", "hosting_grant", "cannot be removed", "Add its block again and apply: that finishes it."],
-    ["plan.pending", "hosting_domain", "cannot be removed", "Look in the dashboard, and `terraform state rm` it"],
+    ["plan.pending", "hosting_grant", "The removal of", "Add its block again and apply: that finishes it."],
+    ["plan.pending", "hosting_domain", "The removal of", "Look in the dashboard, and `terraform state rm` it"],
     [
       "plan.pending",
       "hosting_service",
-      "refused when it was sent again",
-      "If it was not carried out then: `terraform plan` once",
+      "refused the repeated request",
+      "If the first request created nothing: `terraform plan` once",
     ],
     ["apply.replayed", "hosting_service", "no longer exists", "Set another `reference` to order it."],
     ["plan.unknown_status", "hosting_service", "", 'status_words = { "a \\"word\\"" = "live" }'],

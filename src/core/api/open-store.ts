@@ -1,0 +1,102 @@
+/** Opens the store that all processes of this user on this machine share for a token at its address (§8: the limit is one of the token). */
+import { hash } from "node:crypto";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import {
+  type AccountStore,
+  databaseTrouble,
+  type Ledger,
+  MemoryStore,
+  SqliteStore,
+  stateFolder,
+} from "../local/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock } from "../model/index.ts";
+import { isLoopback, normalizeBaseUrl } from "./address.ts";
+import { accountDigest } from "./token.ts";
+
+/** Options of {@link openStore}. */
+export interface StoreOptions {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** HOSTFORM_STORE, HOSTFORM_LEDGER, HOSTFORM_STATE_HOME and the user's home. */
+  readonly env: EnvVars;
+  readonly clock?: Clock | undefined;
+  /** Receives each kind of warning once. */
+  readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
+}
+
+/** A sandbox has a new token each time. */
+const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
+const UNUSED_MS = 90 * 24 * 3_600_000;
+
+/**
+ * Opens a store in the user's state folder; with `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory` in memory. Sandboxes have
+ * a folder of their own unless `HOSTFORM_STATE_HOME` is set, and nobody is warned if that folder is unusable. The first request
+ * or create makes the file.
+ * @throws HostformError provider.base_url.
+ */
+export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
+  const url = normalizeBaseUrl(baseUrl, true);
+  const account = accountDigest(url.href, token);
+  const isResettable = isLoopback(url);
+  const isSandbox = isResettable && !env.HOSTFORM_STATE_HOME;
+  const folder = stateFolder(env);
+  const isInMemory = env.HOSTFORM_STORE === "memory" || env.HOSTFORM_LEDGER === "memory";
+  if (isInMemory || (isSandbox && folder === undefined)) return new MemoryStore({ account, isResettable, clock });
+  const warned = new Set<string>();
+  const warn = (kind: string, warning: Diagnostic) => {
+    if (!warned.has(kind)) onWarning?.(warning);
+    warned.add(kind);
+  };
+  const alone = (warning: Diagnostic) => (isSandbox ? undefined : warn("alone", warning));
+  const home = folder && path.join(folder, ...(isSandbox ? ["loopback"] : []));
+  const place = folder ?? "The state folder";
+  const inHome = (name: string) => {
+    if (home === undefined) throw new Error("no home folder is known");
+    return path.join(home, name);
+  };
+  const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
+  return new SqliteStore(() => inHome(`${origin}.store`), {
+    account,
+    clock,
+    isResettable,
+    earlier:
+      folder === undefined
+        ? undefined
+        : {
+            requests: inHome(`${account}.requests`),
+            creates: inHome(`${account}.creates`),
+          },
+    onCountingAlone: (reason) => alone(problem("provider.ledger", { place, reason: wordsOf(reason) })),
+    onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
+    onWaiting: ({ pid, project, since }) =>
+      warn("waiting", problem("store.waiting", { pid, project, since: new Date(since).toISOString() })),
+    onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
+    onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
+  });
+}
+
+/** Opens the request ledger of {@link openStore}, for programs that use the client alone. */
+export function ledgerFor(options: StoreOptions): Ledger {
+  const store = openStore(options);
+  return Object.assign(store.requests, { close: () => void store.close() });
+}
+
+const wordsOf = (reason: unknown): string =>
+  databaseTrouble(reason) === "busy" ? "another process holds the file and does not release it" : messageOf(reason);
+
+/** A process that still has such a file open notices, and creates it again. Ages are by the clock that files are dated by. */
+function removeUnused(folder: string, unusedMs: number): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!/\.(?:requests|creates|store)(?:\.damaged|-journal|-wal|-shm|\.lock|\.next)?$/.test(name)) continue;
+      const file = path.join(folder, name);
+      // A store that is in use may have its latest changes in the log alone.
+      const times = [file, `${file}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      if (Date.now() - Math.max(...times) > unusedMs) rmSync(file, { force: true });
+    }
+  } catch {
+    // Another process does it at the same time, or nobody may. No count depends on it.
+  }
+}

@@ -1,0 +1,353 @@
+// The store of an account in one SQLite file for each origin, which all processes of this machine share.
+import { hash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { problem } from "../messages/index.ts";
+import { attempt, type Clock, HostformError, messageOf } from "../model/index.ts";
+import {
+  type AccountStore,
+  type Intent,
+  type IntentQuery,
+  NOTE_KEPT_MS,
+  type Note,
+  type NoteOptions,
+  type StoredIntent,
+  type Turn,
+  type TurnHolder,
+  type TurnRequest,
+} from "./account-store.ts";
+import { DatabaseFile, databaseTrouble } from "./database-file.ts";
+import { type EarlierFiles, hasEarlierFiles, importEarlierFiles } from "./earlier-files.ts";
+import type { Ledger } from "./ledger.ts";
+import { SharedRequests } from "./shared-requests.ts";
+import { SharedTurn } from "./shared-turn.ts";
+import { countOf, modeOf, prepare, SCHEMA, type StoreStatements } from "./store-file.ts";
+import { TurnQueue } from "./turn-queue.ts";
+
+/** A process that keeps the file busy for longer is stuck: a transaction takes less than a millisecond. */
+const PATIENCE_MS = 4_000;
+const [BUSY_AGAIN_MS, BUSY_SPREAD_MS] = [10, 40];
+/** Nobody asks about an older create. */
+const INTENT_KEPT_MS = 30 * 24 * 3_600_000;
+
+export interface SqliteStoreOptions {
+  readonly account: string;
+  readonly clock: Clock;
+  /** Name of the process. Default: a unique one. */
+  readonly process?: string;
+  readonly isResettable?: boolean;
+  /** The files of versions before the store. */
+  readonly earlier?: EarlierFiles | undefined;
+  /** How databases are opened. */
+  readonly open?: ((path: string) => DatabaseSync) | undefined;
+  /** How long an answer may wait to be written with the next reservation. */
+  readonly soonMs?: number;
+  /** Called once, when requests are counted in this process alone. */
+  onCountingAlone?(reason: unknown): void;
+  /** Called once, when creates of this process no longer wait for those of others. */
+  onCreatingAlone?(reason: unknown): void;
+  /** Called once for each long wait for the turn. */
+  onWaiting?(holder: TurnHolder): void;
+  /** Called when the file was damaged. It is kept as `FILE.damaged`. */
+  onDamaged?(file: string): void;
+  /** Called when a new file was created. */
+  onNew?(file: string): void;
+}
+
+/** How a create ended, until that is written. */
+interface Ended {
+  readonly intent: Intent;
+  readonly isAnswered: boolean;
+}
+
+export class SqliteStore implements AccountStore {
+  readonly account: string;
+  readonly requests: Ledger;
+  readonly isResettable: boolean;
+  readonly #place: () => string;
+  readonly #options: SqliteStoreOptions;
+  readonly #file: DatabaseFile<StoreStatements>;
+  readonly #requests: SharedRequests;
+  readonly #queue: TurnQueue;
+  /** This process, as no other is called. */
+  readonly #who: string;
+  #isAlone = false;
+  /** Removed notes are in the log until it is truncated. */
+  #hasRemoved = false;
+  readonly #turn: SharedTurn;
+  /** Nobody asks how a create ended before the turn ends. It is written with the next create, or when the turn ends. */
+  #ended: Ended[] = [];
+
+  /** @param place returns the file. If it throws, the file is unusable. */
+  constructor(place: () => string, options: SqliteStoreOptions) {
+    this.account = options.account;
+    this.isResettable = options.isResettable ?? false;
+    this.#place = place;
+    this.#who = options.process ?? randomUUID();
+    this.#options = options;
+    let isDamaged = false;
+    this.#file = new DatabaseFile(place, {
+      applicationId: 0x4846_5354,
+      version: 1,
+      schema: SCHEMA,
+      pragmas: "PRAGMA busy_timeout = 0; PRAGMA secure_delete = ON",
+      modeOf,
+      prepare,
+      onOpen: (statements, isNew) => {
+        const end = this.#prepareFile(statements, isDamaged);
+        isDamaged = false;
+        if (isNew) options.onNew?.(place());
+        return end;
+      },
+      onDamaged: () => {
+        isDamaged = true;
+        options.onDamaged?.(place());
+      },
+      open: options.open,
+    });
+    const { account, soonMs, onCountingAlone = () => {} } = options;
+    this.#requests = new SharedRequests(this.#file, { account, who: this.#who, soonMs, onAlone: onCountingAlone });
+    this.requests = this.#requests;
+    this.#turn = new SharedTurn({
+      account,
+      process: this.#who,
+      clock: options.clock,
+      earlier: options.earlier,
+      place,
+      digest: (text) => this.#digest(text),
+      change: (action) => this.#change(action),
+      read: (action) => this.#read(action),
+    });
+    this.#queue = new TurnQueue(this.#turn, {
+      clock: options.clock,
+      onWaiting: (holder) => options.onWaiting?.(holder),
+    });
+  }
+
+  async count(): Promise<number> {
+    // A run that only reads creates no file.
+    this.#turn.counted = attempt(
+      () => (this.#exists() ? this.#file.use(countOf) : 0),
+      () => 0,
+    );
+    return this.#turn.counted;
+  }
+
+  withTurn<T>(request: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return this.#queue.run(request, work);
+  }
+
+  async leave(turn: Turn, intent: Intent): Promise<void> {
+    const isMine = await this.#change((statements) => {
+      if (statements.turn.get(this.account)?.epoch !== turn.epoch) return false;
+      this.#put(statements, intent, "open");
+      statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
+      return true;
+    });
+    if (isMine === false) throw new HostformError([problem("store.turn_lost", {})]);
+  }
+
+  async answer(intent: Intent): Promise<void> {
+    this.#ended.push({ intent, isAnswered: true });
+  }
+
+  async unsent(intent: Intent): Promise<void> {
+    this.#ended.push({ intent, isAnswered: false });
+  }
+
+  async newest({
+    thing,
+    likeness,
+    state,
+    after,
+    notOf,
+    place,
+    intent,
+  }: IntentQuery): Promise<StoredIntent | undefined> {
+    // Most often no other process has created anything.
+    if (this.#isAlone || !this.#turn.hasOthers) return undefined;
+    const own = place === undefined ? "" : this.#digest(place);
+    const conditions: [string, SQLInputValue | undefined][] = [
+      ["account IN (?, '')", this.account],
+      ["process <> ?", this.#who],
+      ["thing <> '' AND thing = ?", thing && this.#digest(thing)],
+      ["likeness IS NOT NULL AND likeness = ?", likeness && this.#digest(likeness)],
+      ["state <> 'answered' AND state = ?", state],
+      ["serial > ?", after],
+      ["(place = '' OR place <> ?)", notOf === undefined ? undefined : this.#digest(notOf)],
+    ];
+    const given = conditions.filter(([, value]) => value !== undefined);
+    const where = [...given.map(([condition]) => condition), "state <> 'open'"].join(" AND ");
+    const order = thing === undefined ? "at DESC" : "serial DESC";
+    const values = given.flatMap(([, value]) => (value === undefined ? [] : [value]));
+    const row = await this.#read((of) => of.newest(`${where} ORDER BY ${order}`).get(...values));
+    if (row === undefined) return undefined;
+    const found = row.state === "answered" ? "answered" : "unknown";
+    const isOwn = row.id === intent || (own !== "" && row.place === own);
+    return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn };
+  }
+
+  async note(notes: readonly Note[], options: NoteOptions = {}): Promise<readonly Note[]> {
+    const { when, keptMs = NOTE_KEPT_MS, isDurable = true } = options;
+    const now = this.#options.clock.now();
+    return this.#orFail((statements) => {
+      const { noteOf, putNote } = statements;
+      const existing = notes.map(({ list, name }) => noteOf.get(list, name));
+      if (when === "absent" && existing.some((row) => row !== undefined)) return existing.flatMap(noteIn);
+      for (const [i, { list, name, value }] of notes.entries()) {
+        if (when === "present" && existing[i] === undefined) continue;
+        putNote.run(list, name, now, now + keptMs, JSON.stringify(value));
+      }
+      return [];
+    }, isDurable);
+  }
+
+  async notes(list: string, name?: string): Promise<readonly Note[]> {
+    // A run that only reads creates no file.
+    if (
+      !attempt(
+        () => this.#exists(),
+        () => true,
+      )
+    )
+      return [];
+    return this.#orFail(({ noteOf, notesOf }) =>
+      (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
+    );
+  }
+
+  async forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void> {
+    await this.#orFail(({ removeNote }) => {
+      for (const { list, name } of notes) removeNote.run(list, name);
+    });
+    this.#hasRemoved = true;
+  }
+
+  async close(): Promise<void> {
+    this.#requests.settle();
+    // What cannot be written now is as after a kill.
+    if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
+    await this.#turn.close();
+    const truncate = () => this.#file.use(({ database }) => database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+    if (this.#hasRemoved) attempt(truncate, () => {});
+    this.#hasRemoved = false;
+    attempt(
+      () => this.#file.close(),
+      () => {},
+    );
+  }
+
+  #exists(): boolean {
+    return existsSync(this.#place()) || (this.#options.earlier !== undefined && hasEarlierFiles(this.#options.earlier));
+  }
+
+  #prepareFile(statements: StoreStatements, isDamaged: boolean): (() => void) | undefined {
+    const { database, putIntent } = statements;
+    const now = this.#options.clock.now();
+    database.prepare("DELETE FROM intents WHERE at < ?").run(now - INTENT_KEPT_MS);
+    database.prepare("DELETE FROM notes WHERE until < ?").run(now);
+    // The damaged file may have held creates without an answer, of any token.
+    if (isDamaged) putIntent.run("", "", randomUUID(), "", "", null, now, "unknown");
+    return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
+  }
+
+  #put({ putIntent }: StoreStatements, intent: Intent, state: StoredIntent["state"] | "open"): void {
+    const { id, place, thing, likeness, at } = intent;
+    const names = [this.#digest(place), this.#digest(thing), likeness === undefined ? null : this.#digest(likeness)];
+    putIntent.run(this.account, this.#who, id, ...names, at, state);
+  }
+
+  /** A name that does not show what it stands for. Versions before the store make the same. */
+  #digest(text: string): string {
+    return text === "" ? "" : hash("sha256", `${this.account}.creates\n${text}`);
+  }
+
+  /** For one statement: nobody else writes about creates while this process has the turn. */
+  #read<T>(action: (statements: StoreStatements) => T): Promise<T | undefined> {
+    return this.#unlessAlone(() => this.#file.use(action));
+  }
+
+  /** One step, with the ends of creates that are not written yet. */
+  #change<T>(action: (statements: StoreStatements) => T): Promise<T | undefined> {
+    return this.#unlessAlone(() => {
+      const result = this.#file.change((statements) => {
+        for (const { intent, isAnswered } of this.#ended) {
+          if (isAnswered) this.#put(statements, intent, "answered");
+          else statements.removeIntent.run(intent.id);
+        }
+        return action(statements);
+      });
+      this.#ended = [];
+      return result;
+    });
+  }
+
+  /** Once the file is unusable, this process creates without turns. @throws HostformError `store.busy` or `store.newer`. */
+  async #unlessAlone<T>(action: () => T): Promise<T | undefined> {
+    if (this.#isAlone) return undefined;
+    try {
+      return await whenFree(action);
+    } catch (error) {
+      const trouble = databaseTrouble(error);
+      if (trouble === "busy" || trouble === "newer") return this.#fail(error);
+      this.#isAlone = true;
+      this.#options.onCreatingAlone?.(error);
+      return undefined;
+    }
+  }
+
+  async #orFail<T>(action: (statements: StoreStatements) => T, isDurable = false): Promise<T> {
+    const sync = (mode: "FULL" | "NORMAL") =>
+      this.#file.use(({ isLog, database }) => isLog && database.exec(`PRAGMA synchronous = ${mode}`));
+    try {
+      return await whenFree(() => {
+        if (!isDurable) return this.#file.change(action);
+        sync("FULL");
+        try {
+          return this.#file.change(action);
+        } finally {
+          sync("NORMAL");
+        }
+      });
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): never {
+    const file = attempt(
+      () => this.#place(),
+      () => "the state folder",
+    );
+    const trouble = databaseTrouble(error);
+    const why =
+      trouble === "busy"
+        ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000 })
+        : trouble === "newer"
+          ? problem("store.newer", { place: file })
+          : problem("store.unwritable", { place: file, reason: messageOf(error) });
+    throw new HostformError([why], { cause: error });
+  }
+}
+
+function noteIn(row: Record<string, unknown> | undefined): Note[] {
+  if (row === undefined) return [];
+  const value = attempt(
+    () => JSON.parse(String(row.value)),
+    () => undefined,
+  );
+  return value === undefined ? [] : [{ list: String(row.list), name: String(row.name), value }];
+}
+
+/** Does something with the file; while another process uses the file, asks again. */
+async function whenFree<T>(action: () => T): Promise<T> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (databaseTrouble(error) !== "busy" || performance.now() - since > PATIENCE_MS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BUSY_AGAIN_MS + Math.random() * BUSY_SPREAD_MS));
+    }
+  }
+}

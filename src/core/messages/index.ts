@@ -1,0 +1,18 @@
+/**
+ * The catalogue: each message of the core, by its code. In: a name and typed parameters. Out: a diagnostic. One file for each
+ * subject. Must not: import any room but `core/model`, name a command, a flag or a line of a declaration: remedies are data.
+ */
+import { creates } from "./creates.ts";
+import { problemsOf } from "./message.ts";
+import { objects } from "./objects.ts";
+import { processes } from "./processes.ts";
+import { statusWords } from "./status-words.ts";
+
+/** Every message of the core. No two subjects have one name in common. */
+export const catalogue = { ...objects, ...creates, ...statusWords, ...processes };
+
+/**
+ * Makes a diagnostic from a message. An unknown name, a missing and a wrong parameter are errors of the compiler.
+ * @example problem("plan.gone/paid", { address: "hosting_service.www", noun: "service", object: "1004", how: "no longer exists" })
+ */
+export const problem = problemsOf(catalogue);

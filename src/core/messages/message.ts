@@ -1,0 +1,49 @@
+import { type Code, type Diagnostic, type DiagnosticParts, errorOf, warningOf } from "../model/index.ts";
+
+type Severity = Diagnostic["severity"];
+
+interface Texts extends Pick<DiagnosticParts, "detail" | "remedies"> {
+  readonly summary: string;
+}
+
+/** Parameters that are words. */
+export type Words<Names extends string> = Readonly<Record<Names, string>>;
+
+/** A message: its severity (`either`: a warning, unless the caller makes it an error), and its texts as a pure function of its parameters. */
+export interface Message<Own, Level = Severity | "either"> {
+  readonly level: Level;
+  texts(given: Own): Texts;
+}
+
+const message =
+  <Level extends Severity | "either">(level: Level) =>
+  <Own>(texts: (given: Own) => Texts): Message<Own, Level> => ({ level, texts });
+
+export const error = message("error");
+export const warning = message("warning");
+export const either = message("either");
+
+/** Messages by code; a code with several has one for each variant: `plan.exists/several`. */
+export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
+
+/** Place of a diagnostic. It travels among the parameters, because most texts name it. */
+type Place = Pick<DiagnosticParts, "address" | "object" | "attribute" | "range">;
+
+/** Parameters of a message, with its place. */
+export type Given<M> =
+  M extends Message<infer Own, infer Level>
+    ? ([Own] extends [never] ? unknown : Own) &
+        Place & { readonly severity?: "either" extends Level ? Severity : undefined }
+    : never;
+
+/** Returns the function that makes a diagnostic from a message of the catalogue and its parameters. */
+export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
+  return <Name extends keyof Messages & string>(name: Name, given: Given<Messages[Name]>): Diagnostic => {
+    const { level, texts } = catalogue[name] as Message<unknown>;
+    const [code] = name.split("/") as [Code];
+    const { summary, detail, remedies } = texts(given);
+    const { address, object, attribute, range, severity = level } = given as Place & { readonly severity?: Severity };
+    const parts = { detail, object, remedies, address, attribute, range };
+    return severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
+  };
+}

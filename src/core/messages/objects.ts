@@ -1,0 +1,132 @@
+/** Messages about an object of the account beside the resource that is, or may be, the same. */
+import { type Json, some } from "../model/index.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
+
+/** The resource that a message is about; "service" is the noun of its kind. */
+export type Resource = Words<"address" | "noun">;
+
+/** Objects of the account: their ids, and a domain or e-mail address of the first one. */
+export interface Objects extends Resource {
+  readonly ids: readonly string[];
+  readonly label?: string | undefined;
+  /** Id of the first one, as `import` takes it. */
+  readonly object: string | undefined;
+  /** Each object costs money. */
+  readonly isPaid: boolean;
+}
+
+/** A declared value beside the value of the object. */
+interface Difference extends Words<"address" | "noun" | "name" | "was" | "becomes"> {
+  /** The old value, for a remedy. Absent: a secret, or unknown. */
+  readonly value?: Json | undefined;
+  readonly isSecret: boolean;
+}
+
+type Gone = Words<"address" | "noun" | "object" | "how">;
+
+/** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
+export function which({ noun, ids, label }: Pick<Objects, "noun" | "ids" | "label">): string {
+  if (ids.length > 1) return `one of the ${noun}s ${some(ids)}`;
+  return `${noun} ${ids[0]}${label === undefined ? "" : ` (${label})`}`;
+}
+
+export const inJson = (value: Json): string => JSON.stringify(value);
+
+const differs = ({ address, noun, name, was, becomes, isSecret }: Difference) =>
+  isSecret
+    ? `${address} declares another value, which is secret.`
+    : `The ${noun} has ${name} ${was}; ${address} declares ${becomes}.`;
+
+const ANOTHERS = "If it belongs to someone else, declare other values.";
+
+export const objects = {
+  "plan.immutable": error((given: Difference & { isPaid: boolean }) => {
+    const { address, name, value, isPaid } = given;
+    return {
+      summary: `The API cannot change ${name} of ${address}`,
+      detail: `${differs(given)}${isPaid ? " An apply never orders a replacement automatically." : ""}`,
+      remedies: [{ do: "redeclare", attribute: name, value, paid: isPaid }],
+    };
+  }),
+  "plan.mismatch": error((given: Difference & Words<"id">) => {
+    const { address, noun, id, name, value } = given;
+    return {
+      summary: `${address} cannot adopt ${noun} ${id}: the API cannot change its ${name}`,
+      detail: differs(given),
+      remedies: [{ do: "correct_import", attribute: name, value }],
+    };
+  }),
+  "config.duplicate": error(({ address, noun, other }: Words<"address" | "noun" | "other">) => ({
+    summary: `${address} and ${other} declare the same ${noun}`,
+    detail: "Both have the same natural key. No request was sent.",
+    remedies: ["Remove one of the two, or correct the values that they refer to."],
+  })),
+  "plan.exists/held": error((given: Objects & Words<"owner">) => ({
+    summary: `${given.address} already exists as ${which(given)}, which ${given.owner} manages`,
+    detail: "Only one address can manage an object.",
+    remedies: [{ do: "move", from: given.owner, when: "it was renamed" }, "If you want two, declare other values."],
+  })),
+  "plan.exists/replaced": error((given: Objects & Words<"id">) => ({
+    summary: `${given.address}: ${given.noun} ${given.id} is gone, and ${which(given)} is in its place`,
+    detail: `The state still has ${given.noun} ${given.id} at this address.`,
+    remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
+  })),
+  "plan.exists": error((given: Objects) => {
+    const { address, noun, ids, object, isPaid } = given;
+    const [summary, are] =
+      ids.length === 1
+        ? [`${address} already exists as ${which(given)}`, `The ${noun} is`]
+        : [`${address} matches ${ids.length} existing ${noun}s: ${some(ids)}`, `The ${noun}s are`];
+    return {
+      summary,
+      detail: `${are} not in the state, and an apply does not ${isPaid ? "order" : "create"} another one.`,
+      remedies: [{ do: "import", id: object }, ANOTHERS],
+    };
+  }),
+  "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
+    summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
+    remedies: ["Correct the id of the import, or remove the import."],
+  })),
+  "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
+    summary: `${address}: ${noun} ${object} ${how}`,
+    detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,
+    remedies: [`If you no longer want the ${noun}, stop declaring it.`, { do: "reorder" }],
+  })),
+  "plan.unreadable": error((given: Objects & Words<"hidden">) => ({
+    summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
+    detail: `The specification does not define the form. An apply creates no second ${given.noun}.`,
+    remedies: [
+      { do: "import", id: given.object, when: "it is the declared one" },
+      "If it is another one, import it under an address of its own, or remove it.",
+      { do: "report_shape" },
+    ],
+  })),
+  "plan.lookalike": error((given: Objects & { readonly other?: readonly [name: string, is: Json, declared: Json] }) => {
+    const { address, noun, ids, object, other } = given;
+    const one = ids.length === 1;
+    return {
+      summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
+      detail: other
+        ? `Its ${other[0]} is ${inJson(other[1])}; ${address} declares ${inJson(other[2])}. A host may rewrite or cut it.`
+        : `The ${noun}${one ? " has" : "s have"} the same plan. Without a domain, nothing distinguishes them. The state may have been lost.`,
+      remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
+    };
+  }),
+  "plan.lookalike/renamed": error(({ address, former }: Words<"address" | "former">) => ({
+    summary: `${address} may be ${former} under a new name`,
+    detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
+    remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
+  })),
+  "plan.unknown_date": warning(({ address, name, is }: Words<"address" | "name"> & { readonly is: Json }) => ({
+    summary: `${name} of ${address} is unreadable: the API shows ${inJson(is)}`,
+    detail: `An unreadable date changes nothing, so ${name} keeps its value.`,
+    remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
+  })),
+  "api.form": warning(
+    ({ address, noun, name, sent, is }: Words<"address" | "noun" | "name"> & { sent: Json; is: Json }) => ({
+      summary: `The API shows ${name} of ${address} as ${inJson(is)}; the request had ${inJson(sent)}`,
+      detail: `The API created the ${noun} and writes the value differently. Both values count as equal.`,
+      remedies: ["If you meant another value, declare it as the API shows it."],
+    }),
+  ),
+} satisfies Catalogue;

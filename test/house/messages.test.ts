@@ -1,0 +1,89 @@
+/** Every message of the catalogue, with sample parameters: in the voice of each front, and by the rules of the language. */
+import { globSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../src/core/kinds/index.ts";
+import { catalogue, problem } from "../../src/core/messages/index.ts";
+import type { Diagnostic } from "../../src/core/model/index.ts";
+import { stackRemedies } from "../../src/fronts/stacks/remedies.ts";
+import { terraformRemedies } from "../../src/fronts/terraform/remedies.ts";
+import { yamlRemedies } from "../../src/fronts/yaml/remedies.ts";
+import { resource, samples } from "../support/messages.ts";
+
+const say = problem as (name: string, given: object) => Diagnostic;
+const all = Object.entries(samples).flatMap(([name, of]) =>
+  (of as readonly object[]).map((given, at) => ({ name, at, said: say(name, given) })),
+);
+const kind = kinds.get("hosting_service");
+const fronts = { yaml: yamlRemedies, stack: stackRemedies("--stack out"), terraform: terraformRemedies(kind) };
+
+/** The words of the core alone: no front rendered them. */
+const wordsOf = ({ summary, detail = "", remedies = [] }: Diagnostic) =>
+  [summary, detail, ...remedies.flatMap((one) => (typeof one === "string" ? one : (one.when ?? [])))].join("\n");
+
+const NOTHING_TO_DO = ["apply.replayed", "apply.replayed/found", "secret.lost"];
+const MOST_CHARACTERS = 200;
+const MOST_WORDS = 25;
+const BEGINNINGS = /^(?:What|Whether|Which|Where|How|Of)\b/m;
+const VERBS = /\b(?:made|noted|said|shown|seen)\b/;
+const TAILS = /, (?:too|as well|either)\b|\b(?:it is not known|a few|there is|there are)\b/i;
+
+describe.each(all)("$name, sample $at", ({ name, said }) => {
+  const words = wordsOf(said);
+  const sentences = words.split(/[.:;]?\n|[.:;] /).filter((sentence) => sentence !== "");
+
+  it("has the code of its name, and a summary that ends without a full stop", () => {
+    expect(said.code).toBe(name.split("/")[0]);
+    expect(said.summary).toMatch(/[^.\s]$/);
+    expect(said.detail ?? "A.").toMatch(/^\S.*\.$/);
+  });
+
+  it.each(Object.entries(fronts))("has a remedy in the voice of %s, unless there is nothing to do", (_, render) => {
+    if (NOTHING_TO_DO.includes(name)) expect(said).not.toHaveProperty("remedies");
+    else expect(render(said)).toMatch(/\S[.`]$/);
+  });
+
+  it("has no hole where a parameter is missing", () => {
+    expect(words).not.toMatch(/undefined|null|NaN|\[object|\(\)| {2}/);
+  });
+
+  it("names no front: no command, no flag, no syntax and no name of a program", () => {
+    expect(words).not.toMatch(
+      /`|(?<!\w)--?[a-z]|\b(?:terraform|hostform|declaration|configuration|block|YAML|HCL|JSON)\b/i,
+    );
+  });
+
+  it("is short: the facts before the remedy, and each sentence", () => {
+    expect([...said.summary, ...(said.detail ?? "")].length).toBeLessThanOrEqual(MOST_CHARACTERS);
+    expect(sentences.filter((sentence) => sentence.split(" ").length > MOST_WORDS)).toEqual([]);
+  });
+
+  it("follows the rules of the language", () => {
+    expect(sentences.filter((one) => BEGINNINGS.test(one) || VERBS.test(one) || TAILS.test(one))).toEqual([]);
+  });
+});
+
+it("the catalogue has no name twice", async () => {
+  const folder = path.resolve(import.meta.dirname, "../../src/core/messages");
+  const subjects = globSync("*.ts", { cwd: folder }).filter((file) => !/^(?:index|message)\.ts$/.test(file));
+  const names: string[] = [];
+  for (const file of subjects)
+    for (const subject of Object.values(await import(path.join(folder, file))))
+      if (typeof subject === "object" && subject !== null) names.push(...Object.keys(subject));
+  expect(names.toSorted()).toEqual(Object.keys(catalogue).toSorted());
+});
+
+it("the compiler refuses a severity that is not free, an unknown name and a missing parameter", () => {
+  const [one] = samples["plan.exists"];
+  // @ts-expect-error: only a message that is both takes a severity.
+  const severe = () => problem("plan.exists", { ...one, severity: "warning" });
+  // @ts-expect-error: there is no such message.
+  const unknown = () => problem("plan.exist", {});
+  // @ts-expect-error: a parameter is missing.
+  const missing = () => problem("store.busy", { place: "x" });
+  expect([severe, unknown, missing]).toHaveLength(3);
+});
+
+it.each(["warning", "error"] as const)("a message that is both is a %s where the caller says so", (severity) => {
+  expect(problem("plan.pending/blind", { ...resource, severity })).toMatchObject({ severity });
+});

@@ -1,0 +1,107 @@
+/** Sample parameters for each message of the catalogue: a new message does not compile before it has one. */
+import type { catalogue } from "../../src/core/messages/index.ts";
+import type { Given } from "../../src/core/messages/message.ts";
+
+type Messages = typeof catalogue;
+
+export const resource = { address: "hosting_service.www", noun: "service" };
+const SINCE = "2026-11-21T10:00:00Z";
+const one = { ...resource, ids: ["1001"], label: "www.acme.example", object: "1001", isPaid: true };
+const two = { ...resource, ids: ["1001", "1002"], object: "1001", isPaid: false };
+const difference = {
+  ...resource,
+  name: "plan_id",
+  attribute: ["plan_id"],
+  was: "11",
+  becomes: "12",
+  value: 11,
+  isSecret: false,
+};
+const doubt = { hidden: "", since: SINCE, isAccepted: false };
+const job = { since: SINCE, toward: "suspended", before: "active" } as const;
+const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: "suspended" };
+const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
+const rejected = { ...resource, id: "1001" };
+
+export const samples: {
+  readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[];
+} = {
+  "plan.immutable": [
+    { ...difference, isPaid: true },
+    { ...difference, isPaid: false, isSecret: true },
+  ],
+  "plan.mismatch": [{ ...difference, id: "1001" }],
+  "config.duplicate": [{ ...resource, other: "hosting_service.shop" }],
+  "plan.exists": [one, two],
+  "plan.exists/held": [{ ...one, owner: "hosting_service.shop" }],
+  "plan.exists/replaced": [
+    { ...one, id: "1000" },
+    { ...two, id: "1000" },
+  ],
+  "plan.exists/elsewhere": [true, false].map((isLost) => ({ ...resource, object: "acme.example", at: SINCE, isLost })),
+  "plan.gone/import": [{ ...one, how: "no longer exists" }],
+  "plan.gone/paid": [{ ...one, how: 'is "terminated"' }],
+  "plan.unreadable": [
+    { ...one, hidden: "email" },
+    { ...two, hidden: "url, events" },
+  ],
+  "plan.lookalike": [one, two, { ...two, other: ["domain", "acme.example", "www.acme.example"] }],
+  "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
+  "plan.unknown_date": [{ address: "hosting_grant.dev", name: "expires_at", is: "soon" }],
+  "api.form": [{ ...resource, name: "domain", sent: "www.acme.example", is: "acme.example" }],
+  "plan.pending/blind": [resource],
+  "plan.pending/accepted": [resource],
+  "plan.pending/undecided": [
+    { ...one, ...doubt },
+    { ...two, ...doubt, isAccepted: true },
+    { ...one, ...doubt, hidden: "url, events" },
+    { ...one, ...doubt, created: { id: "1001", at: "2026-11-21T07:00:00Z" } },
+    { ...one, ...doubt, form: ["domain", "acme.example", "www.acme.example"] },
+  ],
+  "plan.pending/changed": [rejected],
+  "plan.pending/repeated": [{ ...resource, since: SINCE, sent: {} }],
+  "plan.pending/removal": [
+    { ...resource, since: SINCE, because: "lists may lag", isWaiting: true, until: SINCE },
+    { ...resource, since: SINCE, because: "a job may still create the object", isWaiting: false, until: undefined },
+  ],
+  "apply.replayed": [one],
+  "apply.replayed/found": [one],
+  "apply.replayed/held": [{ ...one, owner: "hosting_service.shop" }],
+  "apply.replayed/older": [one],
+  "apply.replayed/gone": [one],
+  "apply.replayed/other": [{ ...one, name: "plan_id", is: "11", declared: "12" }],
+  "secret.lost": [one],
+  "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
+  "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
+  "usage/other": [
+    { ...rejected, isOlder: true },
+    { ...rejected, isOlder: false },
+  ],
+  "plan.unknown_status/unchanged": [status, { ...status, status: null }, { ...status, job }],
+  "plan.unknown_status/unchecked": [status],
+  "plan.unknown_status/ordered": [status],
+  "plan.unknown_status/ended": [
+    { ...status, job },
+    { ...status, job: { ...job, toward: "live", before: null } },
+  ],
+  "plan.prevented/status": [status, { ...status, job }],
+  "apply.waiting/lists": [
+    { ...resource, address: "hosting_grant.dev", noun: "grant", waitsFor: "hosting_service.www" },
+  ],
+  "apply.waiting/live": ["its invoice is not paid", undefined].map((why) => ({
+    what: "hosting_grant.dev",
+    noun: "service",
+    id: "1001",
+    why,
+    refusal: "POST /api/v1/services/{id}/shares: 409.",
+  })),
+  "provider.ledger": [store],
+  "provider.ledger/creates": [store],
+  "store.unwritable": [store],
+  "store.busy": [{ ...store, seconds: 4 }],
+  "store.newer": [store],
+  "store.damaged": [store],
+  "plan.pending/turns": [{ ...resource, turns: 5 }],
+  "store.turn_lost": [{}],
+  "store.waiting": [4113, 0].map((pid) => ({ pid, project: "acme", since: SINCE })),
+};
