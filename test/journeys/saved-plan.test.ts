@@ -183,7 +183,7 @@ describe("a saved plan is refused", () => {
     ],
     [
       "when the service was ordered elsewhere",
-      "exists already",
+      "already exists",
       (project) => {
         const [service] = project.control.seedServices({ plan_id: 11 });
         project.control.change("services", service?.id ?? 0, { domain: "www.acme.example" });

@@ -4,7 +4,7 @@ import { type Catalogue, either, error, type Words, warning } from "./message.ts
 import { inJson, type Objects, type Resource, which } from "./objects.ts";
 
 /** The reason for a doubt that a create created an object. */
-interface Doubt {
+export interface Doubt {
   /** The object shows a value in another form than it was sent. */
   readonly form?: readonly [name: string, is: Json, sent: Json] | undefined;
   /** Names of the attributes that the API does not show in a readable form. Empty: none. */
@@ -25,7 +25,7 @@ function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "id
 /** An object beside the create that did not create it. */
 type Rejected = Words<"address" | "noun" | "id">;
 
-interface Removal extends Words<"address" | "since" | "because"> {
+export interface Removal extends Words<"address" | "since" | "because"> {
   /** The next run may decide. */
   readonly isWaiting: boolean;
   /** Moment from which a list can prove absence (ISO 8601). */
@@ -33,7 +33,7 @@ interface Removal extends Words<"address" | "since" | "because"> {
 }
 
 /** The object in the answer to an earlier order. */
-interface Replayed extends Resource {
+export interface Replayed extends Resource {
   readonly object: string | undefined;
 }
 

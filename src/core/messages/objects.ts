@@ -16,7 +16,7 @@ export interface Objects extends Resource {
 }
 
 /** A declared value beside the value of the object. */
-interface Difference extends Words<"address" | "noun" | "name" | "was" | "becomes"> {
+export interface Difference extends Words<"address" | "noun" | "name" | "was" | "becomes"> {
   /** The old value, for a remedy. Absent: a secret, or unknown. */
   readonly value?: Json | undefined;
   readonly isSecret: boolean;

@@ -3,7 +3,7 @@ import type { Json, QueuedJob, Remedy } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 import { inJson, type Resource } from "./objects.ts";
 
-interface Status extends Resource {
+export interface Status extends Resource {
   /** Alias of the provider whose `status_words` gives the word a meaning. */
   readonly provider: string;
   readonly status: Json | undefined;
