@@ -12,7 +12,7 @@ import type { Diagnostic } from "../../src/core/model/index.ts";
 import { systemSecretFiles } from "../../src/core/record/secret-output.ts";
 import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import type { Journal, Note } from "../../src/fronts/terraform/index.ts";
-import { openJournal } from "../../src/fronts/terraform/journal.ts";
+import { asynchronous, openJournal } from "../../src/fronts/terraform/journal.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { TestClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
@@ -142,7 +142,10 @@ export class Machine {
       place: "here",
       self: { mark: randomUUID(), parent: life.mark, isRunning: () => false },
       stop: stop.signal,
-      journal: mortalJournal(journal, life),
+      journal: mortalJournal(
+        asynchronous(() => journal),
+        life,
+      ),
       secretOutputs: mortalOutputs(files, life),
       secretDestination: (output, of) => files.destination(output, of),
       close: async () => journal.close(),
@@ -206,11 +209,12 @@ const whatIs = ({ private: { pending, attempt } }: Note) =>
 function mortalJournal(journal: Journal, life: Life): Journal {
   return {
     get: (type, name) => journal.get(type, name),
-    put(type, name, resource) {
+    all: (type) => journal.all(type),
+    async put(type, name, resource) {
       life.pass(`journal: ${whatIs(resource)} of ${type} ${name}`);
-      journal.put(type, name, resource);
+      await journal.put(type, name, resource);
     },
-    insert(type, name, resource) {
+    async insert(type, name, resource) {
       life.pass(`journal: ${whatIs(resource)} of ${type} ${name}`);
       return journal.insert(type, name, resource);
     },

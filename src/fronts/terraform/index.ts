@@ -65,18 +65,20 @@ export interface Note extends ResourceState {
   readonly base?: JsonObject;
 }
 
-/** The notes of this account and project. Each method is synchronous and atomic. */
+/** The notes of this account and project. Each method is atomic. */
 export interface Journal {
   /** @param name what distinguishes the object from others of its type: a service's reference, else the natural key. */
-  get(type: string, name: string): Note | undefined;
-  /** Durable when it returns. */
-  put(type: string, name: string, note: Note): void;
+  get(type: string, name: string): Promise<Note | undefined>;
+  /** Returns the notes of a type, by name. */
+  all(type: string): Promise<ReadonlyMap<string, Note>>;
+  /** Durable when it resolves. */
+  put(type: string, name: string, note: Note): Promise<void>;
   /** Puts an entry if there is none. @returns the existing one; then nothing was put. */
-  insert(type: string, name: string, note: Note): Note | undefined;
-  remove(type: string, name: string): void;
+  insert(type: string, name: string, note: Note): Promise<Note | undefined>;
+  remove(type: string, name: string): Promise<void>;
   /** Terraform has received every answer and has gone on: marks the entries of this process. */
-  answered(): void;
-  close(): void;
+  answered(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** What data sources need of a session. */

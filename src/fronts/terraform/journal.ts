@@ -19,12 +19,6 @@ export interface JournalOptions {
   readonly onWarning: (warning: Diagnostic) => void;
 }
 
-/** A journal whose entries can be listed. */
-export interface OpenJournal extends Journal {
-  /** The entries of this account and project, by type and name. */
-  list(): readonly JournalEntry[];
-}
-
 /** No type holds a NUL. */
 const keyOf = (type: string, name: string) => `${type}\0${name}`;
 
@@ -34,11 +28,27 @@ const keyOf = (type: string, name: string) => `${type}\0${name}`;
  * entries in memory, and warns that they are not durable.
  * @throws HostformError provider.base_url.
  */
-export function openJournal(options: JournalOptions): OpenJournal {
+export function openJournal(options: JournalOptions): AccountJournal {
   return new AccountJournal(options);
 }
 
-class AccountJournal implements OpenJournal {
+/** The calls of a journal as promises. */
+export const asynchronous = (journal: () => AccountJournal): Journal => ({
+  get: async (type, name) => journal().get(type, name),
+  all: async (of) =>
+    new Map(
+      journal()
+        .list()
+        .flatMap(({ type, name, resource }) => (type === of ? [[name, resource] as const] : [])),
+    ),
+  put: async (type, name, note) => journal().put(type, name, note),
+  insert: async (type, name, note) => journal().insert(type, name, note),
+  remove: async (type, name) => journal().remove(type, name),
+  answered: async () => journal().answered(),
+  close: async () => journal().close(),
+});
+
+class AccountJournal {
   readonly #place: string | undefined;
   readonly #scope: () => JournalScope;
   readonly #clock: Clock;
@@ -100,6 +110,7 @@ class AccountJournal implements OpenJournal {
     if (mine.length > 0) this.#read((file) => file.answered(mine), undefined);
   }
 
+  /** Returns the entries of this account and project, by type and name. */
   list(): readonly JournalEntry[] {
     const entries = new Map(
       this.#read((file) => file.list(), []).map((entry) => [keyOf(entry.type, entry.name), entry] as const),

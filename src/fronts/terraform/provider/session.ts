@@ -21,7 +21,7 @@ import {
 } from "../../../core/model/index.ts";
 import { appFolder, systemSecretFiles } from "../../../core/record/secret-output.ts";
 import type { ProviderSession } from "../index.ts";
-import { type OpenJournal, openJournal } from "../journal.ts";
+import { asynchronous, openJournal } from "../journal.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 
 /** What a session needs of the process that it lives in. */
@@ -132,7 +132,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     return { client: new HostingClient(reaching), ledger: counted, turns };
   });
   const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
-  let journal: OpenJournal | undefined;
+  let journal: ReturnType<typeof openJournal> | undefined;
   const session: ProviderSession = {
     client,
     account: new Account(client, reading, stop, turns),
@@ -150,10 +150,10 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       return open.includes("project") ? notKnown(["project"]) : project;
     },
     // Opened on first use: half of Terraform's processes only validate.
-    get journal() {
+    journal: asynchronous(() => {
       journal ??= openJournal({ ...reached, project: session.project, folder: stateFolder(env), clock, onWarning });
       return journal;
-    },
+    }),
     async close() {
       await client.close();
       ledger.close?.();

@@ -16,7 +16,7 @@ import {
 } from "../../../core/model/index.ts";
 import { busy, shownOnce } from "./journal-lookup.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
-import { isToReplace, noteRefused, wasReleased } from "./replacement.ts";
+import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
 
 interface ApplyOptions {
@@ -47,10 +47,10 @@ export interface Latest {
  * What the lifecycle needs to apply one change. The journal gets each record at once, because Terraform writes its state only
  * after the answer; the answer is made from `latest`.
  */
-export function applyContext(
+export async function applyContext(
   kind: Kind,
   { name, config, prior, operation, owner, scope, cancelled, isFirst, pending }: ApplyOptions,
-): { readonly context: ApplyContext; readonly latest: Latest } {
+): Promise<{ readonly context: ApplyContext; readonly latest: Latest }> {
   const { session, account, jobs } = scope;
   const { client, clock, project, journal, place, secretOutputs, self } = session;
   const stop = cancelled === undefined ? session.stop : AbortSignal.any([session.stop, cancelled]);
@@ -75,19 +75,19 @@ export function applyContext(
     siblings: (ofKind) => scope.siblings(ofKind),
     prior: pending,
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
-    replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
+    replaces: await replacesOf(kind, name, config, scope),
     // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
     adoptsOrders: false,
     save: async (resource) => {
       const isNothing = resource.attributes.id == null && resource.private.pending === undefined;
       if (isNothing && name !== undefined) {
-        noteRefused(kind, name, resource, session);
+        await noteRefused(kind, name, resource, session);
         return context.drop(resource.address);
       }
       if (name !== undefined && operation !== "delete") {
         const note = { ...resource, place, owner: self.mark, base };
         // Two processes may have found nothing at the same time.
-        const other = first ? journal.insert(kind.type, name, note) : journal.put(kind.type, name, note);
+        const other = first ? await journal.insert(kind.type, name, note) : await journal.put(kind.type, name, note);
         if (other) throw new HostformError([busy(other)]);
       }
       first = false;
@@ -96,7 +96,7 @@ export function applyContext(
     drop: async () => {
       latest.resource = undefined;
       latest.isDropped = true;
-      if (name !== undefined) journal.remove(kind.type, name);
+      if (name !== undefined) await journal.remove(kind.type, name);
     },
     secretOutputs,
     wait: (ofKind, address, id, parent, done) =>

@@ -42,12 +42,12 @@ export async function activeEntry(
 ): Promise<{ note?: Note; elsewhere?: Diagnostic }> {
   if (name === undefined) return {};
   const { journal } = scope.session;
-  const note = journal.get(kind.type, name);
+  const note = await journal.get(kind.type, name);
   if (note === undefined) return {};
   const elsewhere = refusalOf(kind, note, scope.session);
   if (elsewhere === undefined) return { note };
   if (elsewhere.code !== "plan.exists" || !(await findEntryObject(kind, note, scope)).hasEnded) return { elsewhere };
-  journal.remove(kind.type, name);
+  await journal.remove(kind.type, name);
   return {};
 }
 

@@ -55,13 +55,12 @@ import { asRecorded } from "./read.ts";
 import {
   checkOrder,
   immutableSinceCreate,
-  isToReplace,
   noteReplacing,
   planReplacement,
   prevented,
   replacedObject,
+  replacesOf,
   unmarkReleased,
-  wasReleased,
 } from "./replacement.ts";
 
 interface PlanAnswer {
@@ -161,7 +160,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   ];
   // An expired grant is not created; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
-  if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, scope.session);
+  if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
@@ -189,10 +188,8 @@ async function observeNew(
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(scope.account, { kind, prior: undefined, config: declared, parentKind });
   if (seen.status === "present") return seen;
-  const name = nameOf(kind, declared);
-  const makesRoom = (remote: Remote) =>
-    remote.id === replacing?.id || wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope);
-  const isOther = (remote: Remote) => !makesRoom(remote);
+  const replaces = await replacesOf(kind, nameOf(kind, declared), config, scope);
+  const isOther = (remote: Remote) => remote.id !== replacing?.id && !replaces(remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
@@ -232,7 +229,7 @@ async function planRecorded(
   const replacement = planReplacement(kind, { prior, config, replacing, diagnostics, session });
   // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
-  unmarkReleased(kind, recorded.attributes, session.journal);
+  await unmarkReleased(kind, recorded.attributes, session.journal);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {

@@ -55,7 +55,7 @@ export interface Asked extends Options {
   /** Planned otherwise than what was recorded, with what is declared over it. */
   readonly planned?: ValueObject;
   readonly cancelled?: AbortSignal;
-  prepare?(place: FakeScope): void;
+  prepare?(place: FakeScope): void | Promise<void>;
 }
 
 export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
@@ -65,9 +65,9 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   if (note !== undefined) {
     const defaults = attributesOf(kind).flatMap(({ name, meta }) => (meta.default ? [[name, meta.default]] : []));
     const attributes = complete(kind, { ...Object.fromEntries(defaults), ...config });
-    journal.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
+    await journal.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
   }
-  prepare?.(place);
+  await prepare?.(place);
   const held = prior === undefined ? null : asHeld(kind, { ...prior });
   // What only an answer contains is not known to the plan of a create.
   const isCreate = prior === undefined || mark.pending !== undefined;

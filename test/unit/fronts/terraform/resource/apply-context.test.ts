@@ -27,7 +27,7 @@ describe("nothing is sent any more", () => {
     expect(sent).toEqual([]);
     expect(answer.state).toBeNull();
     expect(codesOf(answer.diagnostics)).toEqual(["error interrupted"]);
-    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+    expect(await journal.get("hosting_service", ORDER.domain)).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
-import { isToReplace, noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
+import { noteReplacing, replacesOf } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { accountElsewhere } from "../../../../support/changes.ts";
 import { START } from "../../../../support/clock.ts";
 import {
@@ -68,7 +68,7 @@ describe("an order", () => {
     expect(codesOf(answer.diagnostics)).toEqual(said);
     expect(answer).toMatchObject({ state: null, mark: {} });
     expect(sent).toEqual(asked.answer === undefined ? [] : ["createService"]);
-    if (asked.note === undefined) expect(journal.get("hosting_service", "db")).toBeUndefined();
+    if (asked.note === undefined) expect(await journal.get("hosting_service", "db")).toBeUndefined();
   });
 
   it("of a server that looks like another one is placed: its name says that it is another one", async () => {
@@ -98,33 +98,30 @@ describe("an order", () => {
 
   it("takes the place of another service once", async () => {
     const old = remote({ ...LIVE, id: "900" });
-    const { kind, front, sent } = await ask(
-      "hosting_service",
-      { ...ORDER, reference: "second" },
-      {
-        objects: [old],
-        answer: ordered(),
-        prepare: (place) => noteReplacing(place.kind, "second", { id: "900", name: "first" }, place.session),
-      },
-    );
+    const config = { ...ORDER, reference: "second" };
+    const { kind, front, sent } = await ask("hosting_service", config, {
+      objects: [old],
+      answer: ordered(),
+      prepare: (place) => noteReplacing(place.kind, "second", { id: "900", name: "first" }, place.session),
+    });
     expect(sent).toEqual(["createService"]);
-    expect(isToReplace(kind, "second", old, front)).toBe(false);
+    expect((await replacesOf(kind, "second", config, front))(old)).toBe(false);
   });
 });
 
 describe("a create that two processes begin at a time", () => {
   it("is sent by the one that has written it down", async () => {
     const journal = memoryJournal();
-    journal.put("hosting_webhook", HOOK_NAME, {
+    await journal.put("hosting_webhook", HOOK_NAME, {
       ...recorded("hosting_webhook.other", HOOK),
       owner: "a living process",
     });
     // Neither has seen the note of the other when it begins.
-    const session = { journal: { ...journal, get: () => undefined } };
+    const session = { journal: { ...journal, get: async () => undefined } };
     const { answer, sent } = await ask("hosting_webhook", HOOK, { session });
     expect(codesOf(answer.diagnostics)).toEqual(["error config.duplicate"]);
     expect({ sent, state: answer.state }).toEqual({ sent: [], state: null });
-    expect(journal.get("hosting_webhook", HOOK_NAME)?.owner).toBe("a living process");
+    expect((await journal.get("hosting_webhook", HOOK_NAME))?.owner).toBe("a living process");
   });
 
   it.each(["made", "unknown"] as const)("is not sent for a domain that another run here has %s", async (outcome) => {
@@ -157,7 +154,7 @@ describe("an order whose answer was lost", () => {
     expect(answer.state).toMatchObject({ id: "1001" });
     expect(answer.mark).toMatchObject({ host: "here", made: "www.acme.example" });
     expect(answer.mark).not.toHaveProperty("pending");
-    expect(journal.get("hosting_service", "www.acme.example")).toMatchObject({ attributes: { id: "1001" } });
+    expect(await journal.get("hosting_service", "www.acme.example")).toMatchObject({ attributes: { id: "1001" } });
   });
 
   it.each([
@@ -211,7 +208,7 @@ describe("an order whose answer was lost", () => {
     expect(sent).toEqual(["createService"]);
     expect(codesOf(answer.diagnostics)).toEqual(["error apply.replayed"]);
     expect(answer.mark).toEqual({ host: "here", ...more });
-    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+    expect(await journal.get("hosting_service", ORDER.domain)).toBeUndefined();
     const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
     expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
   });
@@ -322,11 +319,14 @@ describe("after a create", () => {
     ["lost", lost, "createWebhook"],
   ])("that was %s the journal says so", async (_, answer, operation) => {
     const { journal } = await ask("hosting_webhook", HOOK, { answer });
-    expect(journal.get("hosting_webhook", HOOK_NAME)?.private.pending?.operation).toBe(operation);
+    expect((await journal.get("hosting_webhook", HOOK_NAME))?.private.pending?.operation).toBe(operation);
   });
 
   it("that was answered the journal has its secret", async () => {
     const { journal } = await ask("hosting_webhook", HOOK, { answer: hookMade });
-    expect(journal.get("hosting_webhook", HOOK_NAME)?.attributes).toMatchObject({ ...liveWebhook, secret: "whsec_1" });
+    expect((await journal.get("hosting_webhook", HOOK_NAME))?.attributes).toMatchObject({
+      ...liveWebhook,
+      secret: "whsec_1",
+    });
   });
 });

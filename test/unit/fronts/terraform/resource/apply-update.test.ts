@@ -117,7 +117,7 @@ describe("a password", () => {
     });
     expect(mutations).toMatchObject([{ endpoint: "resetPassword", body: { password: "correct horse" } }]);
     expect(answer.state).toMatchObject({ id: "1001", password: null });
-    expect(JSON.stringify([answer, journal.get("hosting_service", ORDER.domain)])).not.toContain("correct horse");
+    expect(JSON.stringify([answer, await journal.get("hosting_service", ORDER.domain)])).not.toContain("correct horse");
   });
 
   const VPS = { ...PRIOR, product_type: "vps", password_version: 1 };
@@ -185,7 +185,7 @@ describe("a password", () => {
       planned: generated,
       answer: () => ({ password: "new" }),
     });
-    expect(journal.get("hosting_service", ORDER.domain)).toMatchObject({
+    expect(await journal.get("hosting_service", ORDER.domain)).toMatchObject({
       attributes: { generated_password: "new", password_version: 2 },
       base: { generated_password: "old", password_version: 1 },
       place: "this folder",

@@ -26,7 +26,7 @@ describe("a create", () => {
     expect(sent).toEqual(["createWebhook"]);
     expect(answer.mark.made, "under its name").toBeDefined();
     expect(front.ownerOf(kind, { id: "201" }), "no other create is looked for in it").toBeDefined();
-    expect(journal.get("hosting_webhook", answer.mark.made ?? "")?.attributes.id).toBe("201");
+    expect((await journal.get("hosting_webhook", answer.mark.made ?? ""))?.attributes.id).toBe("201");
   });
 
   it("that is refused is an error, and nothing is held: Terraform may make it again", async () => {

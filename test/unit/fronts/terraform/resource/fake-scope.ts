@@ -68,16 +68,20 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
 export function memoryJournal(): Journal {
   const notes = new Map<string, Note>();
   return {
-    get: (type, name) => notes.get(`${type} ${name}`),
-    put: (type, name, note) => void notes.set(`${type} ${name}`, note),
-    insert(type, name, note) {
+    get: async (type, name) => notes.get(`${type} ${name}`),
+    all: async (type) =>
+      new Map(
+        [...notes].flatMap(([key, note]) => (key.startsWith(`${type} `) ? [[key.slice(type.length + 1), note]] : [])),
+      ),
+    put: async (type, name, note) => void notes.set(`${type} ${name}`, note),
+    async insert(type, name, note) {
       const other = notes.get(`${type} ${name}`);
       if (other === undefined) notes.set(`${type} ${name}`, note);
       return other;
     },
-    remove: (type, name) => void notes.delete(`${type} ${name}`),
-    answered: () => undefined,
-    close: () => undefined,
+    remove: async (type, name) => void notes.delete(`${type} ${name}`),
+    answered: async () => undefined,
+    close: async () => undefined,
   };
 }
 

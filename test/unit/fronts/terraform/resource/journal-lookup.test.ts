@@ -63,7 +63,7 @@ describe("a note of the journal", () => {
   it.each(cases)("$why: $is", async ({ note, mark = {}, is }) => {
     const { kind, front, journal } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const written = noteAbout(kind.type, { id: mark.pending ? null : "1001" }, { ...note, private: mark });
-    journal.put(kind.type, "www", written);
+    await journal.put(kind.type, "www", written);
     const { note: used, elsewhere } = await activeEntry(kind, "www", front);
     if (is === "used") expect({ used, elsewhere }).toEqual({ used: written, elsewhere: undefined });
     else
@@ -72,14 +72,14 @@ describe("a note of the journal", () => {
 
   it("is looked for by type and name; what has no name has none", async () => {
     const { kind, front, journal } = fakeScope("hosting_service");
-    journal.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
+    await journal.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
     expect(await activeEntry(kind, "www", front)).toEqual({});
     expect(await activeEntry(kind, undefined, front)).toEqual({});
   });
 
   it("of another place names the id in the way that an import takes it", async () => {
     const { kind, front, journal } = fakeScope("hosting_grant", { objects: [remote({ id: "301" })] });
-    journal.put(
+    await journal.put(
       kind.type,
       "7 a@b.example",
       noteAbout(kind.type, { id: "301", service_id: "7" }, { place: "elsewhere" }),
@@ -103,19 +103,19 @@ describe("a note of another state", () => {
   ])("%s", async (_, { type = "hosting_service", id = "1001", note = {}, phase = "live" }, stays) => {
     const objects = phase === null ? [] : [remote({ ...liveService }, phase)];
     const { kind, front, journal } = fakeScope(type, { objects });
-    journal.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
+    await journal.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
     const { note: used, elsewhere } = await activeEntry(kind, "www", front);
     expect({ used, refused: elsewhere !== undefined }).toEqual({ used: undefined, refused: stays });
-    expect(journal.get(type, "www") !== undefined).toBe(stays);
+    expect((await journal.get(type, "www")) !== undefined).toBe(stays);
   });
 
   it("is another thing than a note of this one, or of one that is still at it: those stay, whatever the account shows", async () => {
     const { kind, front, journal } = fakeScope("hosting_service");
     for (const owner of ["a dead process", "a living process"]) {
       const note = noteAbout(kind.type, { id: "1001" }, { place: "this folder", owner });
-      journal.put(kind.type, "www", note);
+      await journal.put(kind.type, "www", note);
       await activeEntry(kind, "www", front);
-      expect(journal.get(kind.type, "www"), owner).toBe(note);
+      expect(await journal.get(kind.type, "www"), owner).toBe(note);
     }
   });
 
@@ -123,7 +123,7 @@ describe("a note of another state", () => {
     const { kind, front, journal } = fakeScope("hosting_migration_request");
     const { get, list, ...rest } = kind;
     const only = { ...rest, ...(how === "get" ? { get } : { list }) } as Kind;
-    journal.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
+    await journal.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
     expect(await activeEntry(only, "www", front)).toEqual({});
   });
 });

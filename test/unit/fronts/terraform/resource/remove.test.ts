@@ -208,18 +208,18 @@ describe("a suspension before Terraform lets go", () => {
     expect(left?.state).toMatchObject({ id: "1001", timeouts: { delete: "1m" }, deletion_policy: "suspend" });
     const job = expect.objectContaining({ toward: "suspended", before: "active" });
     expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job });
-    expect(journal.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
+    expect(await journal.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
   });
 });
 
 it("after a destroy the journal has no entry of the object, and data sources list its collection again", async () => {
   const { kind, front, prior, fake, journal } = held("hosting_grant", liveGrant, { answer: () => null });
   const name = "1001 dev@acme.example";
-  journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
+  await journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
   await front.account.list(kind, "1001");
   await destroyResource(kind, prior, { host: "here" }, front);
   front.collections.upToDate(kind, "1001");
   await front.account.list(kind, "1001");
   expect(fake.asked).toEqual(["list 1001", "list 1001"]);
-  expect(journal.get(kind.type, name)).toBeUndefined();
+  expect(await journal.get(kind.type, name)).toBeUndefined();
 });
