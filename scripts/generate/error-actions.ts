@@ -50,6 +50,10 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "provider.ledger":
     "Set `HOSTFORM_STATE_HOME` to a folder that you may write in; `HOSTFORM_LEDGER=memory` if nothing else uses the token.",
   "provider.journal": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
+  "store.turn_lost": "Run the command again: it reads the account first.",
+  "store.unwritable": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
+  "store.busy": "End the process that hangs, and run the command again.",
+  "store.newer": "Use the newer version of hostform, or set `HOSTFORM_STATE_HOME` to another folder.",
   "provider.proxy": "Correct HTTPS_PROXY or HTTP_PROXY: `http://HOST:PORT`.",
   "api.argument": "Give what the message names; nothing was sent.",
   "api.unauthenticated": "Check the token; create a new one in the dashboard if it was revoked.",

@@ -1,7 +1,7 @@
 /** Hosts that allow so many requests a minute, each in a way of its own (§8 does not say which), on a simulated clock. */
 import { Dispatcher } from "undici";
 import { type ClientOptions, HostingClient, type Ledger } from "../../src/core/api/index.ts";
-import { MemoryLedger } from "../../src/core/api/limiter.ts";
+import { MemoryLedger } from "../../src/core/local/memory-store.ts";
 import { clockOf, World } from "../simulation/world.ts";
 
 const MINUTE_MS = 60_000;

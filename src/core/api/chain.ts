@@ -2,12 +2,14 @@
  * The chain that a request passes from the client to the wire, and the options of a client. Each handler is a function; the small
  * ones are here, the others in files of their name.
  */
+
+import type { Ledger } from "../local/ledger.ts";
+import { MemoryLedger } from "../local/memory-store.ts";
 import { ApiError, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import { describeEndpoint, type EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
-import type { Ledger } from "./ledger.ts";
-import { httpDate, Limiter, limit, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+import { httpDate, Limiter, limit, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
 import { routeTo } from "./proxy.ts";
 import { retry } from "./retry.ts";

@@ -5,6 +5,9 @@
  * unclear; follow redirects or addresses from the server; let the token into any text.
  */
 
+export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "../local/ledger.ts";
+export { MemoryLedger } from "../local/memory-store.ts";
+export { WINDOW_MS } from "../local/rolling-window.ts";
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
@@ -23,11 +26,9 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
-export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
-export { MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
-export { WINDOW_MS } from "./rolling-window.ts";
 export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

@@ -1,38 +1,10 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
-import {
-  budgetShare,
-  type Clock,
-  type EnvVars,
-  fail,
-  type RequestBudget,
-  type RequestOutlook,
-} from "../model/index.ts";
+import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
+import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
+import { budgetShare, type Clock, type EnvVars, fail, type RequestBudget } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
-import { RollingWindow, WINDOW_MS } from "./rolling-window.ts";
-
-/** A ledger for one process. */
-export class MemoryLedger implements Ledger {
-  readonly #window = new RollingWindow();
-
-  async reserve(now: number, limit: number): Promise<Reservation> {
-    return this.#window.reserve(now, limit, "here");
-  }
-
-  async refuse(refusal: Refusal): Promise<void> {
-    this.#window.refuse(refusal);
-  }
-
-  async accept(acceptance: Acceptance): Promise<void> {
-    this.#window.accept(acceptance);
-  }
-
-  async outlook(now: number, limit: number): Promise<RequestOutlook> {
-    return this.#window.outlook(now, limit);
-  }
-}
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;

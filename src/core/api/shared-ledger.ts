@@ -4,11 +4,11 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
+import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "../local/ledger.ts";
+import { MemoryLedger } from "../local/memory-store.ts";
+import { RollingWindow } from "../local/rolling-window.ts";
 import { type Diagnostic, isObject, messageOf, parsedJson, type RequestOutlook, warningOf } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "./ledger.ts";
-import { MemoryLedger } from "./limiter.ts";
-import { RollingWindow } from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
 /** How long an answer may wait to be written down. */

@@ -4,5 +4,18 @@
  * processes, and nothing that a killed process holds. Must not: know what is kept in them or for whom, or import anything but
  * `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
  */
+export type {
+  AccountStore,
+  Intent,
+  IntentQuery,
+  Note,
+  NoteOptions,
+  StoredIntent,
+  Turn,
+  TurnHolder,
+  TurnRequest,
+} from "./account-store.ts";
 export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
 export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
+export type { Ledger } from "./ledger.ts";
+export { MemoryStore, MemoryTables } from "./memory-store.ts";

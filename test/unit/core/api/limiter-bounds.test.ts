@@ -1,8 +1,8 @@
 // The limiter against a ledger that only writes down: what exactly it books, and what it passes on of each answer.
 import { describe, expect, it, vi } from "vitest";
 import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
-import type { Acceptance, Refusal } from "../../../../src/core/api/ledger.ts";
 import { Limiter, LONGEST_WAIT_MS, limit, PauseTooLong } from "../../../../src/core/api/limiter.ts";
+import type { Acceptance, Refusal } from "../../../../src/core/local/ledger.ts";
 import { FakeClock } from "./support.ts";
 
 const START = new FakeClock().now();

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RollingWindow } from "../../../../src/core/api/rolling-window.ts";
 import { type AccountCosts, estimateRequests } from "../../../../src/core/engine/estimate.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
+import { RollingWindow } from "../../../../src/core/local/rolling-window.ts";
 import type { Change, RequestBudget } from "../../../../src/core/model/index.ts";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 /** What every ledger keeps to, asked of the ledger itself; `limiter.test.ts` asks the same of a limiter that has one. */
 import { describe, expect, it } from "vitest";
 import type { Acceptance, Ledger, Refusal } from "../../../../src/core/api/index.ts";
-import { RollingWindow } from "../../../../src/core/api/rolling-window.ts";
+import { RollingWindow } from "../../../../src/core/local/rolling-window.ts";
 import fc from "../../../support/fc.ts";
 import { LEDGERS, type Token } from "../../../support/ledgers.ts";
 

@@ -1,0 +1,131 @@
+/**
+ * The store of one account: the facts that the processes of this machine share about one token at one origin of the API.
+ * Processes with other tokens of the origin use the same file: an intent belongs to its token, a note belongs to its list.
+ */
+import type { Json } from "../model/index.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** Each method is asynchronous, and atomic for all processes. */
+export interface AccountStore {
+  /** Digest of the token and its address. A list of notes names it if its facts belong to one account. */
+  readonly account: string;
+  /** Counts the requests of the token. It never rejects: if the file is unusable, it counts in memory. */
+  readonly requests: Ledger;
+  /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
+  readonly isResettable: boolean;
+
+  /** Returns a number that grows with each create of any process. Take it before you read a list. 0 if it is unknown. */
+  count(): Promise<number>;
+  /**
+   * Runs `work` while no other process creates anything with the token. Creates of this process run side by side in its turn.
+   * If the file is unusable, runs `work` without a turn and warns once.
+   * @throws the reason of the signal, if it ends the wait; `work` did not begin.
+   */
+  withTurn<T>(request: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T>;
+  /**
+   * Records durably that a create leaves now, or leaves again. Until {@link answer} or {@link unsent} its outcome is unknown.
+   * @throws HostformError `store.turn_lost` if another process has the turn by now: the request must not leave.
+   */
+  leave(turn: Turn, intent: Intent): Promise<void>;
+  /** Records that the object exists. Needs no turn. May be written with the next {@link leave} or at the end of the turn. */
+  answer(intent: Intent): Promise<void>;
+  /** Records that the create certainly created nothing. May be written as late as {@link answer}. */
+  unsent(intent: Intent): Promise<void>;
+  /** Returns the newest create of another process with this token that matches. Call it in a turn. */
+  newest(of: IntentQuery): Promise<StoredIntent | undefined>;
+
+  /**
+   * Writes notes in one step. On disk when it returns, unless the options say otherwise.
+   * @returns the notes that `absent` found in place of the given ones. Then nothing was written.
+   * @throws HostformError `store.unwritable`, `store.busy` or `store.newer`.
+   */
+  note(notes: readonly Note[], options?: NoteOptions): Promise<readonly Note[]>;
+  /** Returns the notes of a list, by name; or one of them. @throws as {@link note}. */
+  notes(list: string, name?: string): Promise<readonly Note[]>;
+  /** Removes notes. A removed secret is overwritten. @throws as {@link note}. */
+  forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void>;
+
+  /** Writes what it still owes, and closes. Never throws. The next call opens the store again. */
+  close(): Promise<void>;
+}
+
+/** The run that asks for a turn. Another process that waits reports its project. */
+export interface TurnRequest {
+  readonly project: string;
+  /** Mark of the state that the run writes; empty if unknown. */
+  readonly place: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A turn, shared by the creates of this process that run side by side. */
+export interface Turn {
+  /** Grows each time a process takes the turn. */
+  readonly epoch: number;
+  /** Returns true if another process created something after this count, or may have. Lists that were read before are outdated. */
+  isNewerThan(count: number): boolean;
+}
+
+/** The process that has the turn. */
+export interface TurnHolder {
+  readonly pid: number;
+  readonly project: string;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** A create. Names are kept as digests. */
+export interface Intent {
+  readonly id: string;
+  /** Mark of the state that it is created for; empty if unknown. */
+  readonly place: string;
+  /** Kind, parent and natural key; empty if nothing distinguishes the object from others of its kind. */
+  readonly thing: string;
+  /** What the object has in common with others of its kind, where a list shows only that. */
+  readonly likeness?: string | undefined;
+  /** When it leaves, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Selects creates of other processes. A create that is still under way matches nothing. */
+export interface IntentQuery {
+  readonly thing?: string;
+  readonly likeness?: string;
+  readonly state?: StoredIntent["state"];
+  /** Only those that were recorded after this count. */
+  readonly after?: number;
+  /** Not those of this state, which knows its own creates. */
+  readonly notOf?: string;
+  /** Mark of the asking state, for {@link StoredIntent.isOwn}. */
+  readonly place?: string;
+}
+
+/** A create as another process recorded it. */
+export interface StoredIntent {
+  /** Its count, as {@link AccountStore.count} counts. */
+  readonly serial: number;
+  /** When it left, in milliseconds since the epoch. */
+  readonly at: number;
+  /** `unknown`: its process ended, or gave the turn back, without an answer. */
+  readonly state: "answered" | "unknown";
+  /** It was begun for the state that asks. */
+  readonly isOwn: boolean;
+}
+
+/** A fact, by its list and its name in the list. */
+export interface Note {
+  readonly list: string;
+  readonly name: string;
+  readonly value: Json;
+}
+
+export interface NoteOptions {
+  /** `absent`: write the notes only if none of them exists. `present`: write only those that exist. Default: write all. */
+  readonly when?: "absent" | "present";
+  /** The store removes the notes after this time, in milliseconds. Default: 90 days. */
+  readonly keptMs?: number;
+  /** False: a power failure may take the notes back. Default: true. */
+  readonly isDurable?: boolean;
+}
+
+/** A note that nobody writes again for this long belongs to an abandoned project. */
+export const NOTE_KEPT_MS = 90 * 24 * 3_600_000;

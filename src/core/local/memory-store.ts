@@ -1,0 +1,187 @@
+// The store of an account in memory, for one process; several stores on the same tables are several processes.
+import { randomUUID } from "node:crypto";
+import { type Clock, fail, type RequestOutlook, systemClock } from "../model/index.ts";
+import type {
+  AccountStore,
+  Intent,
+  IntentQuery,
+  Note,
+  NoteOptions,
+  StoredIntent,
+  Turn,
+  TurnHolder,
+  TurnRequest,
+} from "./account-store.ts";
+import type { Acceptance, Ledger, Refusal, Reservation } from "./ledger.ts";
+import { RollingWindow } from "./rolling-window.ts";
+import { TurnQueue } from "./turn-queue.ts";
+
+/** A ledger for one process. */
+export class MemoryLedger implements Ledger {
+  readonly #window: RollingWindow;
+  readonly #who: string;
+
+  constructor(window = new RollingWindow(), who = "here") {
+    this.#window = window;
+    this.#who = who;
+  }
+
+  async reserve(now: number, limit: number): Promise<Reservation> {
+    return this.#window.reserve(now, limit, this.#who);
+  }
+
+  async refuse(refusal: Refusal): Promise<void> {
+    this.#window.refuse(refusal);
+  }
+
+  async accept(acceptance: Acceptance): Promise<void> {
+    this.#window.accept(acceptance);
+  }
+
+  async outlook(now: number, limit: number): Promise<RequestOutlook> {
+    return this.#window.outlook(now, limit);
+  }
+}
+
+interface IntentRow extends Intent {
+  readonly serial: number;
+  readonly process: string;
+  readonly state: StoredIntent["state"] | "open";
+}
+
+/** The rows of one token. Its notes are those of the origin in a file; one process needs no more. */
+export class MemoryTables {
+  readonly window = new RollingWindow();
+  readonly intents = new Map<string, IntentRow>();
+  readonly notes = new Map<string, Note>();
+  count = 0;
+  epoch = 0;
+  holder: (TurnHolder & { readonly process: string }) | undefined;
+  /** The process that waits for the turn. */
+  next: string | undefined;
+}
+
+interface MemoryStoreOptions {
+  readonly account?: string;
+  readonly isResettable?: boolean;
+  readonly clock?: Clock;
+  readonly tables?: MemoryTables;
+  readonly onWaiting?: (holder: TurnHolder) => void;
+}
+
+export class MemoryStore implements AccountStore {
+  readonly account: string;
+  readonly requests: Ledger;
+  readonly isResettable: boolean;
+  readonly #tables: MemoryTables;
+  /** This process, as no other is called. */
+  readonly #who: string = randomUUID();
+  readonly #queue: TurnQueue;
+
+  constructor(options: MemoryStoreOptions = {}) {
+    const { account = "", isResettable = false, clock = systemClock, tables = new MemoryTables(), onWaiting } = options;
+    this.account = account;
+    this.isResettable = isResettable;
+    this.requests = new MemoryLedger(tables.window, this.#who);
+    this.#tables = tables;
+    const who = this.#who;
+    this.#queue = new TurnQueue(
+      {
+        take: async (request) => this.#take(request, clock.now()),
+        isAwaited: async () => tables.next !== undefined,
+        release: async () => {
+          tables.holder = undefined;
+          return tables.next !== undefined;
+        },
+        withdraw: async () => {
+          if (tables.next === who) tables.next = undefined;
+        },
+      },
+      { clock, onWaiting },
+    );
+  }
+
+  async count(): Promise<number> {
+    return this.#tables.count;
+  }
+
+  withTurn<T>(request: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return this.#queue.run(request, work);
+  }
+
+  async leave({ epoch }: Turn, intent: Intent): Promise<void> {
+    if (epoch !== this.#tables.epoch) fail("store.turn_lost", "Another process has the turn by now");
+    this.#put(intent, "open");
+  }
+
+  async answer(intent: Intent): Promise<void> {
+    this.#put(intent, "answered");
+  }
+
+  async unsent({ id }: Intent): Promise<void> {
+    this.#tables.intents.delete(id);
+  }
+
+  async newest({ thing, likeness, state, after = 0, notOf, place }: IntentQuery): Promise<StoredIntent | undefined> {
+    const found = this.#others().filter(
+      (row) =>
+        row.state !== "open" &&
+        row.serial > after &&
+        (thing === undefined || row.thing === thing) &&
+        (likeness === undefined || row.likeness === likeness) &&
+        (state === undefined || row.state === state) &&
+        (notOf === undefined || row.place === "" || row.place !== notOf),
+    );
+    const [row] = found.sort((a, b) => (thing === undefined ? b.at - a.at : b.serial - a.serial));
+    if (row === undefined || row.state === "open") return undefined;
+    return { serial: row.serial, at: row.at, state: row.state, isOwn: row.place !== "" && row.place === place };
+  }
+
+  async note(notes: readonly Note[], { when }: NoteOptions = {}): Promise<readonly Note[]> {
+    const known = this.#tables.notes;
+    const existing = notes.flatMap((note) => known.get(keyOf(note)) ?? []);
+    if (when === "absent" && existing.length > 0) return existing;
+    for (const note of notes) if (when !== "present" || known.has(keyOf(note))) known.set(keyOf(note), note);
+    return [];
+  }
+
+  async notes(list: string, name?: string): Promise<readonly Note[]> {
+    const found = [...this.#tables.notes.values()].filter(
+      (note) => note.list === list && (name === undefined || note.name === name),
+    );
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void> {
+    for (const note of notes) this.#tables.notes.delete(keyOf(note));
+  }
+
+  async close(): Promise<void> {}
+
+  #take({ project }: TurnRequest, now: number): Turn | TurnHolder {
+    const tables = this.#tables;
+    if (tables.holder !== undefined) {
+      tables.next ??= this.#who;
+      return tables.holder;
+    }
+    if (tables.next === this.#who) tables.next = undefined;
+    tables.epoch += 1;
+    tables.holder = { pid: process.pid, project, since: now, process: this.#who };
+    // The others gave the turn back, or ended, without an answer.
+    for (const row of this.#others()) if (row.state === "open") this.#put(row, "unknown", row.process);
+    const last = Math.max(0, ...this.#others().map(({ serial }) => serial));
+    return { epoch: tables.epoch, isNewerThan: (count) => last > count || tables.count < count };
+  }
+
+  /** Each state of an intent has a new serial: a run that read a list while it was under way reads the list again. */
+  #put(intent: Intent, state: IntentRow["state"], who = this.#who): void {
+    this.#tables.count += 1;
+    this.#tables.intents.set(intent.id, { ...intent, serial: this.#tables.count, process: who, state });
+  }
+
+  #others(): IntentRow[] {
+    return [...this.#tables.intents.values()].filter((row) => row.process !== this.#who);
+  }
+}
+
+const keyOf = ({ list, name }: Pick<Note, "list" | "name">): string => JSON.stringify([list, name]);

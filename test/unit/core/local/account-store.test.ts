@@ -1,0 +1,350 @@
+/** The contract of a store: each implementation passes the same suite. Several stores of a machine are several processes. */
+import { describe, expect, it } from "vitest";
+import {
+  type AccountStore,
+  type Intent,
+  MemoryStore,
+  MemoryTables,
+  type TurnHolder,
+} from "../../../../src/core/local/index.ts";
+import { type TestClock, testClock } from "../../../support/clock.ts";
+
+interface Machine {
+  readonly clock: TestClock;
+  readonly waits: TurnHolder[];
+  /** Opens the store of another process. */
+  open(): AccountStore;
+}
+
+const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine])[] = [
+  [
+    "in memory",
+    () => {
+      const tables = new MemoryTables();
+      const clock = testClock();
+      const waits: TurnHolder[] = [];
+      return { clock, waits, open: () => new MemoryStore({ clock, tables, onWaiting: (one) => void waits.push(one) }) };
+    },
+  ],
+];
+
+const RUN = { project: "acme", place: "state 1" };
+const HOUR_MS = 3_600_000;
+
+const intent = (more: Partial<Intent> = {}): Intent => ({
+  id: "1",
+  place: "state 1",
+  thing: "www",
+  at: 1_000,
+  ...more,
+});
+
+/** Creates something in a turn of its own. */
+async function create(
+  store: AccountStore,
+  one: Intent,
+  end: "answer" | "unsent" | "nothing" = "answer",
+): Promise<void> {
+  await store.withTurn(RUN, async (turn) => {
+    await store.leave(turn, one);
+    if (end !== "nothing") await store[end](one);
+  });
+}
+
+describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
+  describe("turns", () => {
+    it("lets two processes create one after the other", async () => {
+      const { open } = machineOf();
+      const events: string[] = [];
+      const run = (name: string) =>
+        open().withTurn(RUN, async () => {
+          events.push(`${name} begins`);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          events.push(`${name} ends`);
+        });
+      await Promise.all([run("a"), run("b")]);
+      const [first] = events[0]?.split(" ") ?? [];
+      const second = first === "a" ? "b" : "a";
+      expect(events).toEqual([`${first} begins`, `${first} ends`, `${second} begins`, `${second} ends`]);
+    });
+
+    it("lets the creates of one process run side by side", async () => {
+      const store = machineOf().open();
+      let inside = 0;
+      let most = 0;
+      const one = () =>
+        store.withTurn(RUN, async () => {
+          inside += 1;
+          most = Math.max(most, inside);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          inside -= 1;
+        });
+      await Promise.all([one(), one(), one()]);
+      expect(most).toBe(3);
+    });
+
+    it("lets a waiting process in before the holder takes the turn again", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      const order: string[] = [];
+      let waiting: Promise<void> = Promise.resolve();
+      await a.withTurn(RUN, async () => {
+        waiting = b.withTurn(RUN, async () => void order.push("b"));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      });
+      await Promise.all([a.withTurn(RUN, async () => void order.push("a")), waiting]);
+      expect(order).toEqual(["b", "a"]);
+    });
+
+    it("lets a waiting process in between many creates of another", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      let done = 0;
+      let doneBefore: number | undefined;
+      const hundred = Array.from({ length: 100 }, () =>
+        a.withTurn(RUN, async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          done += 1;
+        }),
+      );
+      await b.withTurn(RUN, async () => {
+        doneBefore = done;
+      });
+      await Promise.all(hundred);
+      expect(doneBefore).toBeLessThan(60);
+    });
+
+    it("reports the holder once, after five seconds of waiting", async () => {
+      const { open, waits, clock } = machineOf();
+      const since = clock.now();
+      let free = () => {};
+      const holds = open().withTurn(
+        { project: "shop", place: "" },
+        () =>
+          new Promise<void>((resolve) => {
+            free = resolve;
+          }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const waiting = open().withTurn(RUN, async () => {});
+      while (clock.now() - since < 12_000) await new Promise((resolve) => setTimeout(resolve, 1));
+      free();
+      await Promise.all([holds, waiting]);
+      expect(waits).toEqual([
+        expect.objectContaining({ pid: process.pid, project: "shop", since: expect.any(Number) }),
+      ]);
+      expect((waits[0]?.since ?? 0) - since).toBeLessThan(1_000);
+    });
+
+    it("ends the wait with the reason of the signal, and begins no work", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      const stop = new AbortController();
+      let began = false;
+      await a.withTurn(RUN, async () => {
+        const waiting = b.withTurn({ ...RUN, signal: stop.signal }, async () => {
+          began = true;
+        });
+        stop.abort(new Error("stopped"));
+        await expect(waiting).rejects.toThrow("stopped");
+      });
+      expect(began).toBe(false);
+      await a.withTurn(RUN, async () => {});
+    });
+
+    it("gives the turn back if the work fails", async () => {
+      const { open } = machineOf();
+      await expect(open().withTurn(RUN, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+      await expect(open().withTurn(RUN, async () => "yes")).resolves.toBe("yes");
+    });
+
+    it("refuses to record a create once another process has had the turn", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      const lost = await a.withTurn(RUN, async (turn) => turn);
+      await b.withTurn(RUN, async () => {});
+      await expect(a.leave(lost, intent())).rejects.toMatchObject({ diagnostics: [{ code: "store.turn_lost" }] });
+    });
+  });
+
+  describe("intents", () => {
+    it("shows no process its own creates", async () => {
+      const store = machineOf().open();
+      await create(store, intent());
+      await store.withTurn(RUN, async (turn) => {
+        expect(turn.isNewerThan(0)).toBe(false);
+        expect(await store.newest({ thing: "www" })).toBeUndefined();
+      });
+    });
+
+    it("shows a create to the next process, with its state and time", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent());
+      await b.withTurn(RUN, async (turn) => {
+        expect(turn.isNewerThan(0)).toBe(true);
+        const found = await b.newest({ thing: "www", place: "state 1" });
+        expect(found).toMatchObject({ at: 1_000, state: "answered", isOwn: true });
+        expect((await b.newest({ thing: "www", place: "state 2" }))?.isOwn).toBe(false);
+        expect(await b.newest({ thing: "shop" })).toBeUndefined();
+      });
+    });
+
+    it("counts a create that got its answer after the count was taken", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      let count = 0;
+      await a.withTurn(RUN, async (turn) => {
+        await a.leave(turn, intent());
+        count = await b.count();
+        await a.answer(intent());
+      });
+      await b.withTurn(RUN, async (turn) => {
+        expect(turn.isNewerThan(count)).toBe(true);
+        expect(await b.newest({ after: count })).toBeDefined();
+      });
+      const after = await b.count();
+      await b.withTurn(RUN, async (turn) => expect(turn.isNewerThan(after)).toBe(false));
+    });
+
+    it("takes the lists for outdated after a count that is higher than its own", async () => {
+      await machineOf()
+        .open()
+        .withTurn(RUN, async (turn) => expect(turn.isNewerThan(1_000)).toBe(true));
+    });
+
+    it("forgets a create that certainly created nothing", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent(), "unsent");
+      await b.withTurn(RUN, async () => expect(await b.newest({})).toBeUndefined());
+    });
+
+    it("shows a create without an answer as unknown to all states but its own", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent(), "nothing");
+      const count = await b.count();
+      await b.withTurn(RUN, async (turn) => {
+        expect(turn.isNewerThan(count)).toBe(true);
+        expect(await b.newest({ state: "unknown", notOf: "state 2" })).toMatchObject({ at: 1_000, state: "unknown" });
+        expect(await b.newest({ state: "unknown", notOf: "state 1" })).toBeUndefined();
+      });
+    });
+
+    it("never takes a create for a state without a mark for one of the own state", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent({ place: "" }), "nothing");
+      await b.withTurn(RUN, async () => {
+        expect(await b.newest({ state: "unknown", notOf: "" })).toBeDefined();
+        expect(await b.newest({ thing: "www", place: "" })).toMatchObject({ isOwn: false });
+      });
+    });
+
+    it("records an answer that arrives after another process has taken the turn", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent(), "nothing");
+      await b.withTurn(RUN, async () => {});
+      await a.answer(intent());
+      await a.close();
+      await b.withTurn(RUN, async () => expect(await b.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
+    });
+
+    it("shows a create that left twice once", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await a.withTurn(RUN, async (turn) => {
+        await a.leave(turn, intent({ at: 1_000 }));
+        await a.leave(turn, intent({ at: 2_000 }));
+      });
+      await a.answer(intent({ at: 2_000 }));
+      await a.close();
+      await b.withTurn(RUN, async () => {
+        expect(await b.newest({ state: "unknown" })).toBeUndefined();
+        expect(await b.newest({ thing: "www" })).toMatchObject({ at: 2_000 });
+      });
+    });
+
+    it("shows the newest create of a likeness that another state ordered after a count", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent({ id: "1", thing: "x", likeness: "vps", at: 5_000 }));
+      const count = await b.count();
+      await create(a, intent({ id: "2", thing: "y", likeness: "vps", at: 4_000 }));
+      await b.withTurn(RUN, async () => {
+        expect(await b.newest({ likeness: "vps", notOf: "state 2" })).toMatchObject({ at: 5_000 });
+        expect(await b.newest({ likeness: "vps", notOf: "state 2", after: count })).toMatchObject({ at: 4_000 });
+        expect(await b.newest({ likeness: "vps", notOf: "state 1" })).toBeUndefined();
+        expect(await b.newest({ thing: "vps" })).toBeUndefined();
+      });
+    });
+  });
+
+  describe("notes", () => {
+    const note = (name: string, value: unknown = {}) => ({ list: "entries", name, value: value as never });
+
+    it("returns what was written, by list and by name", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await a.note([note("b", { n: 1 }), note("a", [2]), { list: "others", name: "a", value: 3 }]);
+      expect(await b.notes("entries")).toEqual([note("a", [2]), note("b", { n: 1 })]);
+      expect(await b.notes("entries", "b")).toEqual([note("b", { n: 1 })]);
+      expect(await b.notes("entries", "c")).toEqual([]);
+      await b.note([note("b", { n: 2 })]);
+      expect(await a.notes("entries", "b")).toEqual([note("b", { n: 2 })]);
+    });
+
+    it("writes notes that must be absent only if none of them exists", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      expect(await a.note([note("a", 1)], { when: "absent" })).toEqual([]);
+      expect(await b.note([note("b", 2), note("a", 2)], { when: "absent" })).toEqual([note("a", 1)]);
+      expect(await b.notes("entries")).toEqual([note("a", 1)]);
+    });
+
+    it("lets one of two processes write a note that must be absent", async () => {
+      const { open } = machineOf();
+      const stores = [open(), open(), open()];
+      const found = await Promise.all(stores.map((store, i) => store.note([note("a", i)], { when: "absent" })));
+      expect(found.filter((one) => one.length === 0)).toHaveLength(1);
+    });
+
+    it("writes notes that must be present only over existing ones", async () => {
+      const store = machineOf().open();
+      await store.note([note("a", 1)]);
+      await store.note([note("a", 2), note("b", 2)], { when: "present" });
+      expect(await store.notes("entries")).toEqual([note("a", 2)]);
+    });
+
+    it("removes notes", async () => {
+      const { open } = machineOf();
+      const store = open();
+      await store.note([note("a"), note("b")]);
+      await store.forget([note("a"), note("c")]);
+      expect(await open().notes("entries")).toEqual([note("b")]);
+    });
+  });
+
+  describe("requests", () => {
+    it("counts the requests of all processes", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      for (let i = 0; i < 30; i++) await a.requests.reserve(i, 60);
+      for (let i = 0; i < 30; i++) await b.requests.reserve(i, 60);
+      expect(await a.requests.reserve(100, 60)).toMatchObject({ why: { cause: "budget", own: 30, others: 30 } });
+    });
+  });
+
+  it("can be used after it was closed", async () => {
+    const { open } = machineOf();
+    const store = open();
+    await create(store, intent());
+    await store.close();
+    await store.note([{ list: "l", name: "n", value: HOUR_MS }]);
+    expect(await store.notes("l")).toHaveLength(1);
+    expect(await store.count()).toBeGreaterThan(0);
+    await store.close();
+  });
+});
