@@ -16,6 +16,7 @@ export type {
   TurnRequest,
 } from "./account-store.ts";
 export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
+export { entriesOf } from "./earlier-files.ts";
 export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";

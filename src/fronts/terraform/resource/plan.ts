@@ -34,7 +34,7 @@ import {
   recordedAs,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
-import { activeEntry } from "./journal-lookup.ts";
+import { activeEntry } from "./entry-lookup.ts";
 import {
   deferred,
   effectNotices,
@@ -126,9 +126,9 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   // Terraform does not send the tainted object with the plan of its replacement.
   const lost = scope.lostId(kind, name);
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
-  const { note, elsewhere } = await activeEntry(kind, name, scope);
+  const { entry, elsewhere } = await activeEntry(kind, name, scope);
   // The apply finishes what an earlier process began or created under this name, and creates nothing beside it.
-  const known = note !== undefined || elsewhere !== undefined;
+  const known = entry !== undefined || elsewhere !== undefined;
   const observed: Observation = known
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
@@ -152,7 +152,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
-    ...(note ? [willSettle(kind, note)] : []),
+    ...(entry ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
@@ -229,7 +229,7 @@ async function planRecorded(
   const replacement = planReplacement(kind, { prior, config, replacing, diagnostics, session });
   // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
-  await unmarkReleased(kind, recorded.attributes, session.journal);
+  await unmarkReleased(kind, recorded.attributes, session.entries);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {

@@ -27,7 +27,7 @@ describe("a live object that was released", () => {
   const earlier = async (place = "this folder") => {
     const before = fakeScope("hosting_service", { session: { place } });
     await markReleased(before.kind, old, before.front);
-    return { before, later: fakeScope("hosting_service", { session: { journal: before.journal } }) };
+    return { before, later: fakeScope("hosting_service", { session: { entries: before.entries } }) };
   };
 
   it("makes room in the same process, whatever is declared", async () => {
@@ -49,14 +49,14 @@ describe("a live object that was released", () => {
     expect(await isReplaced(later, next)).toBe(false);
     const here = (await earlier()).later;
     expect(await isReplaced(here, next, remote({ ...liveService, id: "1002" }))).toBe(false);
-    await unmarkReleased(here.kind, old.attributes, here.session.journal);
+    await unmarkReleased(here.kind, old.attributes, here.session.entries);
     expect(await isReplaced(here, next)).toBe(false);
   });
 
   it("is recorded where that saves an order: nothing of what the API deletes, and no secret of it, stays on the disk", async () => {
-    const { kind, front, journal } = fakeScope("hosting_webhook");
+    const { kind, front, entries } = fakeScope("hosting_webhook");
     await markReleased(kind, recorded("hosting_webhook.x", { ...liveWebhook, secret: "whsec_1" }), front);
-    expect(await journal.get("hosting_webhook released", "201")).toBeUndefined();
+    expect(await entries.get("hosting_webhook released", "201")).toBeUndefined();
     expect(front.isReleased(kind, { id: "201" }), "in this process it makes room").toBe(true);
   });
 });
@@ -75,7 +75,7 @@ describe("a create that was planned in the place of an object", () => {
     expect(await isReplaced({ kind, front }, { reference: "second" }, remote({ ...liveService, id: "1002" }))).toBe(
       false,
     );
-    await dropReplacing(kind, "second", session.journal);
+    await dropReplacing(kind, "second", session.entries);
     expect(await isReplaced({ kind, front }, { reference: "second" })).toBe(false);
   });
 
@@ -87,7 +87,7 @@ describe("a create that was planned in the place of an object", () => {
     ["in another workspace", { place: "elsewhere" }],
   ])("is not believed %s", async (_, other) => {
     const { session } = await planned();
-    const later = fakeScope("hosting_service", { session: { journal: session.journal, ...other } });
+    const later = fakeScope("hosting_service", { session: { entries: session.entries, ...other } });
     expect(await isReplaced(later, { reference: "second" })).toBe(false);
   });
 
