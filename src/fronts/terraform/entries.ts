@@ -68,7 +68,9 @@ export class Entries {
     const note = { list: this.#listOf(type), name };
     this.#own.delete(keyOf(note));
     await this.#unwritten.forget([note]);
-    await this.#options.store.forget([note]).catch((error: unknown) => this.#warn("read", error));
+    // Each plan asks for the removal of entries that most often do not exist: no reason to write.
+    if ((await this.#stored(note.list, name)).length === 0) return;
+    await this.#options.store.forget([note]).catch((error: unknown) => this.#warn("write", error));
   }
 
   /** Marks the entries that this process wrote: Terraform has received every answer and has gone on. */
@@ -78,14 +80,17 @@ export class Entries {
     if (notes.length === 0) return;
     await this.#options.store
       .note(notes as unknown as Note[], { when: "present" })
-      .catch((error: unknown) => this.#warn("read", error));
+      .catch((error: unknown) => this.#warn("write", error));
   }
 
   async #read(type: string, name?: string): Promise<ReadonlyMap<string, Entry>> {
     const list = this.#listOf(type);
-    const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
-    const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
+    const notes = [...(await this.#stored(list, name)), ...(await this.#unwritten.notes(list, name))];
     return new Map(notes.map((note) => [note.name, entryIn(note)]));
+  }
+
+  #stored(list: string, name?: string): Promise<readonly Note[]> {
+    return this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error) ?? []);
   }
 
   async #write(type: string, name: string, entry: Entry, when?: "absent"): Promise<Entry | undefined> {
