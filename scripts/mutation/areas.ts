@@ -6,7 +6,7 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ["src/core/lifecycle/*.ts"],
   guards: ["src/core/engine/{guards,identity}.ts"],
   "order-gate": ["src/core/engine/order-gate.ts"],
-  apply: ["src/core/engine/{apply,records,dependencies}.ts"],
+  apply: ["src/core/engine/{apply-plan,run-records,dependencies}.ts"],
   limiter: ["src/core/api/limiter.ts"],
   retry: ["src/core/api/retry.ts"],
   answers: ["src/core/api/classify.ts"],

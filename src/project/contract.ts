@@ -1,7 +1,7 @@
 /** What `contract` does: holds what hostform assumes against a real server, without a declaration. */
 import { checkContract, type Vocabulary } from "../contract/index.ts";
-import { ledgerFor } from "../core/api/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
+import { openStore } from "../core/api/open-store.ts";
 import { Prober } from "../core/api/probe.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
@@ -42,11 +42,11 @@ export function checkServer(
 ): ReturnType<typeof checkContract> {
   return interruptible(host, async (signal) => {
     const { env, insecureHttp, budgetShare = budgetShareIn(env) } = source;
-    const ledger = ledgerFor({ baseUrl, token, env, onWarning: (warning) => log.warn([warning]) });
+    const store = openStore({ baseUrl, token, env, onWarning: (warning) => log.warn([warning]) });
     const prober = new Prober({
       baseUrl,
       token,
-      ledger,
+      ledger: store.requests,
       clock: host.clock,
       env,
       insecureHttp,
@@ -71,7 +71,7 @@ export function checkServer(
       throw error;
     } finally {
       await prober.close();
-      ledger.close?.();
+      await store.close();
     }
   });
 }

@@ -4,14 +4,15 @@
  */
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
-import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
-import { HostingClient, ledgerFor } from "../core/api/index.ts";
+import { HostingClient } from "../core/api/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
+import { openStore } from "../core/api/open-store.ts";
 import { accountDigest, readToken } from "../core/api/token.ts";
 import type { ReadData } from "../core/engine/index.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { Account, signOnRefused } from "../core/lifecycle/index.ts";
+import type { AccountStore } from "../core/local/index.ts";
 import {
   amended,
   type Clock,
@@ -40,8 +41,7 @@ export interface Provider {
 
 /** What the processes of this machine share of a token, for as long as this process lives. */
 interface Shared {
-  readonly ledger: ReturnType<typeof ledgerFor>;
-  readonly turns: CreateTurns | undefined;
+  readonly store: AccountStore;
   /** Codes of the warnings of the API's answers that were reported. */
   readonly reported: Set<string>;
 }
@@ -100,7 +100,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.turns);
+    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.store);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -145,10 +145,7 @@ export class Providers {
   async close(): Promise<void> {
     this.#parts.log.warn(this.takeWarnings());
     await Promise.all([...this.#clients.keys()].map((client) => client.close()));
-    for (const { ledger, turns } of this.#clients.values()) {
-      ledger.close?.();
-      turns?.close();
-    }
+    await Promise.all([...this.#clients.values()].map(({ store }) => store.close()));
   }
 
   #config(alias: string): ProviderConfig {
@@ -195,7 +192,7 @@ export class Providers {
       insecureHttp: source.insecureHttp,
       requestsPerMinute: config.requestsPerMinute,
       budgetShare: source.budgetShare ?? budgetShareIn(source.env),
-      ledger: shared.ledger,
+      ledger: shared.store.requests,
       stop: this.#ends.stop,
       signal: this.#ends.now,
       onConnecting: (step) => log.connecting(step),
@@ -216,10 +213,10 @@ export class Providers {
     const known = sharedBy.get(host) ?? new Map<string, Shared>();
     sharedBy.set(host, known);
     const key = JSON.stringify([baseUrl, token]);
-    const at = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
+    const { env } = source;
+    const onWarning = (warning: Diagnostic) => log.warn([warning]);
     const shared = known.get(key) ?? {
-      ledger: ledgerFor(at),
-      turns: createTurnsFor({ ...at, clock: host.clock }),
+      store: openStore({ baseUrl, token, env, clock: host.clock, onWarning }),
       reported: new Set<string>(),
     };
     known.set(key, shared);

@@ -204,7 +204,7 @@ describe("the core", () => {
    * YAML, Terraform's schema shows its `hcl`. It has commands and snippets of both; a remedy is never made of it.
    */
   const DOCUMENTATION =
-    /^core\/kinds\/(?:attribute|common|.*text|provider-settings|secret-output|domain|webhook|.*\/index)\.ts$/;
+    /^core\/kinds\/(?:attribute|common|.*description|provider-settings|secret-output|domain|webhook|.*\/index)\.ts$/;
   /** Texts that are hashed or derived from, and are read by nobody. */
   const READ_BY_NOBODY = /`hostform (?:account|journal)|"hostform state key"/;
 

@@ -1,7 +1,8 @@
 /** One change as the lifecycle applies it, in a run that records in memory. */
-import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/core/api/index.ts";
+import type { Reader, Writer } from "../../src/core/api/index.ts";
 import type { Kind } from "../../src/core/kinds/kind.ts";
-import { Account, type Applied, type ApplyContext, applyChange } from "../../src/core/lifecycle/index.ts";
+import { Account, type Applied, type ApplyContext, applyChange, Fate } from "../../src/core/lifecycle/index.ts";
+import { type AccountStore, type IntentQuery, MemoryStore } from "../../src/core/local/index.ts";
 import {
   type Change,
   HostformError,
@@ -35,32 +36,58 @@ export function changeOf(type: string, config: JsonObject, over: Partial<Change>
 
 /** An account, on a machine on which another run has just asked for the same thing. */
 export function accountElsewhere(outcome: "made" | "unknown"): Account {
-  const turn: CreateTurn = {
-    others: () => ({ changed: false, unknownAt: undefined }),
-    earlier: () => ({ at: START, outcome, isOwn: false, isNew: false }),
-    alikeAt: () => undefined,
-    begin: () => undefined,
-    end: () => undefined,
-  };
-  const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
-  return new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns);
+  const state = outcome === "made" ? "answered" : "unknown";
+  const store = Object.assign(new MemoryStore(), {
+    count: async () => 1,
+    newest: async ({ thing }: IntentQuery) =>
+      thing === undefined ? undefined : { serial: 1, at: START, state, isOwn: false },
+  });
+  return new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, store as AccountStore);
 }
 
+type Parts = Pick<ApplyContext, "account" | "writer" | "parentKind">;
+
+/** Members of the groups of a context, beside each other. */
+export type Context = Partial<
+  Parts & ApplyContext["run"] & ApplyContext["records"] & ApplyContext["watch"] & NonNullable<ApplyContext["secrets"]>
+>;
+
 /** A run of the project `acme`. It does not wait; what it records is kept, in order, as it was at that moment. */
-export function fakeRun(account: Account, writer: Writer, over: Partial<ApplyContext> = {}) {
+export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
   const records: (ResourceState | "dropped")[] = [];
+  const {
+    account = own,
+    writer = sender,
+    project = "acme",
+    stop,
+    owner,
+    adoptsOrders,
+    pause = async () => undefined,
+    ...more
+  } = over;
+  const { wait = async () => undefined, confirm, outputs, read, parentKind, ...recorded } = more;
   const context: ApplyContext = {
     account,
     writer,
-    project: "acme",
-    pause: async () => undefined,
-    save: async (resource) => void records.push(structuredClone(resource)),
-    drop: async () => void records.push("dropped"),
-    wait: async () => undefined,
-    ...over,
+    parentKind,
+    fate: new Fate(),
+    run: { project, pause, ...given({ stop, owner, adoptsOrders }) },
+    records: {
+      save: async (resource) => void records.push(structuredClone(resource)),
+      drop: async () => void records.push("dropped"),
+      ...recorded,
+    },
+    watch: { wait, ...given({ confirm }) },
+    secrets: given({ outputs, read }),
   };
   return { context, records };
 }
+
+/** The members that have a value. */
+const given = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 
 /** Applies a change with what it declares. @returns what it came to; the error when it failed and says why. */
 export async function outcomeOf(kind: Kind, change: Change, context: ApplyContext): Promise<Applied | HostformError> {

@@ -3,17 +3,17 @@
  * something, and says how many it got. `FILE hold` says `holding` once it is in the middle of a change, and stays there.
  * `FILE WHO NOW LIMIT for-ever` books without end, at ever later times, and says each hundredth.
  */
-import { SharedLedger } from "../../src/core/api/shared-ledger.ts";
-import { openDatabase } from "../../src/core/local/index.ts";
+import { openDatabase, SqliteStore } from "../../src/core/local/index.ts";
+import { systemClock } from "../../src/core/model/index.ts";
 
 const [file = "", who = "", now = "", limit = "", count = ""] = process.argv.slice(2);
 const say = (word: string | number) => process.stdout.write(`${word}\n`);
-const ledger = new SharedLedger(() => file, who);
+const ledger = new SqliteStore(() => file, { account: "a", clock: systemClock }).requests;
 
 if (who === "hold") {
   const database = openDatabase(file);
   // Written to the file before its end, so that it has to be taken back.
-  database.exec("PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; BEGIN IMMEDIATE");
+  database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE");
   database.exec("UPDATE events SET event = 'half of it'; CREATE TABLE filler (text)");
   for (let i = 0; i < 200; i++) database.exec(`INSERT INTO filler VALUES ('${"x".repeat(3_000)}')`);
   say("holding");

@@ -2,7 +2,8 @@
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Ledger, MemoryLedger } from "../../src/core/api/index.ts";
-import { SharedLedger } from "../../src/core/api/shared-ledger.ts";
+import { SqliteStore } from "../../src/core/local/index.ts";
+import { systemClock } from "../../src/core/model/index.ts";
 import { temporaryFolder } from "./folder.ts";
 
 /** Gives each process that uses the token its ledger. */
@@ -20,11 +21,11 @@ export const LEDGERS: readonly (readonly [name: string, newToken: () => Token])[
   [
     "on disk",
     () => {
-      const file = path.join(temporaryFolder(), "token.requests");
-      return (who) => {
-        const ledger = new SharedLedger(() => file, who, undefined, { soonMs: 0 });
-        onTestFinished(() => ledger.close());
-        return ledger;
+      const file = path.join(temporaryFolder(), "origin.store");
+      return (process) => {
+        const store = new SqliteStore(() => file, { account: "a", process, clock: systemClock, soonMs: 0 });
+        onTestFinished(() => store.close());
+        return store.requests;
       };
     },
   ],

@@ -171,7 +171,7 @@ export function fakeWriter(
   return {
     sent,
     perform: async <E extends MutationName>(mutation: Mutation<E>, { onLeave = () => {} }: CallOptions = {}) => {
-      onLeave();
+      await onLeave();
       sent.push(mutation);
       return (await answer(mutation, sent.length, onLeave)) as never;
     },

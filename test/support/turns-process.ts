@@ -1,53 +1,54 @@
 /**
- * A process that makes creates in turns with others, over `FILE`. It does what each line of its input says, and answers with
- * a line: `enter` takes the turn, `others COUNT` and `earlier THING COUNT` ask, `begin THING AT`, `end OUTCOME` and `leave` go on.
- * `count` prints the count. It says `waiting` when it has to wait for the turn.
+ * A process that creates in turns with others, over `FILE`. It does what each line of its input says, and answers with a line:
+ * `enter` takes the turn, `newest JSON` asks, `leave ID THING AT`, `answer`, `unsent` and `end` go on. `count` prints the count.
+ * It prints `waiting` when it has to wait for the turn.
  */
 import { createInterface } from "node:readline";
-import { type CreateTurn, SharedCreateTurns } from "../../src/core/api/create-turns.ts";
+import { type Intent, SqliteStore, type Turn } from "../../src/core/local/index.ts";
 import { systemClock } from "../../src/core/model/index.ts";
 
-const [file = "", owner = ""] = process.argv.slice(2);
-const say = (words: unknown) => process.stdout.write(`${JSON.stringify(words)}\n`);
+const [file = "", place = ""] = process.argv.slice(2);
+const print = (words: unknown) => process.stdout.write(`${JSON.stringify(words)}\n`);
 
-const turns = new SharedCreateTurns(file, {
+const store = new SqliteStore(() => file, {
+  account: "a",
   clock: {
     now: systemClock.now,
     sleep: (ms, signal) => {
-      say("waiting");
+      print("waiting");
       return systemClock.sleep(ms, signal);
     },
   },
-  onAlone: (reason) => say(String(reason)),
+  earlier: { requests: `${file}.r`, creates: `${file}.c`, journal: `${file}.j` },
+  onCreatingAlone: (reason) => print(String(reason)),
 });
 
-let turn: CreateTurn | undefined;
-let leave = () => {};
+let turn: Turn | undefined;
+let intent: Intent = { id: "", thing: "", place, at: 0 };
+let end = () => {};
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [word = "", one = "", two = ""] = line.split(" ");
-  if (word === "count") say(turns.count());
+  const [word = "", id = "", thing = "", at = ""] = line.split(" ");
+  if (word === "count") print(await store.count());
   if (word === "enter") {
-    void turns.run(async (mine) => {
+    const entered = async (mine: Turn) => {
       turn = mine;
-      say("entered");
+      print("entered");
       await new Promise<void>((resolve) => {
-        leave = resolve;
+        end = resolve;
       });
-    });
+    };
+    void store.withTurn({ project: "acme", place }, entered).then(() => print("ended"));
   }
-  if (word === "others") say(turn?.others(Number(one), owner));
-  if (word === "earlier") say(turn?.earlier({ thing: one, owner }, Number(two)) ?? null);
-  if (word === "begin") {
-    turn?.begin({ thing: one, owner }, Number(two));
-    say("begun");
+  if (word === "newest") print((await store.newest(JSON.parse(id))) ?? null);
+  if (word === "leave" && turn !== undefined) {
+    intent = { id, thing, place, at: Number(at) };
+    await store.leave(turn, intent);
+    print("left");
   }
-  if (word === "end") {
-    turn?.end(one as "made" | "nothing");
-    say("ended");
+  if (word === "answer" || word === "unsent") {
+    await store[word](intent);
+    print(word);
   }
-  if (word === "leave") {
-    leave();
-    say("left");
-  }
+  if (word === "end") end();
 }

@@ -1,6 +1,6 @@
 /** Addresses: the base URL of the API, where credentials may go, and those that come from the server. */
 import { type Diagnostic, fail, warningOf } from "../model/index.ts";
-import { FailedAttempt } from "./errors.ts";
+import { FailedAttempt } from "./failed-attempt.ts";
 
 const FIX = "Set the address that the host gives, such as https://api.example.com; /api/v1 may be left out.";
 

@@ -10,7 +10,7 @@ import {
   type RecordEndpoint,
   type RecordOf,
 } from "./endpoints.ts";
-import { accepted, describeShape, malformed } from "./errors.ts";
+import { accepted, describeShape, malformed } from "./failed-attempt.ts";
 import { decoders, type InvoiceRecord, type ServiceRecord, type WebhookRecord } from "./records.ts";
 
 /** §4: the answer of an order, wherever the server put the invoice. */

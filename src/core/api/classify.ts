@@ -1,8 +1,8 @@
 /** What an answer other than 2xx means (§7, and its silence about 401, 404 and 5xx). */
 import { type Clock, type Code, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
-import { FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
+import { FailedAttempt, PROXY_AUTHENTICATION } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS, minuteOf, rateHints, waitWords } from "./limiter.ts";
 import type { Redact } from "./token.ts";
 

@@ -7,7 +7,6 @@ import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
 import { findText } from "./decoder.ts";
 import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
-import { describeShape, malformed, unprovenList } from "./errors.ts";
 import {
   type ApiAnswer,
   anyOf,
@@ -16,6 +15,7 @@ import {
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
+import { describeShape, malformed, unprovenList } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import type { ReadOptions } from "./list-reading.ts";
 import { createListing, type Listing } from "./listing.ts";

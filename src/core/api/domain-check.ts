@@ -1,7 +1,7 @@
 import { ApiError, domainProblem, foldedDomain, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
-import { refuseArgument } from "./errors.ts";
 import type { RequestParts } from "./exchange.ts";
+import { refuseArgument } from "./failed-attempt.ts";
 
 export interface DomainAvailability {
   readonly domain: string;

@@ -1,7 +1,7 @@
 import { isObject } from "../model/index.ts";
 import { type ApiRecord, type Decoder, type Fields, readRecord, snakeNames } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
-import { describeShape, malformed } from "./errors.ts";
+import { describeShape, malformed } from "./failed-attempt.ts";
 
 /** One page of a listing, taken out of whatever envelope the server uses, with what the server says about it. */
 export interface ListPage {

@@ -1,7 +1,7 @@
 /** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
 import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
-import { refuseArgument } from "./errors.ts";
+import { refuseArgument } from "./failed-attempt.ts";
 
 /** What a caller may set about one call. */
 export interface CallOptions {
@@ -16,8 +16,11 @@ export interface CallOptions {
    * then the host may have forgotten the key, and would order a second time. Default: 5,000.
    */
   readonly repeatWithinMs?: number | undefined;
-  /** Called each time the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. */
-  readonly onLeave?: (() => void) | undefined;
+  /**
+   * Called each time before the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. If
+   * it rejects, the request does not leave.
+   */
+  readonly onLeave?: (() => void | Promise<void>) | undefined;
 }
 
 /** What a request is made from. */

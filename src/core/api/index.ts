@@ -12,7 +12,6 @@ export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
 export { HostingClient, type ListOptions, type Reader, type Writer } from "./client.ts";
-export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export type { ApiRecord } from "./decoder.ts";
 export type { DomainAvailability } from "./domain-check.ts";
 export {
@@ -29,6 +28,6 @@ export type { CallOptions, HttpDispatcher } from "./exchange.ts";
 export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
+export { ledgerFor, type StoreOptions as LedgerOptions } from "./open-store.ts";
 export type * from "./records.ts";
-export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

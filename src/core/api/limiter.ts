@@ -1,10 +1,18 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
 import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
 import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
-import { budgetShare, type Clock, type EnvVars, fail, type RequestBudget } from "../model/index.ts";
+import {
+  ApiError,
+  budgetShare,
+  type Clock,
+  type EnvVars,
+  fail,
+  HostformError,
+  type RequestBudget,
+} from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { cancelled, FailedAttempt, tooLate } from "./failed-attempt.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
@@ -229,13 +237,15 @@ export function limit(
       if (!(error instanceof PauseTooLong)) throw error;
       throw paused(request, error, clock.now());
     }
-    const sentAt = clock.now();
-    // The wait for the turn counts, and so do the pauses between attempts.
-    if (request.notAfter !== undefined && sentAt > request.notAfter) {
+    try {
+      checkLeaving(request, clock.now());
+      await request.onLeave?.();
+      checkLeaving(request, clock.now());
+    } catch (error) {
       limiter.answered();
-      throw tooLate(request.endpoint);
+      throw error instanceof HostformError && !(error instanceof ApiError) ? notLeft(request, error) : error;
     }
-    request.onLeave?.();
+    const sentAt = clock.now();
     try {
       const reply = await next({ ...request, ...turn });
       // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
@@ -246,6 +256,18 @@ export function limit(
       limiter.answered();
     }
   };
+}
+
+/** @throws FailedAttempt if the request must no longer leave. The wait for the turn counts, and so do the pauses between attempts. */
+function checkLeaving(request: ApiRequest, now: number): void {
+  if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
+  if (request.notAfter !== undefined && now > request.notAfter) throw tooLate(request.endpoint);
+}
+
+/** A request whose leaving could not be recorded. */
+function notLeft({ endpoint }: ApiRequest, { diagnostics: [why], message }: HostformError): FailedAttempt {
+  const { code = "internal", summary = message, detail, remedies = [] } = why ?? {};
+  return new FailedAttempt(endpoint, { code, summary, reached: "no", remedies, ...(detail && { detail }) });
 }
 
 /** A request that was not sent, because the host refused one with this token and asked for a long pause. */

@@ -4,8 +4,8 @@ import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
 import { isPromised, type ListPage, nextOf, nextSigns, promisedBy, readItem, readPage } from "./envelope.ts";
-import { broken, endless, type FailedAttempt, half } from "./errors.ts";
 import type { ApiAnswer } from "./exchange.ts";
+import { broken, endless, type FailedAttempt, half } from "./failed-attempt.ts";
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 

@@ -2,7 +2,7 @@
 
 import type { ApiRecord } from "./decoder.ts";
 import type { RecordEndpoint, RecordOf } from "./endpoints.ts";
-import { broken, noList } from "./errors.ts";
+import { broken, noList } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import { type ListingOptions, type Mode, Reading, type ReadOptions, rowOf } from "./list-reading.ts";
 

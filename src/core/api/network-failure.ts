@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { PeerCertificate } from "node:tls";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
-import { PROXY_AUTHENTICATION } from "./errors.ts";
+import { PROXY_AUTHENTICATION } from "./failed-attempt.ts";
 import type { HttpProxy, Peer } from "./proxy.ts";
 
 /** A failure below HTTP, with its meaning for the request. */

@@ -4,8 +4,8 @@ import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
-import { describeShape, FailedAttempt, inconclusive, malformed } from "./errors.ts";
 import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, parseJson } from "./exchange.ts";
+import { describeShape, FailedAttempt, inconclusive, malformed } from "./failed-attempt.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
 

@@ -1,7 +1,6 @@
 import type { ApiError } from "../model/index.ts";
 import { buildChain, type ClientOptions, lazySend, type RequestEvent, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
-import { FailedAttempt, refuseArgument } from "./errors.ts";
 import {
   type ApiAnswer,
   type ApiReply,
@@ -10,6 +9,7 @@ import {
   parseJson,
   type RequestParts,
 } from "./exchange.ts";
+import { FailedAttempt, refuseArgument } from "./failed-attempt.ts";
 import { parseResponse } from "./parse-response.ts";
 import { tokenForms } from "./token.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
-import { cancelled, FailedAttempt, keyTooOld } from "./errors.ts";
 import { type ApiAnswer, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { cancelled, FailedAttempt, keyTooOld } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
 export interface RetryOptions {
@@ -59,9 +59,9 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     let { notAfter } = request;
     for (let attempt = 1; ; attempt++) {
       let leftAt = clock.now();
-      const onLeave = () => {
+      const onLeave = async () => {
+        await request.onLeave?.();
         leftAt = clock.now();
-        request.onLeave?.();
       };
       try {
         return await next({ ...request, attempt, notAfter, onLeave });

@@ -4,7 +4,6 @@ import { Agent, type Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
 import { type ConnectorOptions, connectorTo } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { cancelled, FailedAttempt } from "./errors.ts";
 import {
   type ApiReply,
   type ApiRequest,
@@ -13,6 +12,7 @@ import {
   type Cut,
   type HttpDispatcher,
 } from "./exchange.ts";
+import { cancelled, FailedAttempt } from "./failed-attempt.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
 import { routeTo, type Variables } from "./proxy.ts";
 

@@ -12,8 +12,8 @@ import {
   thingKey,
 } from "../lifecycle/index.ts";
 import { type Change, type Diagnostic, errorOf, type ResourceState, type State } from "../model/index.ts";
-import { kindOf } from "./evaluate.ts";
 import type { Listing } from "./observe.ts";
+import { kindOf } from "./resolve-config.ts";
 
 /** The object of a recorded resource. */
 export function objectIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {

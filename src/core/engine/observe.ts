@@ -23,7 +23,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData } from "./data.ts";
-import { kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
+import { kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /** What the accounts show of everything that is declared or recorded. */
 export interface Observed {

@@ -1,10 +1,8 @@
 // What an apply may order and spend: each order passes the gate, and its invoice is counted.
-import type { Writer } from "../api/index.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type Account, plannedValues } from "../lifecycle/index.ts";
 import {
   type Allowance,
-  ApiError,
   type Change,
   type Diagnostic,
   errorOf,
@@ -35,10 +33,12 @@ interface OrderGateOptions {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
 }
 
-/** An account, with what can change it. */
-interface Access {
-  readonly account: Account;
-  readonly writer: Writer;
+/** An order that the limits admit. Without a call of one of the two it counts as planned. */
+interface AdmittedOrder {
+  /** Counts the invoice of the answer. */
+  answered(answer: unknown): void;
+  /** The order was certainly not placed. */
+  withdrawn(): void;
 }
 
 /**
@@ -72,20 +72,21 @@ export class OrderGate {
   }
 
   /**
-   * Carries out a change with a writer that sees to it that its order, if it is one, is counted.
+   * Lets an order leave, and counts it. @returns undefined if the change is no order.
    * @throws HostformError `apply.price`, `guard.orders` or `guard.spend`: nothing was ordered.
    */
-  async pass<T>(kind: Kind, change: Change, through: Access, carryOut: (access: Access) => Promise<T>): Promise<T> {
+  async admit(kind: Kind, change: Change, account: Account): Promise<AdmittedOrder | undefined> {
     const order = this.#orders.get(change.address);
-    if (order === undefined) return carryOut(through);
-    const { account } = through;
+    if (order === undefined) return undefined;
     await this.#confirmPrice(kind, change, account);
-    const watched = new WatchedWriter(through.writer, this.#spending.admit(order), account.settings.moneyScale);
-    try {
-      return await carryOut({ account, writer: watched });
-    } finally {
-      watched.end();
-    }
+    const { invoiced, withdrawn } = this.#spending.admit(order);
+    return {
+      withdrawn,
+      answered: (answer) => {
+        const { total, currency } = invoiceIn(answer, account.settings.moneyScale);
+        invoiced(total, currency);
+      },
+    };
   }
 
   /** Prices are pinned in the plan; the list is read once more for each provider before anything of it is ordered. */
@@ -108,42 +109,6 @@ export class OrderGate {
     if (list !== null && billed !== null)
       return `list price ${this.#amounts.text(list, currency)}, billed ${this.#amounts.text(billed, currency)}`;
     return most === null ? "no price" : `at most ${this.#amounts.text(most, currency)}`;
-  }
-}
-
-/** Sends what it is given, and reports to the account of the run what became of the order: the first request that is answered. */
-class WatchedWriter implements Writer {
-  readonly #writer: Writer;
-  readonly #admission: Admission;
-  /** Scale of the provider's amounts. */
-  readonly #scale: number | undefined;
-  #fate: "unsent" | "open" | "answered" = "unsent";
-
-  constructor(writer: Writer, admission: Admission, scale: number | undefined) {
-    this.#writer = writer;
-    this.#admission = admission;
-    this.#scale = scale;
-  }
-
-  perform: Writer["perform"] = async (mutation, options) => {
-    if (this.#fate === "answered") return this.#writer.perform(mutation, options);
-    const before = this.#fate;
-    this.#fate = "open";
-    try {
-      const answer = await this.#writer.perform(mutation, options);
-      this.#fate = "answered";
-      const { total, currency } = invoiceIn(answer, this.#scale);
-      this.#admission.invoiced(total, currency);
-      return answer;
-    } catch (error) {
-      if (error instanceof ApiError && error.reached !== "maybe") this.#fate = before;
-      throw error;
-    }
-  };
-
-  /** Nothing more is sent. What left without an answer counts as made. */
-  end(): void {
-    if (this.#fate === "unsent") this.#admission.withdrawn();
   }
 }
 

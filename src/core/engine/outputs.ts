@@ -20,7 +20,7 @@ import {
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
-import type { Recorder } from "./records.ts";
+import type { Recorder } from "./run-records.ts";
 
 type Outputs = ReadonlyMap<string, OutputState>;
 

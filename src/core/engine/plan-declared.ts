@@ -31,12 +31,12 @@ import {
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts, Applying } from "./estimate.ts";
-import { declaredAttributes, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
 import { type OwnerOf, siblingsOf } from "./identity.ts";
-import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./lifecycle.ts";
+import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./meta-arguments.ts";
 import type { Move } from "./moves.ts";
 import type { Observed } from "./observe.ts";
+import { declaredAttributes, kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /** Everything that a plan is a function of. */
 export interface PlanOptions {

@@ -9,11 +9,11 @@ import {
   type RefreshMode,
   type RequestBudget,
 } from "../model/index.ts";
+import { plan } from "./assemble-plan.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts } from "./estimate.ts";
 import { type Accounts, type ListingName, type Observed, type ObserveOptions, observe } from "./observe.ts";
-import { plan } from "./plan.ts";
 import type { PlanOptions } from "./plan-declared.ts";
 
 /** What is read of an account, beside what a plan must read in any case. */

@@ -3,22 +3,6 @@ import { set } from "./equality.ts";
 import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./number.ts";
 import { attempt, guarded, Refusal, replacingErrors } from "./refusal.ts";
 import {
-  attributesOf,
-  attributeType,
-  elementType,
-  isPrimitive,
-  isSequence,
-  optionalOf,
-  partsOf,
-  replaceAny,
-  sameType,
-  shapeOf,
-  tupleTypes,
-  typeName,
-  unifyBy,
-  withoutOptional,
-} from "./types.ts";
-import {
   bare,
   bool,
   elementsOf,
@@ -36,7 +20,23 @@ import {
   text,
   tuple,
   unknown,
-} from "./value.ts";
+} from "./typed-value.ts";
+import {
+  attributesOf,
+  attributeType,
+  elementType,
+  isPrimitive,
+  isSequence,
+  optionalOf,
+  partsOf,
+  replaceAny,
+  sameType,
+  shapeOf,
+  tupleTypes,
+  typeName,
+  unifyBy,
+  withoutOptional,
+} from "./types.ts";
 
 // Converts values to other types, as Terraform's `cty` does, and to and from plain JSON.
 

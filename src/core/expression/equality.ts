@@ -1,5 +1,4 @@
 import { compare, type Decimal, generalText } from "./number.ts";
-import { conforms, hasAny, sameType, shapeOf } from "./types.ts";
 import {
   compareText,
   elementsOf,
@@ -9,7 +8,8 @@ import {
   type Type,
   type Typed,
   withoutSecrets,
-} from "./value.ts";
+} from "./typed-value.ts";
+import { conforms, hasAny, sameType, shapeOf } from "./types.ts";
 
 // Equality of values, and the sets that depend on it: unique values in Terraform's order.
 

@@ -1,12 +1,11 @@
 import { didYouMean, ExpressionError } from "../model/index.ts";
-import { ErrorCollector, EvalContext } from "./context.ts";
 import { uniform } from "./conversion.ts";
+import { ErrorCollector, EvalContext } from "./eval-context.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
 import { type Decimal, isWhole, toIndex } from "./number.ts";
 import { binary, conditional, joinOf, keyOf, objectOf, templateOf, unary } from "./operators.ts";
 import { attempt, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
-import { attributeType, elementType, isPrimitive, isSequence, shapeOf, tupleTypes, typeName } from "./types.ts";
 import {
   bool,
   elementsOf,
@@ -26,7 +25,8 @@ import {
   tuple,
   unknown,
   whole,
-} from "./value.ts";
+} from "./typed-value.ts";
+import { attributeType, elementType, isPrimitive, isSequence, shapeOf, tupleTypes, typeName } from "./types.ts";
 
 // Evaluates the syntax tree: each node by its kind, function calls, attributes, indexes, splats and `for`.
 

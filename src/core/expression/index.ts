@@ -9,7 +9,6 @@ export { evaluate } from "./evaluate.ts";
 export { compileJson, isTemplate, parseExpression, parseTemplate, parseType } from "./parse.ts";
 export { attempt, placed, Refusal } from "./refusal.ts";
 export { callIn, type Expression, type PlacedTraversal, traversalsOf } from "./syntax.ts";
-export { jsonOfType, typeOfAttribute, typeOfJson } from "./types.ts";
 export {
   compareText,
   isSecret,
@@ -21,4 +20,5 @@ export {
   type Type,
   type Typed,
   tuple,
-} from "./value.ts";
+} from "./typed-value.ts";
+export { jsonOfType, typeOfAttribute, typeOfJson } from "./types.ts";

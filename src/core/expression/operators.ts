@@ -1,10 +1,9 @@
-import type { EvalContext } from "./context.ts";
 import { unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
+import type { EvalContext } from "./eval-context.ts";
 import { add, compare, type Decimal, divide, dividesEvenly, multiply, negate, remainder, subtract } from "./number.ts";
 import { Refusal } from "./refusal.ts";
 import type { Expression, NodeOf, Operator } from "./syntax.ts";
-import { typeName } from "./types.ts";
 import {
   bare,
   bool,
@@ -19,7 +18,8 @@ import {
   type Typed,
   text,
   unknown,
-} from "./value.ts";
+} from "./typed-value.ts";
+import { typeName } from "./types.ts";
 
 // Evaluates operators, conditions, objects and templates.
 

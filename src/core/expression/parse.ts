@@ -6,7 +6,7 @@ import { Parser } from "./parser.ts";
 import { attempt, caughtNumber, caughtToken, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
-import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./value.ts";
+import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./typed-value.ts";
 
 // Parses expressions, strings with expressions in them, JSON values with such strings, and types.
 

@@ -4,7 +4,7 @@ import { type Decimal, parseNumber, toIndex } from "./number.ts";
 import { caughtNumber, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
-import { bool, nullOf, number, type TraversalStep, text } from "./value.ts";
+import { bool, nullOf, number, type TraversalStep, text } from "./typed-value.ts";
 
 // Parses the native syntax by recursive descent: operators, operands with steps, lists, objects, calls, `for`.
 

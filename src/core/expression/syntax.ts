@@ -1,5 +1,5 @@
 import type { AttributePath } from "../model/index.ts";
-import type { Traversal, TraversalStep, Typed } from "./value.ts";
+import type { Traversal, TraversalStep, Typed } from "./typed-value.ts";
 
 // The syntax tree of expressions, and queries on it that need no evaluation.
 

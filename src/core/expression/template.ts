@@ -2,7 +2,7 @@ import { ExpressionError } from "../model/index.ts";
 import type { Reader } from "./lexer.ts";
 import { caughtToken } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
-import { text } from "./value.ts";
+import { text } from "./typed-value.ts";
 
 // Parses strings with `${}` and `%{}` into parts, then builds a tree of them.
 

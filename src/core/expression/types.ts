@@ -1,5 +1,5 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
-import type { Type, Typed } from "./value.ts";
+import type { Type, Typed } from "./typed-value.ts";
 
 // Terraform's types: their parts, their notation, and the common type of several.
 

@@ -1,13 +1,6 @@
-import type {
-  ApiRecord,
-  CreateTurn,
-  CreateTurns,
-  InvoiceRecord,
-  ListReading,
-  PlanRecord,
-  Reader,
-} from "../api/index.ts";
+import type { ApiRecord, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
+import type { AccountStore, Turn } from "../local/index.ts";
 import { type ApiError, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
 
 /** §8: rows of a page. */
@@ -75,17 +68,17 @@ export class Account {
   #plansAt: number | undefined;
   #planPages = 1;
   #invoices: Promise<InvoiceRecord[]> | undefined;
-  /** How creates of this token are made in turns with other processes of this machine; absent: they are not. */
-  readonly turns: CreateTurns | undefined;
+  /** What the processes of this machine share about the account. Absent: creates take no turns. */
+  readonly store: AccountStore | undefined;
   /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
-  readonly countAtStart: number;
+  readonly countAtStart: Promise<number>;
   /** The count that all lists are at least as new as. */
-  #counted: number;
+  #counted: Promise<number>;
 
-  constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, turns?: CreateTurns) {
+  constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
     this.#context = { client, settings, signal };
-    this.turns = turns;
-    this.countAtStart = turns?.count() ?? 0;
+    this.store = store;
+    this.countAtStart = store?.count() ?? Promise.resolve(0);
     this.#counted = this.countAtStart;
   }
 
@@ -200,18 +193,22 @@ export class Account {
       this.#pages.set(key, pages);
     };
     const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
-    const listing = collect(kind, { ...this.#context, whole, onRead, onNoList }, parent);
+    const reading = { ...this.#context, whole, onRead, onNoList };
+    // What others create after the count makes the list outdated.
+    const listing = this.#counted.then(() => collect(kind, reading, parent));
     return listing;
   }
 
   /**
    * Lists that were read before another process of this machine made something are read again when they are needed.
    * To be called when what other processes sent has arrived.
+   * @returns true if they were.
    */
-  catchUp(turn: CreateTurn): void {
-    if (!turn.others(this.#counted, "").changed) return;
+  async catchUp(turn: Turn): Promise<boolean> {
+    if (!turn.isNewerThan(await this.#counted)) return false;
     this.refresh();
     this.#rechecked.clear();
+    return true;
   }
 
   /** {@link readAgainCost} in this account. */
@@ -323,7 +320,7 @@ export class Account {
   /** What was read may be outdated, such as after a long confirmation. Each collection is read again when it is needed. */
   refresh(): void {
     // Before anything is read: what is made while a list is read may be missing in it.
-    this.#counted = this.turns?.count() ?? 0;
+    this.#counted = this.store?.count() ?? this.#counted;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();

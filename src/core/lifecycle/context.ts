@@ -14,6 +14,7 @@ import {
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import type { PendingCreate } from "./pending-create.ts";
+import type { Fate } from "./perform.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
@@ -23,49 +24,63 @@ export interface SecretOutputs {
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void>;
 }
 
-/** What applying one change needs. */
+/** Needs of one change: the account, a writer, and what the front provides around them. */
 export interface ApplyContext {
   readonly account: Account;
   readonly writer: Writer;
-  readonly project: string;
-  /** Resolves after so many milliseconds. @throws HostformError when the run is stopped meanwhile. */
-  pause(ms: number): Promise<void>;
-  /** Aborted when the run is stopped: what waits for its turn to create does not begin. */
-  readonly stop?: AbortSignal;
-  /** A name for the state that is written, the same at each run; undefined while it has none. */
-  owner?(): string | undefined;
-  /** The other address under which a live object is recorded. */
-  ownerOf?(kind: Kind, remote: Remote): string | undefined;
-  /** Claims an object for this address, before it is recorded. @returns the other address that owns it already. */
-  claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
-  /** Whether an order that turns out to have been placed before, with no mark of it here, is adopted. Default: yes. */
-  readonly adoptsOrders?: boolean;
-  /** Claims the thing that is to be made for this address. @returns the other address that owns it already. */
-  claim?(kind: Kind, planned: JsonObject): string | undefined;
-  /** Whether a live object is the one that this create takes the place of: it was let go for that. */
-  replaces?(remote: Remote): boolean;
-  /** The other pending creates of the kind and account. @param isThisRun only those that this run settles. */
-  siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
-  /** What is recorded of the resource before the change. */
-  readonly prior?: ResourceState | undefined;
-  /** Records a resource; resolves when it is durable. */
-  save(resource: ResourceState): Promise<void>;
-  /** Takes a resource out of the state; resolves when that is durable. */
-  drop(address: string): Promise<void>;
-  /** Absent: secrets stay in the state. */
-  readonly secretOutputs?: SecretOutputs;
-  /** Reads the value of a write-only attribute that is declared by its source. @throws HostformError `secret.source`. */
-  readSecret?(name: string): Promise<string>;
-  /** The kind of what the object belongs to (of a grant, the service): what is not live yet is waited for. */
+  readonly run: RunContext;
+  readonly records: RecordContext;
+  readonly watch: WatchContext;
+  readonly secrets?: SecretContext;
+  readonly fate: Fate;
+  /** Kind of the parent object (of a grant: the service), which must be live first. */
   readonly parentKind?: Kind | undefined;
+}
+
+/** The run that applies the change. */
+interface RunContext {
+  readonly project: string;
+  /** Aborted when the run is stopped: no further request leaves. */
+  readonly stop?: AbortSignal;
+  /** An order that was placed before without a record of ours is adopted. Default: true. */
+  readonly adoptsOrders?: boolean;
+  /** Name of the state, the same in each run; undefined while it has none. */
+  owner?(): string | undefined;
+  /** @param ms milliseconds. @throws HostformError if the run is stopped meanwhile. */
+  pause(ms: number): Promise<void>;
+}
+
+/** Records of the resource, and of the others as far as they concern it. */
+export interface RecordContext {
+  /** Record of the resource before the change. */
+  readonly prior?: ResourceState | undefined;
+  /** Records a resource; durable when it resolves. */
+  save(resource: ResourceState): Promise<void>;
+  /** Removes a resource from the state; durable when it resolves. */
+  drop(address: string): Promise<void>;
+  /** Returns the other address that holds a live object. */
+  ownerOf?(kind: Kind, remote: Remote): string | undefined;
+  /** Claims a natural key for this address. @returns the other address that holds it. */
+  claim?(kind: Kind, planned: JsonObject): string | undefined;
+  /** Claims an object for this address before it is recorded. @returns the other address that holds it. */
+  claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
+  /** Other pending creates of the kind and account. @param isThisRun only those that this run settles. */
+  siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
+  /** Returns true if this create replaces the live object. */
+  replaces?(remote: Remote): boolean;
+}
+
+interface SecretContext {
+  /** Absent: secrets stay in the state. */
+  readonly outputs?: SecretOutputs;
+  /** Reads the value of a write-only attribute from its declared source. @throws HostformError `secret.source`. */
+  read?(name: string): Promise<string>;
+}
+
+interface WatchContext {
   /**
-   * Looks whether an object exists, at the end of what can be sent now, once for all that ask. Absent: there are no others.
-   * @returns false when that is not certain.
-   */
-  confirm?(kind: Kind, address: string, id: string): Promise<boolean>;
-  /**
-   * Waits until the object shows that a queued job is done, or shows a status that is not understood (phase `unknown`).
-   * @returns undefined when that was not waited for, or in vain.
+   * Waits until the object shows the end of a queued job, or a status that hostform does not know (phase `unknown`).
+   * @returns undefined if neither came in time.
    */
   wait(
     kind: Kind,
@@ -74,6 +89,11 @@ export interface ApplyContext {
     parent: string | undefined,
     done: (remote: Remote) => boolean,
   ): Promise<Remote | undefined>;
+  /**
+   * Checks that an object exists, at the end of what can be sent now, once for all orders. Absent: there are no others.
+   * @returns false if that is not certain.
+   */
+  confirm?(kind: Kind, address: string, id: string): Promise<boolean>;
 }
 
 /** What came of a change. */
@@ -97,11 +117,8 @@ export function ended(applied: Applied): Applied {
   return applied;
 }
 
-/**
- * Asked before a request is written down as begun.
- * @throws HostformError `interrupted` when the run was stopped: it must not leave.
- */
-export function proceed({ stop }: Pick<ApplyContext, "stop">): void {
+/** @throws HostformError `interrupted` if the run was stopped: no request leaves any more. */
+export function proceed({ stop }: Pick<RunContext, "stop">): void {
   if (stop?.aborted) refuseStopped();
 }
 

@@ -1,74 +1,107 @@
-import type { PlanRecord } from "../api/index.ts";
+import type { Mutation, PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { ApiError, type Change, fail, HostformError, type JsonObject, warningOf } from "../model/index.ts";
+import { ApiError, type Change, fail, HostformError, type Intent, type JsonObject, warningOf } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
-import type { ApplyContext } from "./context.ts";
-import { type CreateContext, idempotencyKey, mutationOf, subjectOf, usesUpKey, wasRefused } from "./creating.ts";
+import { idempotencyKey, usesUpKey } from "./creating.ts";
+import type { Creation } from "./creation.ts";
 import { repeatWithinMs } from "./decide.ts";
-import { OpenCreate } from "./open-create.ts";
 import { knownBefore, madeBetween } from "./pending-create.ts";
+import { wasRefused } from "./perform.ts";
 import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
 
 /** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */
 const SKEW_MS = 300_000;
 
+/** The differences between the classes of creates. */
+export interface CreateClass {
+  /** Decides about open attempts. @returns the object; undefined: the request is to be sent again. */
+  settle(creation: Creation): Promise<Created | undefined>;
+  /** Looks for twins of a new create. @throws HostformError if it must not be sent. */
+  prepare(creation: Creation): Promise<Ready>;
+  /** Records a refusal and throws it. @returns undefined: the loop decides about a lost answer. */
+  failed(creation: Creation, error: unknown, isFirst: boolean): Promise<undefined>;
+}
+
+interface Ready {
+  readonly mutation: Mutation;
+  /** Ids of the objects before the create. */
+  readonly before: Pick<Intent, "known" | "knowsAll">;
+  readonly options?: { readonly repeatWithinMs: number };
+  /** Interprets the answer. @returns undefined: the object is not known yet, or is to be created again. */
+  answered(answer: unknown): Promise<Created | undefined>;
+}
+
 /**
- * An order. The list is read once more before it leaves, so that what appeared since the plan, or fell between two pages of
- * it, is not ordered a second time. One without known outcome is sent again, with the same key and bytes, only when the list
- * certainly shows nothing of it: how long the host remembers the key is not known.
+ * An order. The list is read once more before it leaves, so that an object which appeared since the plan, or fell between two
+ * pages, is not ordered a second time. One run sends an order once: the next run decides about a lost answer, and sends the
+ * same key and bytes again if the list proves that nothing was ordered.
  */
-export async function createKeyed(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-): Promise<Created> {
-  const { account, writer, project, unmark } = context;
-  const { pending, generation = 1 } = change.private;
-  const open = new OpenCreate(kind, change, planned, context);
-  const found = pending && (await open.settle());
-  if (found !== undefined) return adopted(kind, change, found.made);
-  const before = await account.recheck(kind);
-  const live = [...before.values()];
-  const plans = await account.plans();
-  const like = likenessOf(kind, planned, plans);
-  const alike = live.filter(like);
-  if (pending === undefined) refuseTwin(kind, change, planned, alike, plans, context);
-
-  const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
-  const fresh = kind.create(planned, key);
-  const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
-  const subject = subjectOf(kind, change, context);
-  const there = knownBefore(live, alike, subject.ownerOf);
-  await open.record(mutation, there);
-  const { keyLifetimeMs } = account.settings;
-  const repeated = keyLifetimeMs === undefined ? {} : { repeatWithinMs: repeatWithinMs(keyLifetimeMs) };
-  let made: Created;
-  try {
-    made = kind.created(await writer.perform(mutation, repeated), planned, account.settings);
-  } catch (error) {
-    if (error instanceof HostformError && error.diagnostics[0]?.code === "api.accepted")
-      return newlyListed(await open.accepted(), context);
-    if (isHeld(error)) {
-      const late = await open.settle({}, error);
-      if (late !== undefined) return newlyListed(late.made, context);
+export const keyed: CreateClass = {
+  async settle(creation) {
+    const { lost, answer, context } = creation;
+    if (lost === undefined && answer === undefined) {
+      const settled = await creation.settle();
+      return settled && adopted(creation, settled.made);
     }
-    if (wasRefused(error)) await open.takeBack(error, usesUpKey(error) ? generation + 1 : undefined);
+    const listed = (answer && (await namedBy(creation, answer))) ?? (await creation.settle())?.made;
+    if (listed === undefined) throw lost;
+    context.account.noteNew(listed.id);
+    return { ...listed, invoice: answer?.invoice ?? null };
+  },
+
+  async prepare(creation) {
+    const { kind, change, planned, context, intent, subject } = creation;
+    const { account, run } = context;
+    const { generation = 1 } = change.private;
+    const before = await account.recheck(kind);
+    const live = [...before.values()];
+    const plans = await account.plans();
+    const alike = live.filter(likenessOf(kind, planned, plans));
+    if (intent === undefined) refuseTwin(creation, alike, plans);
+    const key = idempotencyKey(run.project, kind.orderReference?.(planned) ?? change.address, generation);
+    const { keyLifetimeMs } = account.settings;
+    return {
+      mutation: kind.create(planned, key),
+      before: knownBefore(live, alike, subject.ownerOf),
+      ...(keyLifetimeMs !== undefined && { options: { repeatWithinMs: repeatWithinMs(keyLifetimeMs) } }),
+      answered: (answer) => {
+        const made = kind.created(answer as Parameters<typeof kind.created>[0], planned, account.settings);
+        return answered(creation, made, intent === undefined, before.get(made.id ?? ""), alike);
+      },
+    };
+  },
+
+  async failed(creation, error) {
+    const { generation = 1 } = creation.change.private;
+    creation.lost = error;
+    const isAccepted = error instanceof HostformError && error.diagnostics[0]?.code === "api.accepted";
+    if (isAccepted) await creation.accept();
+    if (isAccepted || isHeld(error)) return undefined;
+    if (wasRefused(error)) await creation.takeBack(error, usesUpKey(error) ? generation + 1 : undefined);
     throw error;
-  }
+  },
+};
 
-  const earlier = made.id === null ? undefined : before.get(made.id);
-  if (made.unclear && (earlier === undefined || !like(earlier))) {
-    const own = await namedBy(kind, made, like, context);
-    const listed = own ?? (await open.accepted());
-    return { ...newlyListed(listed, context), invoice: made.invoice };
+/** @param earlier the object of the answer, if it was listed before the order. */
+async function answered(
+  creation: Creation,
+  made: Created,
+  isFirst: boolean,
+  earlier: Remote | undefined,
+  alike: readonly Remote[],
+): Promise<Created | undefined> {
+  const { kind, change, context, subject } = creation;
+  const { account, records, run } = context;
+  if (made.unclear && (earlier === undefined || !alike.includes(earlier))) {
+    // An id alone may be that of a job.
+    await creation.accept({ ...made, attributes: {} });
+    return undefined;
   }
-
-  const owner = made.id === null ? undefined : context.claimId?.(kind, made.id, made.attributes);
+  const owner = made.id === null ? undefined : records.claimId?.(kind, made.id, made.attributes);
   if (owner !== undefined) {
-    await unmark();
+    await creation.withdraw();
     const summary = `The API answered the order of ${change.address} with ${kind.noun} ${made.id}, which is already ${owner}`;
     fail("apply.replayed", summary, {
       detail: `No order was placed. Either both have the same \`reference\`, and the API replayed the other order; or ${owner} was adopted by mistake.`,
@@ -77,29 +110,28 @@ export async function createKeyed(
     });
   }
   if (earlier?.phase === "gone") {
-    await context.markGone(String(made.id), generation);
-    replayedGone(kind, change, made);
+    await creation.markGone(earlier.id, change.private.generation ?? 1);
+    replayedGone(creation, earlier.id);
   }
   if (earlier === undefined) {
     if (made.id !== null) account.noteNew(made.id);
     return looksOld(made, account) ? { ...made, mayBeGone: true } : made;
   }
-  await refuseOther(kind, change, planned, earlier, context);
-  if (pending === undefined && context.adoptsOrders === false) {
-    await unmark();
+  await refuseOther(creation, earlier);
+  if (isFirst && run.adoptsOrders === false) {
+    await creation.withdraw();
     throw new HostformError([existing(subject, [earlier])]);
   }
-  if (pending === undefined && change.anyway === true) {
-    await unmark();
+  if (isFirst && change.anyway === true) {
+    await creation.withdraw();
     notAnother(kind, change, earlier);
   }
   const summary = `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`;
   const warning = warningOf("apply.replayed", summary, { object: made.id ?? undefined });
-  // A replay repeats the answer of then; the list shows the service of now. Without a mark of ours it is not known whose
-  // order it was: the service is adopted and nothing is done to it yet, and the invoice is not a new one.
+  // A replay repeats the answer of then; the list shows the service of now. Without an intent of ours the order may be
+  // anybody's: the service is adopted and not changed yet, and the invoice is not a new one.
   const attributes = { ...made.attributes, ...earlier.attributes };
-  const strange = pending === undefined;
-  return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
+  return { ...made, attributes, phase: earlier.phase, warning, ...(isFirst && { invoice: null, replayed: true }) };
 }
 
 /**
@@ -109,28 +141,19 @@ export async function createKeyed(
 const isHeld = (error: unknown): boolean =>
   error instanceof ApiError && error.diagnostics[0]?.code === "api.too_late" && error.reached === "maybe";
 
-/** The service that an answer names by nothing but an id, which may as well be that of a job. */
-async function namedBy(
-  kind: Kind,
-  { id }: Created,
-  like: (remote: Remote) => boolean,
-  { account, claimId }: CreateContext,
-): Promise<Remote | undefined> {
+/** The service that an answer names by nothing but an id, which may be that of a job. */
+async function namedBy({ kind, planned, context }: Creation, { id }: Created): Promise<Remote | undefined> {
+  const { account, records } = context;
   if (id === null) return undefined;
   account.forget(kind);
   const listed = (await account.list(kind)).get(id);
-  if (listed === undefined || listed.phase === "gone" || !like(listed)) return undefined;
-  return claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
-}
-
-/** The object of an order of this run, as the list shows it. */
-function newlyListed({ id, attributes, phase }: Remote, { account }: CreateContext): Created {
-  account.noteNew(id);
-  return { id, attributes, phase, invoice: null };
+  if (listed === undefined || listed.phase === "gone") return undefined;
+  if (!likenessOf(kind, planned, await account.plans())(listed)) return undefined;
+  return records.claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
 /** Adopts the object of an order without an answer; no request is sent. */
-function adopted(kind: Kind, { address }: Change, { id, attributes, phase }: Remote): Created {
+function adopted({ kind, change: { address } }: Creation, { id, attributes, phase }: Remote): Created {
   const summary = `The answer to the order of ${address} was lost: adopted ${kind.noun} ${id}, which it made`;
   const warning = warningOf("apply.replayed", summary);
   return { id, attributes, phase, invoice: null, replayed: true, warning };
@@ -159,35 +182,22 @@ const likenessOf =
  * Refuses at once an order that would be refused after a wait, too: what it would wait for is in the list already.
  * @throws HostformError `plan.exists`, `plan.lookalike`.
  */
-export async function refuseListed(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-): Promise<void> {
+export async function refuseListed(creation: Creation): Promise<void> {
+  const { kind, planned, context } = creation;
   const listed = [...(await context.account.recheck(kind)).values()];
   const plans = await context.account.plans();
-  refuseTwin(kind, change, planned, listed.filter(likenessOf(kind, planned, plans)), plans, context);
+  refuseTwin(creation, listed.filter(likenessOf(kind, planned, plans)), plans);
 }
 
-/** Nothing is ordered that exists already and was not seen, or was not there, when the plan was made. */
-function refuseTwin(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  alike: readonly Remote[],
-  plans: readonly PlanRecord[],
-  context: CreateContext,
-): void {
-  const { siblings, replaces } = context;
-  const subject = subjectOf(kind, change, context);
+/** Refuses to order an object that exists and that the plan did not show. */
+function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonly PlanRecord[]): void {
+  const { kind, change, planned, context, subject } = creation;
+  const { siblings, replaces } = context.records;
   const live = alike.filter((remote) => remote.phase !== "gone" && !replaces?.(remote));
   const twins = live.filter(({ attributes }) => matches(kind, planned, attributes));
   if (twins.length > 0) throw new HostformError([existing(subject, twins)]);
-  const doubles = lookalikesOf(kind, planned, live, plans, {
-    ...subject,
-    ...(siblings && { siblings: siblings(kind, true) }),
-  });
+  const others = { ...subject, ...(siblings && { siblings: siblings(kind, true) }) };
+  const doubles = lookalikesOf(kind, planned, live, plans, others);
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }
 
@@ -198,18 +208,15 @@ function looksOld(made: Created, account: Account): boolean {
 }
 
 /**
- * Sees whether an object exists that looks old ({@link Created.mayBeGone}), once it is recorded. A host's clock that is wrong, or
- * a date in its local time, makes all new objects look old: the orders of a run look together (`confirm`), and only what does
- * not exist is gone.
- * @throws HostformError `apply.replayed`: nothing was ordered, and the key is used up.
+ * Checks that a recorded object exists if it looks old ({@link Created.mayBeGone}). With a wrong clock at the host, or dates in
+ * local time, all new objects look old: the orders of a run are checked together (`confirm`), and only an object that does not
+ * exist is gone.
+ * @throws HostformError `apply.replayed`: nothing was ordered, and the key is spent.
  */
-export async function confirmMade(
-  kind: Kind,
-  change: Change,
-  { id, mayBeGone }: Created,
-  { account, confirm, markGone }: Pick<ApplyContext, "account" | "confirm"> & Pick<CreateContext, "markGone">,
-): Promise<void> {
-  if (id === null || !mayBeGone || (await confirm?.(kind, change.address, id).catch(() => false))) return;
+export async function confirmMade(creation: Creation, { id, mayBeGone }: Created): Promise<void> {
+  const { kind, change, context } = creation;
+  const { account, watch } = context;
+  if (id === null || !mayBeGone || (await watch.confirm?.(kind, change.address, id).catch(() => false))) return;
   let live: Remote | undefined;
   try {
     live = await account.get(kind, id);
@@ -219,11 +226,11 @@ export async function confirmMade(
   }
   if (live !== undefined && live.phase !== "gone") return;
   account.noteFound(id);
-  await markGone(id, change.private.generation ?? 1);
-  replayedGone(kind, change, { id });
+  await creation.markGone(id, change.private.generation ?? 1);
+  replayedGone(creation, id);
 }
 
-function replayedGone(kind: Kind, { address }: Change, { id }: Pick<Created, "id">): never {
+function replayedGone({ kind, change: { address } }: Creation, id: string): never {
   fail("apply.replayed", `The API replayed an earlier order for ${address}; its ${kind.noun} ${id} no longer exists`, {
     detail: "The API still remembers the Idempotency-Key of that order and repeated its answer. No order was placed.",
     remedies: [{ do: "reorder", replayed: true }],
@@ -232,16 +239,12 @@ function replayedGone(kind: Kind, { address }: Change, { id }: Pick<Created, "id
 }
 
 /** An answer about another service than the declared one repeats that of another order with the same name. */
-async function refuseOther(
-  kind: Kind,
-  { address }: Change,
-  planned: JsonObject,
-  earlier: Remote,
-  { unmark }: CreateContext,
-): Promise<void> {
+async function refuseOther(creation: Creation, earlier: Remote): Promise<void> {
+  const { kind, planned, change } = creation;
+  const { address } = change;
   const other = differing(kind, planned, earlier);
   if (other === undefined) return;
-  await unmark();
+  await creation.withdraw();
   const summary = `The API replayed an earlier order for ${address}; its ${kind.noun} ${earlier.id} is a different one`;
   fail("apply.replayed", summary, {
     detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, but ${JSON.stringify(planned[other])} is declared. An earlier order has the same project and name. No order was placed.`,

@@ -1,12 +1,14 @@
-import type { CreateNote, CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
+import type { AccountStore, Intent, StoredIntent, Turn } from "../local/index.ts";
 import { type Change, errorOf, HostformError, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { type CreateContext, idempotencyKey, wasRefused } from "./creating.ts";
+import { idempotencyKey } from "./creating.ts";
+import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
+import type { Turn as CreateTurn } from "./perform.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
@@ -18,61 +20,80 @@ import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
  *    the others have their turns meanwhile. What the list shows then, the order refuses.
  * 4. The same thing was made, or may have been, by another run: a domain, which nothing shows, is refused; for anything else
  *    it is waited until the list must show it.
- * 5. Note that the create leaves, carry it out, note what came of it.
+ * 5. Carry the create out. No wait for a list lies inside the turn.
+ *
+ * @returns undefined: the outcome is open.
  * @throws HostformError `interrupted` when the run was stopped while it waited: nothing was sent.
  */
 export async function createInTurn(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-  carryOut: (context: CreateContext) => Promise<Created>,
-): Promise<Created> {
-  const { account, pause, stop } = context;
-  if (account.turns === undefined) return carryOut(context);
+  creation: Creation,
+  carryOut: (turn?: CreateTurn, isOutdated?: boolean) => Promise<Created | undefined>,
+): Promise<Created | undefined> {
+  const { kind, change, planned, context } = creation;
+  const { account, run } = context;
+  const { stop } = run;
+  const { store } = account;
+  if (store === undefined) return carryOut();
   let isMyTurn = false;
-  let awaited: number | undefined;
+  let isOutdated = false;
+  /** The creates of others that this one has waited for. */
+  const awaited = new Set<number>();
+  const placeNow = () => run.owner?.() ?? "";
   /** @returns how long to wait, in milliseconds, before the next turn. */
-  const work = async (turn: CreateTurn): Promise<Created | number> => {
+  const work = async (turn: Turn): Promise<Created | number | undefined> => {
     isMyTurn = true;
-    const { unknownAt } = turn.others(account.countAtStart, context.owner?.() ?? "");
-    const left = unknownAt && unbelievedMs(account, unknownAt);
-    if (left) await pause(left);
-    account.catchUp(turn);
-    const [thing, likeness] = [thingOf(kind, change, planned, context.project), likenessOf(kind, planned)];
-    const note = () => ({ thing, likeness, owner: context.owner?.() ?? "" });
-    const alikeAt = alikeElsewhere(change, turn, note(), account);
-    if (alikeAt !== undefined && alikeAt !== awaited) {
-      const unlisted = unbelievedMs(account, alikeAt);
-      if (unlisted === undefined) account.outdateFor(alikeAt, kind);
+    const place = placeNow();
+    const unknown = await store.newest({ state: "unknown", notOf: place });
+    const left = unknown && !awaited.has(unknown.at) ? unbelievedMs(account, unknown.at) : undefined;
+    if (unknown && left !== undefined) {
+      awaited.add(unknown.at);
+      return left;
+    }
+    if (await account.catchUp(turn)) isOutdated = true;
+    const [thing, likeness] = [thingOf(kind, change, planned, run.project), likenessOf(kind, planned)];
+    const countAtStart = await account.countAtStart;
+    const alike = await alikeElsewhere(change, { likeness, place, countAtStart }, store);
+    if (alike !== undefined && !awaited.has(alike.at)) {
+      const unlisted = unbelievedMs(account, alike.at);
+      if (unlisted === undefined) account.outdateFor(alike.at, kind);
       else {
-        await refuseListed(kind, change, planned, context);
-        awaited = alikeAt;
+        await refuseListed(creation);
+        awaited.add(alike.at);
         return unlisted;
       }
     }
-    const earlier = turn.earlier(note(), account.countAtStart);
+    const earlier = thing === "" ? undefined : await store.newest({ thing, place });
+    const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
     // What the own state has had before, it knows better; what another has made since an own create without an answer, it does not.
-    const isOthers = earlier !== undefined && (!earlier.isOwn || (earlier.isNew && !isPending));
+    const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
     if (isOthers && kind.creation === "blind") {
       if (!change.anyway && !isPending) throw madeElsewhere(kind, change, planned, earlier);
-    } else if (isOthers && (earlier.isNew || !account.turns?.isResettable)) {
-      await untilShown(kind, planned, earlier, context);
+    } else if (isOthers && (isNew || !store.isResettable) && !awaited.has(earlier.at)) {
+      const unshown = await unshownMs(creation, earlier);
+      if (unshown !== undefined) {
+        awaited.add(earlier.at);
+        return unshown;
+      }
     }
-    const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
-    const made = await carryOut({ ...context, writer });
-    turn.end("made");
+    let intent: Intent = { id: crypto.randomUUID(), thing, likeness, place, at: 0 };
+    const begin = () => {
+      intent = { ...intent, place: placeNow(), at: account.hostNow() };
+      return store.leave(turn, intent);
+    };
+    const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);
+    const made = await carryOut({ begin, end }, isOutdated);
     // The answer may be that of the other run's order, under the same key: then it is not new, and has what that run gave it.
-    if (isOthers && made.id !== null) account.noteFound(made.id);
+    if (isOthers && made !== undefined && made.id !== null) account.noteFound(made.id);
     return made;
   };
   try {
     for (;;) {
-      const made = await account.turns.run(work, stop);
+      const made = await store.withTurn({ project: run.project, place: placeNow(), signal: stop }, work);
       if (typeof made !== "number") return made;
-      await pause(made);
-      account.outdate(kind);
+      await run.pause(made);
+      account.outdate(kind, parentOf(kind, planned));
+      isOutdated = true;
       isMyTurn = false;
     }
   } catch (error) {
@@ -92,34 +113,30 @@ function unbelievedMs(account: Account, at: number): number | undefined {
 }
 
 /**
- * When another state last ordered something that a list does not distinguish from this, in milliseconds since the epoch.
- * Undefined when the user says that this is another one (`--order-anyway`), and while an earlier order of this one has no known
- * outcome: what the list shows may be its own.
+ * The last order of another state that a list does not distinguish from this one. Undefined when the user says that this is
+ * another one (`--order-anyway`), and while an earlier order of this one has no known outcome: what the list shows may be its own.
  */
-function alikeElsewhere(
+async function alikeElsewhere(
   { anyway, private: mark }: Change,
-  turn: CreateTurn,
-  note: CreateNote,
-  { turns, countAtStart }: Account,
-): number | undefined {
-  if (anyway || mark.pending !== undefined) return undefined;
-  return turn.alikeAt(note, turns?.isResettable ? countAtStart : 0);
+  of: { readonly likeness: string | undefined; readonly place: string; readonly countAtStart: number },
+  store: AccountStore,
+): Promise<StoredIntent | undefined> {
+  if (anyway || mark.pending !== undefined || of.likeness === undefined) return undefined;
+  return store.newest({ likeness: of.likeness, notOf: of.place, after: store.isResettable ? of.countAtStart : 0 });
 }
 
-/** Waits until the list shows what another run made, or must have shown it if it still exists: lists may lag. */
-async function untilShown(
-  kind: Kind,
-  planned: JsonObject,
-  { at }: EarlierCreate,
-  { account, pause }: CreateContext,
-): Promise<void> {
+/** How long the list may lack the object of another run, in milliseconds; undefined: the list shows it, or nothing will. */
+async function unshownMs(
+  { kind, planned, context: { account } }: Creation,
+  { at }: StoredIntent,
+): Promise<number | undefined> {
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
-  if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
+  if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return undefined;
   const left = unbelievedMs(account, at);
-  if (left !== undefined) await pause(left);
   // A list that was read in the meantime may lag: this run may have waited for long since then.
-  account.outdateFor(at, kind, parent);
+  if (left === undefined) account.outdateFor(at, kind, parent);
+  return left;
 }
 
 /** The same thing by whichever run it is made; empty where nothing distinguishes it from others. A server has nothing but its order's key. */
@@ -134,35 +151,17 @@ const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
     ? JSON.stringify([kind.type, "like", kind.likeness(planned)])
     : undefined;
 
-/** A writer that notes each sending before it leaves, and takes the note back when nothing can have come of any. */
-function noting(writer: Writer, turn: CreateTurn, begin: () => void): Writer {
-  let open = false;
-  return {
-    perform: async (mutation, options) => {
-      try {
-        const answer = await writer.perform(mutation, { ...options, onLeave: begin });
-        open = true;
-        return answer;
-      } catch (error) {
-        open ||= !wasRefused(error);
-        if (!open) turn.end("nothing");
-        throw error;
-      }
-    },
-  };
-}
-
 /** Nothing shows it but this machine's memory of another run. */
 function madeElsewhere(
   kind: Kind,
   { address }: Change,
   planned: JsonObject,
-  { at, outcome }: EarlierCreate,
+  { at, state }: StoredIntent,
 ): HostformError {
   const object = String(kind.naturalKey(planned));
   const when = new Date(at).toISOString();
   const summary =
-    outcome === "made"
+    state === "answered"
       ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
       : `Another run on this machine requested the ${kind.noun} of ${address} at ${when}, and its answer was lost`;
   const diagnostic = errorOf("plan.exists", summary, {

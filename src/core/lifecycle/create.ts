@@ -1,195 +1,274 @@
 /**
- * A create, in the way of its class. Orders with a key have a file of their own (create-keyed.ts).
+ * A create, as one loop for all classes. Orders with a key have a file of their own for what differs (create-keyed.ts).
  */
-import type { Created, Kind, Remote } from "../kinds/kind.ts";
-import {
-  ApiError,
-  type Change,
-  HostformError,
-  type Intent,
-  isReplacement,
-  type JsonObject,
-  warningOf,
-} from "../model/index.ts";
-import { parentOf } from "./attributes.ts";
-import { createKeyed } from "./create-keyed.ts";
+import type { Created, Remote } from "../kinds/kind.ts";
+import { ApiError, HostformError, type Intent, isReplacement, type JsonObject, warningOf } from "../model/index.ts";
+import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
+import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn } from "./create-turn.ts";
-import { type CreateContext, intentOf, mutationOf, stopped, subjectOf, wasRefused } from "./creating.ts";
-import { OpenCreate } from "./open-create.ts";
+import { mutationOf } from "./creating.ts";
+import { Creation, secretsIn } from "./creation.ts";
+import { deleteObject } from "./in-place.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
+import { type Progress, perform, save, type Turn, wasRefused } from "./perform.ts";
 import { likeness } from "./read.ts";
-import { duplicate, existing, pending, unreadable } from "./refusals.ts";
-import { mayPass, notLiveYet } from "./status.ts";
+import { duplicate, existing, ownForm, unreadable } from "./refusals.ts";
+import { writeSecret } from "./secrets.ts";
+import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
+
+/** Most turns of one create in a run. */
+const MOST_TURNS = 6;
+
+/** How often a run sends a create that the API refuses as too early. */
+const MOST_EARLY = 3;
 
 /**
- * Sends a create, in the way of its class, and says what was made. That it was begun is durable before it leaves, and
- * is taken back only when it certainly was not carried out. When the answer is lost:
+ * Creates the object of a change.
  *
- * - keyed: the list decides: nothing new like it, the same key and bytes are sent again; certainly it, adopted; else stopped;
- * - listable: the same, without a key;
- * - blind: the resource stays marked as pending and the request is never sent again automatically.
+ * 1. claim the natural key for this address.
+ * 2. settle: decide about an attempt without an answer. Waits for lists lie here, outside of a turn.
+ * 3. createInTurn: take the turn to create among the processes of this machine.
+ * 4. attempt: look for twins, decide again if another process created something, and send.
+ * 5. From 2 again, if the answer was lost; at most six times.
+ * 6. finish: confirm an object that looks old, and write its secret out.
  *
- * Creates of one token are made in turns by the processes of a machine (create-turn.ts).
- * @throws HostformError; the mark stays wherever it is not known whether the object was made.
+ * A create that the API refuses because its parent is not live yet begins again when the parent is live.
+ *
+ * @param withdraw restores the record from before the create. `generation`: that of the next order, if the key is spent.
+ * @throws HostformError; the record of the intent stays wherever the object may exist.
  */
-export async function create(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-): Promise<Created> {
-  const other = context.claim?.(kind, planned);
+export async function create(progress: Progress, withdraw: Creation["withdraw"]): Promise<Created> {
+  const { kind, change, context } = progress;
+  let creation = new Creation(progress, withdraw);
+  const other = context.records.claim?.(kind, creation.planned);
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
-  const send = BY_CLASS[kind.creation];
-  return createInTurn(kind, change, planned, context, (inTurn) => send(kind, change, planned, inTurn));
-}
-
-const BY_CLASS = { keyed: createKeyed, listable: createListable, blind: createBlind } as const;
-
-/** Attempts of one run, those included whose object was deleted because its secret was lost. */
-const MOST_SENDINGS = 2;
-
-/**
- * A create that the collection shows. After a lost answer, of this run or an earlier one, the list decides before
- * anything is sent again.
- */
-async function createListable(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-): Promise<Created> {
-  const { account, writer } = context;
-  const fresh = kind.create(planned, undefined);
-  const open = new OpenCreate(kind, change, planned, context);
-  let lost: unknown;
-  let isSilent = false;
-  /** A host may not show what belongs to a service before that is live. */
-  const notShown = async (error: unknown): Promise<never> => {
-    throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
-  };
-  const there = open.intent ?? (await present(kind, change, planned, context).catch(notShown));
-  for (let sendings = 1; ; sendings++) {
-    const earlier = open.intent;
-    if (earlier !== undefined) {
-      // The change does not record the requests of this run: a second try of the change would not look for their result.
-      const settled = await (sendings === 1 ? open.settle().catch(notShown) : open.settle({}, lost));
-      if (settled !== undefined && !settled.isUseless) return adopted(kind, planned, settled.made, context);
-      if (settled !== undefined) {
-        await replaceLost(kind, change, settled.made, earlier, context);
-        open.close();
-      }
-    }
-    if (sendings > MOST_SENDINGS) throw lost;
-    const isFirst = open.intent === undefined;
-    const mutation = open.intent === undefined ? fresh : mutationOf(open.intent, fresh);
-    const intent = await open.record(mutation, there);
-    let answer: Parameters<Kind["created"]>[0];
+  const of = CLASSES[kind.creation];
+  for (let turns = 0, early = 1; ; turns++) {
     try {
-      answer = await writer.perform(mutation);
+      const settled = creation.intent && (await of.settle(creation));
+      if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
+      if (turns === MOST_TURNS) throw creation.lost;
+      const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
+      const made = await createInTurn(creation, work);
+      if (made !== undefined) return await finish(creation, made);
     } catch (error) {
-      const early = isFirst ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
-      // Neither made nor shown before the service is live: should it be there all the same, the list shows it then.
-      const hidden = (refusal: unknown) => {
-        if (early?.service.phase !== "pending" || !mayPass(refusal)) throw refusal;
-        return undefined;
-      };
-      const made = early && !wasRefused(error) ? await open.settle().catch(hidden) : undefined;
-      if (made !== undefined) return adopted(kind, planned, made.made, context);
-      if (early !== undefined) {
-        await context.unmark();
-        throw early;
-      }
-      if (wasRefused(error)) await open.takeBack(error);
-      if (wasRefused(error) || !(error instanceof ApiError)) throw error;
-      lost = error;
-      continue;
+      if (!(error instanceof NotLiveYet)) throw error;
+      await untilLive(progress, error);
+      // The parent is live, and the API refuses the create all the same.
+      if (++early > MOST_EARLY) throw error.refusal;
+      creation = new Creation(progress, withdraw);
     }
-    const answered = kind.created(answer, planned, account.settings);
-    const made = answered.id === null || answered.unclear ? await named(answered, open) : answered;
-    // An answer without the secret that it alone carries is a lost answer; twice, and the host does not return it at all.
-    if (!returnsSecretOnce(kind, made.attributes) || isSilent) return made;
-    isSilent = true;
-    await replaceLost(kind, change, made, intent, context);
-    open.close();
   }
 }
 
 /**
- * What is there before the create, for its intent; of a parent that is new, nothing.
- * @throws HostformError `plan.exists` for what the plan did not see: it appeared while the plan was looked at, or its parent
- *   was to be made and turned out to be there.
+ * Sends a create once, in its turn.
+ * @returns undefined: its outcome is open, and to be decided outside of the turn.
  */
-async function present(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  context: CreateContext,
-): Promise<Pick<Intent, "known" | "knowsAll">> {
-  const { account, replaces } = context;
+async function attempt(
+  creation: Creation,
+  of: CreateClass,
+  turn: Turn | undefined,
+  isOutdated: boolean,
+): Promise<Created | undefined> {
+  const { context, intent } = creation;
+  if (intent !== undefined && isOutdated && (await creation.look(context.account.hostNow())).do !== "resend") return;
+  const ready = await of.prepare(creation);
+  const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
+  creation.turn = turn;
+  return perform(context, {
+    mutation,
+    turn,
+    ...ready.options,
+    record: () => creation.record(mutation, ready.before),
+    answered: async (answer) => {
+      const made = await ready.answered(answer);
+      return made && recordMade(creation, made);
+    },
+    failed: (error) => of.failed(creation, error, intent === undefined),
+  });
+}
+
+/** Records the object of a create. From here on it is known, whatever fails next. */
+async function recordMade(creation: Creation, made: Created): Promise<Created> {
+  const { progress, planned, kind, subject } = creation;
+  const shown = ownForms(kind, planned, made.attributes);
+  progress.attributes = createdAttributes(kind, planned, made, shown);
+  // Forms of the object that this one replaces are not its own.
+  const { shown: _, ...mark } = progress.mark;
+  const created = new Date(progress.context.account.hostNow()).toISOString();
+  progress.mark = {
+    ...mark,
+    ...(kind.list !== undefined && !made.replayed && { created }),
+    ...(Object.keys(shown).length > 0 && { shown }),
+  };
+  for (const [name, form] of Object.entries(shown))
+    progress.diagnostics.push(ownForm(subject, name, progress.attributes[name] ?? null, form));
+  await save(progress);
+  await creation.turn?.end("made");
+  return made;
+}
+
+async function finish(creation: Creation, made: Created): Promise<Created> {
+  const { progress, change } = creation;
+  await confirmMade(creation, made);
+  if (made.warning !== undefined) progress.diagnostics.push({ ...made.warning, address: change.address });
+  await writeOut(progress);
+  return made;
+}
+
+/** Writes a one-time secret to its `secret_output`. It leaves the state only when it is durable there. */
+export async function writeOut(progress: Progress): Promise<void> {
+  const { kind, change, context } = progress;
+  const { attributes, notices } = await writeSecret(kind, change, progress.attributes, context);
+  progress.diagnostics.push(...notices);
+  if (attributes === progress.attributes) return;
+  progress.attributes = attributes;
+  await save(progress);
+}
+
+/** Waits until the parent is live. A payment is not waited for. @throws NotLiveYet */
+async function untilLive({ change, context }: Progress, early: NotLiveYet): Promise<void> {
+  const { kind, service } = early;
+  if (service.phase === "live") return;
+  const why = await whyWaiting(context.account, early);
+  if (why !== undefined) throw early.because(why);
+  const isOver = ({ phase }: Remote) => phase !== "pending";
+  const found = await context.watch.wait(kind, change.address, service.id, undefined, isOver);
+  if (found?.phase !== "live") throw early.because("it is paid, and still being provisioned");
+}
+
+/** A create that the collection shows: a lost answer is decided by the list, and the same request is sent again. */
+const listable: CreateClass = {
+  async settle(creation) {
+    const { lost, kind, change, planned, context } = creation;
+    const early = lost instanceof NotLiveYet ? lost : undefined;
+    const settled = await creation.settle().catch(async (error: unknown) => {
+      // A host may hide the objects of a service until it is live; they show then.
+      if (early?.service.phase === "pending" && mayPass(error)) return undefined;
+      if (lost !== undefined) throw error;
+      throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
+    });
+    if (early !== undefined && settled === undefined) {
+      await creation.withdraw();
+      throw early;
+    }
+    if (settled === undefined) return undefined;
+    const { made, isUseless } = settled;
+    if (creation.answer === undefined) return isUseless ? recreate(creation, made) : adopted(creation, made);
+    // Attributes that only the answer contained stay.
+    const shown = Object.entries(made.attributes).filter(([, value]) => value !== null);
+    const attributes = { ...secretsIn(creation.answer), ...Object.fromEntries(shown) };
+    const answered = { ...creation.answer, id: made.id, attributes };
+    return isSecretLost(creation, answered) ? recreate(creation, answered) : answered;
+  },
+
+  async prepare(creation) {
+    const { kind, change, planned, context } = creation;
+    const { settings } = context.account;
+    const mutation = kind.create(planned, undefined);
+    creation.before ??= await knownThere(creation).catch(async (error: unknown) => {
+      throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
+    });
+    return {
+      mutation,
+      before: creation.before,
+      answered: async (answer) => {
+        const made = kind.created(answer as Parameters<typeof kind.created>[0], planned, settings);
+        if (made.id === null || made.unclear) return void (await creation.accept(made));
+        return isSecretLost(creation, made) ? recreate(creation, made) : made;
+      },
+    };
+  },
+
+  async failed(creation, error, isFirst) {
+    const { kind, change, planned, context } = creation;
+    const early = isFirst ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
+    if (!wasRefused(error) && error instanceof ApiError) {
+      creation.lost = early ?? error;
+      return undefined;
+    }
+    if (early !== undefined) await creation.withdraw();
+    else if (wasRefused(error)) await creation.takeBack(error);
+    throw early ?? error;
+  },
+};
+
+/** A create that nothing shows: sent once. Without a clear answer the user decides (`resolve`). */
+const blind: CreateClass = {
+  settle: async (creation) => void (await creation.settle()),
+
+  async prepare({ kind, planned, context }) {
+    const { settings } = context.account;
+    return {
+      mutation: kind.create(planned, undefined),
+      before: {},
+      answered: async (answer) => {
+        const made = kind.created(answer as Parameters<typeof kind.created>[0], planned, settings);
+        return made.unclear ? undefined : made;
+      },
+    };
+  },
+
+  async failed(creation, error) {
+    if (wasRefused(error)) {
+      await creation.withdraw();
+      throw error;
+    }
+    creation.lost = error;
+    return undefined;
+  },
+};
+
+const CLASSES: Readonly<Record<Progress["kind"]["creation"], CreateClass>> = { keyed, listable, blind };
+
+/**
+ * Ids of the objects before the create, for its intent; a new parent has none.
+ * @throws HostformError `plan.exists` for an object that the plan did not see.
+ */
+async function knownThere({
+  kind,
+  change,
+  planned,
+  context,
+  subject,
+}: Creation): Promise<Pick<Intent, "known" | "knowsAll">> {
+  const { account, records } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
   const all = [...(await account.recheck(kind, parent)).values()];
   const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned, all);
-  const own = subjectOf(kind, change, context);
-  const free = hidden.filter((remote) => own.ownerOf(remote) === undefined && !replaces?.(remote));
+  const free = hidden.filter((remote) => subject.ownerOf(remote) === undefined && !records.replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
-    throw new HostformError([unreadable(own, planned, free)]);
-  // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
-  const isReplaced = ({ id }: Remote) => id === change.before?.id;
-  if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
-    throw new HostformError([existing(own, there)]);
-  return knownBefore(all, there, own.ownerOf);
+    throw new HostformError([unreadable(subject, planned, free)]);
+  // The object that this one replaces may look the same; any other object with the natural key is a twin.
+  const isReplaced = (remote: Remote) => remote.id === change.before?.id || records.replaces?.(remote);
+  if (!there.every(isReplaced)) throw new HostformError([existing(subject, there)]);
+  return knownBefore(all, there, subject.ownerOf);
 }
 
-/** The secret was only in the lost answer, so delete the object and create it again. */
-async function replaceLost(
-  kind: Kind,
-  { address }: Change,
-  made: Pick<Created, "id" | "attributes">,
-  intent: Intent,
-  { discard, warn }: CreateContext,
-): Promise<void> {
-  await discard(made.attributes, intent);
-  const summary = `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted and recreated`;
-  warn(warningOf("secret.lost", summary, { detail: "The API returns the secret only once, in that answer.", address }));
+/** Returns true if an answer lacks the secret that it alone contains; twice in a run, the host does not return it at all. */
+const isSecretLost = ({ kind, isRecreated }: Creation, { attributes }: Created): boolean =>
+  !isRecreated && returnsSecretOnce(kind, attributes);
+
+/** Deletes an object whose secret was lost with the answer: the create is sent again, once in a run. */
+async function recreate(
+  creation: Creation,
+  { id, attributes }: { id: string | null; attributes: JsonObject },
+): Promise<undefined> {
+  const { progress, planned, kind, change } = creation;
+  const { address } = change;
+  if (creation.isRecreated) throw creation.lost;
+  progress.attributes = planned;
+  await deleteObject(progress, attributes, { ...progress.mark, ...(creation.intent && { pending: creation.intent }) });
+  const summary = `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${id} was deleted and recreated`;
+  const detail = "The API returns the secret only once, in that answer.";
+  progress.diagnostics.push(warningOf("secret.lost", summary, { detail, address }));
+  await creation.turn?.end("made");
+  creation.close();
 }
 
-function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { account }: CreateContext): Created {
-  const { warning: _, ...answer } = kind.created(null, planned, account.settings);
+function adopted({ kind, planned, context }: Creation, { id, attributes }: Remote): Created {
+  const { warning: _, ...answer } = kind.created(null, planned, context.account.settings);
   return { ...answer, id, attributes };
-}
-
-/** An answer that does not show what was made: the list does. What only the answer could contain stays as it came. */
-async function named(made: Created, open: OpenCreate): Promise<Created> {
-  // Whatever the listing shows: what only the answer contains is kept.
-  const { id: _, ...answered } = made.attributes;
-  const known = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
-  const listed = await open.accepted(known);
-  const seen = Object.entries(listed.attributes).filter(([, value]) => value !== null);
-  return { ...made, id: listed.id, attributes: { ...known, ...Object.fromEntries(seen) } };
-}
-
-/** A create that nothing shows: sent once. Without a clear answer the mark stays, and the user decides (`resolve`). */
-export async function createBlind(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  { account, writer, markPending, unmark }: CreateContext,
-): Promise<Created> {
-  if (change.private.pending !== undefined) throw stopped(pending({ kind, address: change.address }));
-  const mutation = kind.create(planned, undefined);
-  await markPending(intentOf(mutation, account.hostNow()));
-  try {
-    const made = kind.created(await writer.perform(mutation), planned, account.settings);
-    if (!made.unclear) return made;
-  } catch (error) {
-    if (wasRefused(error)) {
-      await unmark();
-      throw error;
-    }
-    const causes = error instanceof HostformError ? error.diagnostics : [];
-    throw stopped(pending({ kind, address: change.address }), causes, error);
-  }
-  throw stopped(pending({ kind, address: change.address }));
 }

@@ -1,10 +1,9 @@
 /**
- * What all creates share: what is written down before a request leaves, its Idempotency-Key, what a refusal says, and the
- * search for what a request made whose answer was lost.
+ * Parts that all creates share: the intent, the request of an intent, the Idempotency-Key, and the messages of a refusal.
  */
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
-import type { Kind, Remote } from "../kinds/kind.ts";
+import type { Kind } from "../kinds/kind.ts";
 import {
   ApiError,
   type Change,
@@ -12,31 +11,9 @@ import {
   errorOf,
   HostformError,
   type Intent,
-  type JsonObject,
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
-import type { ApplyContext } from "./context.ts";
-
-export interface CreateContext extends ApplyContext {
-  /** Records durably that the create was begun. @param answered what an answer contained, if one came: it is recorded also by a run that was stopped. */
-  markPending(intent: Intent, answered?: JsonObject): Promise<void>;
-  /** Takes that back: nothing was made. @param generation that of the next order, where the key of this one is used up. */
-  unmark(generation?: number): Promise<void>;
-  /** Takes it back, too: the order had been carried out long ago, and its object is gone. Its key is used up. */
-  markGone(id: string, generation: number): Promise<void>;
-  /** Deletes an object that is of no use to anybody; that it was begun is durable first. @param intent its create, which stays pending. */
-  discard(attributes: JsonObject, intent: Intent): Promise<void>;
-  /** Reports something that does not stop the change. */
-  warn(diagnostic: Diagnostic): void;
-}
-
-/** The resource being created, as diagnostics need it. */
-export const subjectOf = (kind: Kind, { address }: Change, { ownerOf }: Pick<CreateContext, "ownerOf">) => ({
-  kind,
-  address,
-  ownerOf: (remote: Remote) => ownerOf?.(kind, remote),
-});
 
 /** The record of a create before its request leaves. */
 export function intentOf(
@@ -58,9 +35,6 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   };
 }
 
-/** Returns true if the request was certainly not carried out. */
-export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
-
 /**
  * Whether the key of a refused order is used up: a host that keeps to the word of §4 answers every request with that key with
  * the same 422, also the corrected one. A 422 about the key itself (`api.rejected`, or its name in any of the words) says that
@@ -71,9 +45,6 @@ export const usesUpKey = (error: unknown): boolean =>
   error.status === 422 &&
   error.diagnostics[0]?.code !== "api.rejected" &&
   !/idempoten/i.test(JSON.stringify([error.serverMessage, error.fieldErrors]));
-
-/** It did not even leave: an earlier sending is as open as before. */
-export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
 
 /** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {

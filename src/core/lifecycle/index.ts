@@ -11,6 +11,7 @@ export { idempotencyKey, orderNameErrors } from "./creating.ts";
 export { JobWatch, nextPause } from "./job-watch.ts";
 export * from "./ownership.ts";
 export * from "./pending-create.ts";
+export { Fate } from "./perform.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";

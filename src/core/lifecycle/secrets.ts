@@ -28,7 +28,7 @@ import { returnsSecretOnce } from "./pending-create.ts";
  * in the state first; only when it is written out durably does it leave the state, and a fingerprint stays.
  */
 
-type Outputs = Pick<ApplyContext, "secretOutputs">;
+type Secrets = Pick<ApplyContext, "secrets">;
 
 /** The attribute of a kind that holds a one-time secret, and the one for its fingerprint. */
 interface OneTimeSecret {
@@ -156,7 +156,7 @@ export async function tryOutput(
   kind: Kind,
   change: Change,
   config: JsonObject,
-  { secretOutputs: outputs }: Outputs,
+  { secrets: { outputs } = {} }: Secrets,
 ): Promise<readonly Diagnostic[]> {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || outputs === undefined) return [];
@@ -179,7 +179,7 @@ export async function writeSecret(
   kind: Kind,
   change: Change,
   attributes: JsonObject,
-  { secretOutputs: outputs }: Outputs,
+  { secrets: { outputs } = {} }: Secrets,
 ): Promise<{ readonly attributes: JsonObject; readonly notices: readonly Diagnostic[] }> {
   const secret = oneTimeSecret(kind);
   const output = outputIn(attributes);
@@ -227,7 +227,7 @@ export async function stepsToward(
   attributes: JsonObject,
   wanted: JsonObject,
   config: JsonObject,
-  { readSecret }: Pick<ApplyContext, "readSecret">,
+  { secrets: { read } = {} }: Secrets,
 ): Promise<readonly ChangeStep[]> {
   const steps = (declared: JsonObject) => kind.update?.(attributes, wanted, declared) ?? [];
   const sources = Object.entries(config as Record<string, Value>).filter(([, value]) => value === UNKNOWN);
@@ -237,8 +237,8 @@ export async function stepsToward(
   const values: Record<string, string> = {};
   for (const [name, standIn] of Object.entries(standIns)) {
     if (!bodies.includes(standIn)) continue;
-    if (readSecret === undefined) throw new Error(`nothing reads the source of ${name}`);
-    values[name] = await readSecret(name).catch((error: unknown) => refuseAt(name, error));
+    if (read === undefined) throw new Error(`nothing reads the source of ${name}`);
+    values[name] = await read(name).catch((error: unknown) => refuseAt(name, error));
   }
   return steps({ ...given, ...values });
 }

@@ -1,5 +1,5 @@
 // Small databases (SQLite) that processes share, and the user's folder that holds them.
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
@@ -10,10 +10,14 @@ interface DatabaseForm<S> {
   /** Makes the tables, in an empty file. */
   readonly schema: string;
   readonly pragmas: string;
+  /** SQLite's `user_version`: a file with a higher one is refused. Absent: the form has one version. */
+  readonly version?: number;
+  /** Returns further pragmas for an opened file. @param isEmpty the tables do not exist yet. */
+  modeOf?(database: DatabaseSync, place: string, isEmpty: boolean): string;
   /** The statements that are used again and again. */
   prepare(database: DatabaseSync): S;
-  /** Called when the file was opened; `isNew` when it was made. */
-  onOpen?(statements: S, isNew: boolean): void;
+  /** Called in a transaction when the file was opened; `isNew` when it was made. @returns a step to take after the commit. */
+  onOpen?(statements: S, isNew: boolean): (() => void) | undefined;
   /** Called when a damaged file was set aside. */
   onDamaged?(): void;
   /** How the database is opened. Default: {@link openDatabase}. */
@@ -22,9 +26,10 @@ interface DatabaseForm<S> {
 
 /**
  * What an error of a database means. `busy`: another process holds it, and it was not changed. `damaged`: the file is no
- * database, or not ours. `moved`: it is no longer at its path. `other`: it cannot be used (a full disk, for example).
+ * database, or not ours. `moved`: it is no longer at its path. `newer`: a newer version wrote it. `other`: it cannot be used (a
+ * full disk, for example).
  */
-type DatabaseTrouble = "busy" | "damaged" | "moved" | "other";
+export type DatabaseTrouble = "busy" | "damaged" | "moved" | "newer" | "other";
 
 const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
   // SQLITE_ERROR: our statements are fixed, so a table that they name is missing or is another one.
@@ -41,11 +46,17 @@ const ATTEMPTS = 3;
 
 export function databaseTrouble(error: unknown): DatabaseTrouble {
   if (error instanceof NotAsWritten) return "damaged";
+  if (error instanceof NewerVersion) return "newer";
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
   return code === MOVED ? "moved" : (TROUBLES[code & 0xff] ?? "other");
 }
 
+/** Endings of the files that SQLite plays back, or reads, beside a database. */
+export const COMPANIONS = ["-journal", "-wal", "-shm"];
+
 class NotAsWritten extends Error {}
+
+class NewerVersion extends Error {}
 
 interface Transactions {
   readonly database: DatabaseSync;
@@ -85,7 +96,7 @@ export class DatabaseFile<S> {
         return action(this.#open().statements);
       } catch (error) {
         const trouble = this.#recover(error);
-        if (attempt === ATTEMPTS || trouble === "busy" || trouble === "other") throw error;
+        if (attempt === ATTEMPTS || (trouble !== "damaged" && trouble !== "moved")) throw error;
       }
     }
   }
@@ -105,20 +116,26 @@ export class DatabaseFile<S> {
   }
 
   #open(): Opened<S> {
+    // With a write-ahead log SQLite does not notice that the file was moved.
+    if (this.#opened !== undefined && inodeOf(this.#opened.place) !== this.#opened.inode) this.close();
     if (this.#opened !== undefined) return this.#opened;
     const place = this.#place();
     makeFolder(path.dirname(place));
+    if (COMPANIONS.some((ending) => existsSync(place + ending)) && !existsSync(place)) removeCompanions(place);
     const isNew = createPrivate(place);
     const inode = inodeOf(place);
     let database: DatabaseSync | undefined;
     try {
       database = (this.#form.open ?? openDatabase)(place);
       database.exec(this.#form.pragmas);
+      const isEmpty = applicationOf(database) !== this.#form.applicationId;
+      database.exec(this.#form.modeOf?.(database, place, isEmpty) ?? "");
       makeTables(database, this.#form);
       const statements = this.#form.prepare(database);
       const opened = { ...transactionsOf(database), statements, place, inode };
-      this.#form.onOpen?.(opened.statements, isNew);
+      const end = inTransaction(opened, () => this.#form.onOpen?.(opened.statements, isNew));
       this.#opened = opened;
+      end?.();
       return opened;
     } catch (error) {
       database?.close();
@@ -139,14 +156,21 @@ export class DatabaseFile<S> {
     // Others may have found the damage, too: the file at the path may be the new one.
     if (inodeOf(place) !== inode) return;
     renameSync(place, `${place}.damaged`);
-    // SQLite would take the journal of a killed process for that of the new file.
-    rmSync(`${place}-journal`, { force: true });
+    removeCompanions(place);
     this.#form.onDamaged?.();
   }
 }
 
-function makeTables<S>(database: DatabaseSync, { applicationId, schema }: DatabaseForm<S>): void {
+/** SQLite would take the files that belong to an earlier database for those of the new one. */
+function removeCompanions(place: string): void {
+  for (const ending of COMPANIONS) rmSync(place + ending, { force: true });
+}
+
+function makeTables<S>(database: DatabaseSync, { applicationId, schema, version }: DatabaseForm<S>): void {
   if (applicationOf(database) === applicationId) {
+    const written = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+    if (version !== undefined && written > version)
+      throw new NewerVersion("a newer version of hostform wrote the file");
     // Without the check SQLite may miss a damage inside, and lose what is written.
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new NotAsWritten(String(found));
@@ -157,7 +181,7 @@ function makeTables<S>(database: DatabaseSync, { applicationId, schema }: Databa
     if (applicationOf(database) === applicationId) return;
     if (database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined)
       throw new NotAsWritten("not a file of hostform");
-    database.exec(`${schema}; PRAGMA application_id = ${applicationId}`);
+    database.exec(`${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version ?? 0}`);
   });
 }
 

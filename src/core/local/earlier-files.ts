@@ -1,3 +1,147 @@
+// The files of versions before the store: read when the store is opened, for one minor version.
+import { existsSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { NOTE_KEPT_MS } from "./account-store.ts";
+import { openDatabase } from "./database-file.ts";
+import { RollingWindow } from "./rolling-window.ts";
+import { replay } from "./shared-requests.ts";
+import type { StoreStatements } from "./sqlite-store.ts";
+
+/** Paths of the files of one token, and of the journal that all tokens share. */
+export interface EarlierFiles {
+  readonly requests: string;
+  readonly creates: string;
+  readonly journal: string;
+}
+
 /** The list of the notes that the Terraform provider keeps about objects of one type. */
 export const entriesOf = (account: string, project: string, type: string): string =>
   JSON.stringify(["entries", account, project, type]);
+
+export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean =>
+  existsSync(creates) || existsSync(journal);
+
+/**
+ * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.
+ * @returns a step to take after the commit: it removes the imported entries, which may hold secrets, from the journal.
+ */
+export function importEarlierFiles(
+  statements: StoreStatements,
+  account: string,
+  files: EarlierFiles,
+): (() => void) | undefined {
+  importRequests(statements, account, files);
+  importCreates(statements, account, files);
+  return importJournal(statements, account, files);
+}
+
+function importRequests(statements: StoreStatements, account: string, { requests }: EarlierFiles): void {
+  const { folded, fold } = statements;
+  if (folded.get(account) !== undefined || !existsSync(requests)) return;
+  readEarlier(requests, 0x4846_5251, (database) => {
+    const row = database.prepare("SELECT serial, record FROM requests").get();
+    const window = RollingWindow.parse(String(row?.record ?? ""));
+    const since = database.prepare("SELECT event FROM events WHERE serial > ? ORDER BY serial");
+    for (const { event } of since.all(Number(row?.serial ?? 0))) replay(window, String(event));
+    fold.run(account, 0, JSON.stringify(window));
+  });
+}
+
+/** Imports again whenever the file was written: a version before the store may create at the same time as this one. */
+export function importCreates(statements: StoreStatements, account: string, { creates }: EarlierFiles): void {
+  const { database, putIntent, removeIntent } = statements;
+  readIfNew(statements, `creates ${account}`, creates, 0x4846_4354, (earlier) => {
+    const prefix = `creates ${account} `;
+    const known = new Set(
+      database
+        .prepare("SELECT id FROM intents WHERE account = ? AND id LIKE 'creates %'")
+        .all(account)
+        .map(({ id }) => String(id)),
+    );
+    for (const { serial, process, owner, thing, at, outcome } of earlier
+      .prepare("SELECT * FROM creates ORDER BY serial")
+      .all()) {
+      const id = `${prefix}${serial}`;
+      if (known.delete(id)) continue;
+      const state = outcome === "made" ? "answered" : outcome === "begun" ? "open" : "unknown";
+      // A row is that of a thing or of a likeness; their digests differ.
+      const names = [String(owner), String(thing), thing === "" ? null : String(thing)];
+      putIntent.run(account, String(process), id, ...names, Number(at), state);
+    }
+    for (const id of known) removeIntent.run(id);
+  });
+}
+
+function importJournal(
+  statements: StoreStatements,
+  account: string,
+  { journal }: EarlierFiles,
+): (() => void) | undefined {
+  const { database, addNote, meta, putMeta } = statements;
+  const mark = `journal serial ${account}`;
+  let last = 0;
+  readIfNew(statements, `journal ${account}`, journal, 0x4846_4a4c, (earlier) => {
+    const rows = earlier
+      .prepare("SELECT * FROM creates WHERE account = ? AND serial > ? ORDER BY serial")
+      .all(account, Number(meta.get(mark)?.value ?? 0));
+    for (const { serial, project, type, name, written, resource } of rows) {
+      const at = Number(written);
+      addNote.run(
+        entriesOf(account, String(project), String(type)),
+        String(name),
+        at,
+        at + NOTE_KEPT_MS,
+        String(resource),
+      );
+      last = Number(serial);
+      putMeta.run(mark, String(last));
+    }
+  });
+  if (last === 0) return undefined;
+  return () => {
+    // On disk first.
+    database.exec("PRAGMA wal_checkpoint(FULL)");
+    const earlier = openDatabase(journal);
+    try {
+      earlier.exec("PRAGMA busy_timeout = 1000; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL");
+      earlier.prepare("DELETE FROM creates WHERE account = ? AND serial <= ?").run(account, last);
+    } catch {
+      // The entries that stay are not imported again.
+    } finally {
+      earlier.close();
+    }
+  };
+}
+
+/** Reads a file unless it is as it was when it was last read. */
+function readIfNew(
+  { meta, putMeta }: StoreStatements,
+  name: string,
+  file: string,
+  applicationId: number,
+  read: (database: DatabaseSync) => void,
+): void {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return;
+  const version = `${found.ino} ${found.size} ${found.mtimeNs}`;
+  if (meta.get(name)?.value === version) return;
+  if (readEarlier(file, applicationId, read)) putMeta.run(name, version);
+}
+
+/** @returns false if the file is not that of a version before the store, or cannot be read now. */
+function readEarlier(file: string, applicationId: number, read: (database: DatabaseSync) => void): boolean {
+  let database: DatabaseSync | undefined;
+  try {
+    database = openDatabase(file);
+    database.exec("PRAGMA busy_timeout = 1000");
+    if (database.prepare("PRAGMA application_id").get()?.application_id !== applicationId) return false;
+    read(database);
+    return true;
+  } catch (error) {
+    // A damaged file was of no use to the version that wrote it either.
+    if (error instanceof Error && "errcode" in error) return false;
+    throw error;
+  } finally {
+    database?.close();
+  }
+}

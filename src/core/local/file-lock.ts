@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
-import { databaseTrouble, openDatabase } from "./database-file.ts";
+import { COMPANIONS, databaseTrouble, openDatabase } from "./database-file.ts";
 
 /** An exclusive lock on a file, which the operating system keeps for as long as this process lives. */
 export interface FileLock {
@@ -17,9 +17,6 @@ export interface FileLock {
  * file is closed, so a locked file must never be opened a second time from here.
  */
 const heldHere = new Set<string>();
-
-/** Endings of the files that SQLite would play back, or read, beside a database. */
-const COMPANIONS = ["-journal", "-wal", "-shm"];
 
 /** No lock made the file at its path, or one beside it: the message says what it is. */
 export class NotALockFile extends Error {}

@@ -16,7 +16,8 @@ export type {
   TurnRequest,
 } from "./account-store.ts";
 export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
-export { entriesOf } from "./earlier-files.ts";
+export { type EarlierFiles, entriesOf } from "./earlier-files.ts";
 export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
+export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

@@ -66,6 +66,8 @@ interface MemoryStoreOptions {
   readonly isResettable?: boolean;
   readonly clock?: Clock;
   readonly tables?: MemoryTables;
+  /** Name of the process. Default: a unique one. */
+  readonly process?: string;
   readonly onWaiting?: (holder: TurnHolder) => void;
 }
 
@@ -75,16 +77,17 @@ export class MemoryStore implements AccountStore {
   readonly isResettable: boolean;
   readonly #tables: MemoryTables;
   /** This process, as no other is called. */
-  readonly #who: string = randomUUID();
+  readonly #who: string;
   readonly #queue: TurnQueue;
 
   constructor(options: MemoryStoreOptions = {}) {
     const { account = "", isResettable = false, clock = systemClock, tables = new MemoryTables(), onWaiting } = options;
     this.account = account;
     this.isResettable = isResettable;
-    this.requests = new MemoryLedger(tables.window, this.#who);
+    const who = options.process ?? randomUUID();
+    this.#who = who;
+    this.requests = new MemoryLedger(tables.window, who);
     this.#tables = tables;
-    const who = this.#who;
     this.#queue = new TurnQueue(
       {
         take: async (request) => this.#take(request, clock.now()),

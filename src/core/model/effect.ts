@@ -1,6 +1,5 @@
 // What a plan means for people: what is bought, which sites go offline, who gets in. All reports draw from this.
 
-import { shownName } from "./natural-key.ts";
 import {
   type Change,
   type ChangeReason,
@@ -9,7 +8,8 @@ import {
   type Plan,
   type ProgressVerb,
   type Quote,
-} from "./plan.ts";
+} from "./changes.ts";
+import { shownName } from "./natural-key.ts";
 import type { Json } from "./value.ts";
 
 /**

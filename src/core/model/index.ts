@@ -3,8 +3,10 @@
  * Plain types and pure functions. In: nothing. Out: what all other folders speak. Must not: import any other folder,
  * do I/O, read the clock (excepted: the one implementation of `Clock` by the system).
  */
+
+export * from "./changes.ts";
 export * from "./codes.ts";
-export * from "./contract.ts";
+export * from "./contract-report.ts";
 export * from "./desired.ts";
 export * from "./diagnostic.ts";
 export * from "./effect.ts";
@@ -12,7 +14,6 @@ export * from "./errors.ts";
 export * from "./moment.ts";
 export * from "./money-scale.ts";
 export * from "./natural-key.ts";
-export * from "./plan.ts";
 export * from "./remedy.ts";
 export * from "./runtime.ts";
 export * from "./schema.ts";

@@ -6,7 +6,7 @@
  *
  * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
  * journal (`journal-lines`, `state-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
- * (`format`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
+ * (`state-document`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
  * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` stands between
  * a store and its backend: what is read here is in the clear, whatever is stored.
  *
@@ -17,13 +17,6 @@
  */
 export { createSynced, type Disk, isMount, type NewFile, replaceFile, systemDisk } from "./disk.ts";
 export { bytesOf, Encryption, type Seal } from "./encryption.ts";
-export {
-  decodeState,
-  emptyDocument,
-  encodeState,
-  taintedAddresses,
-  unmanagedAddresses,
-} from "./format.ts";
 export {
   createStateFileLock,
   type HeldLock,
@@ -48,6 +41,13 @@ export {
 } from "./secret-command.ts";
 export { appFolder, isInside, type PathStat, SecretFiles, statPath } from "./secret-output.ts";
 export { type OpenState, withMembers } from "./session.ts";
+export {
+  decodeState,
+  emptyDocument,
+  encodeState,
+  taintedAddresses,
+  unmanagedAddresses,
+} from "./state-document.ts";
 export { filesOfState, StateFile } from "./state-file.ts";
 export {
   KEY_VARIABLES,

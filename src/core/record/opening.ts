@@ -1,9 +1,9 @@
 import type { Diagnostic } from "../model/index.ts";
-import { decodeState, emptyDocument, type StateDocument } from "./format.ts";
 import { type Journal, readJournal, refuseForeign, relationOf } from "./journal-reading.ts";
 import type { StateLock } from "./lock.ts";
 import { touchedBy, withChanges } from "./revise.ts";
 import type { SealedText } from "./sealed-text.ts";
+import { decodeState, emptyDocument, type StateDocument } from "./state-document.ts";
 import { type JournalFile, type StateText, withDetail, withEarlier } from "./state-file.ts";
 
 /** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */

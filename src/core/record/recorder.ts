@@ -1,8 +1,8 @@
-import { encodeState, type StateDocument } from "./format.ts";
 import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened, StateBackend } from "./opening.ts";
 import { changesBetween, isEmpty, Revision } from "./revise.ts";
+import { encodeState, type StateDocument } from "./state-document.ts";
 import type { JournalFile } from "./state-file.ts";
 
 /**

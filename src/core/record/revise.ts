@@ -10,8 +10,8 @@ import {
   resourceOf,
   type State,
 } from "../model/index.ts";
-import { normalizedOutputs, type StateDocument, unmanagedAddresses } from "./format.ts";
 import { normalized } from "./instance.ts";
+import { normalizedOutputs, type StateDocument, unmanagedAddresses } from "./state-document.ts";
 import { order } from "./state-json.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
-import { taintedAddresses, unmanagedAddresses } from "./format.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
 import { changesBetween, describeChanges, type Move, moveResources, Revision, withOutputs } from "./revise.ts";
+import { taintedAddresses, unmanagedAddresses } from "./state-document.ts";
 import { unwritable, withDetail } from "./state-file.ts";
 
 /** What a command sees of a session. Tests and wrappers have their own. */

@@ -4,7 +4,6 @@ import { hostname, userInfo } from "node:os";
 import { amended, attempt, type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
-import { decodeState, encodeState, type StateDocument } from "./format.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
   type Contender,
@@ -19,6 +18,7 @@ import { Recorder } from "./recorder.ts";
 import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
+import { decodeState, encodeState, type StateDocument } from "./state-document.ts";
 import { JournalFile, reasonOf, StateFile, unwritable } from "./state-file.ts";
 
 export interface StateStore {

@@ -1,5 +1,5 @@
 import { hasReferences, partsOf, referencesIn, resolveReferences } from "../../core/expression/references.ts";
-import { compareText } from "../../core/expression/value.ts";
+import { compareText } from "../../core/expression/typed-value.ts";
 import { metaOf, typeOf } from "../../core/kinds/attribute.ts";
 import {
   type Attribute,

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
-import { compareText } from "../../core/expression/value.ts";
+import { compareText } from "../../core/expression/typed-value.ts";
 import {
   attempt,
   didYouMean,

@@ -1,7 +1,6 @@
 import { canConvert, convert, unify } from "../conversion.ts";
 import { equals, set } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
-import { attributesOf, attributeType, elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import {
   compareText,
   elementsOf,
@@ -17,7 +16,8 @@ import {
   text,
   tuple,
   unknown,
-} from "../value.ts";
+} from "../typed-value.ts";
+import { attributesOf, attributeType, elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import { ArgumentError, CallError, type Definition, NOTHING, type Parameter, textOf, texts } from "./definition.ts";
 
 // Functions of maps, objects and sets.

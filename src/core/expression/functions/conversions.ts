@@ -2,7 +2,6 @@ import { canConvert, convert, convertOr, unify } from "../conversion.ts";
 import { JsonError, type JsonMaker, readJson } from "../json.ts";
 import { formatNumber, parseNumber, ZERO } from "../number.ts";
 import { Refusal } from "../refusal.ts";
-import { sameType, shapeOf, typeName } from "../types.ts";
 import {
   bare,
   bool,
@@ -20,7 +19,8 @@ import {
   text,
   tuple,
   unknown,
-} from "../value.ts";
+} from "../typed-value.ts";
+import { sameType, shapeOf, typeName } from "../types.ts";
 import {
   ArgumentError,
   CallError,

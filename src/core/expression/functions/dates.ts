@@ -1,5 +1,5 @@
 import { Refusal } from "../refusal.ts";
-import { text, whole } from "../value.ts";
+import { text, whole } from "../typed-value.ts";
 import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
 
 // Functions of points in time.

@@ -13,7 +13,7 @@ import {
   text,
   unknown,
   withoutSecrets,
-} from "../value.ts";
+} from "../typed-value.ts";
 
 // The definition of a function, and Terraform's processing of its arguments.
 

@@ -1,8 +1,8 @@
 import { convertOr } from "../conversion.ts";
 import { type Decimal, generalText, isNegative, sizeText } from "../number.ts";
 import { Refusal } from "../refusal.ts";
+import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../typed-value.ts";
 import { isSequence, shapeOf } from "../types.ts";
-import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../value.ts";
 import { quotedJson, writtenJson } from "./conversions.ts";
 import {
   ArgumentError,

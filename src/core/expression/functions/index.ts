@@ -3,7 +3,7 @@
  * `ExpressionError` with Terraform's message. Must not: depend on the machine, the time or chance; show secret arguments in
  * messages.
  */
-import type { Typed } from "../value.ts";
+import type { Typed } from "../typed-value.ts";
 import { COLLECTIONS } from "./collections.ts";
 import { CONVERSIONS } from "./conversions.ts";
 import { DATES } from "./dates.ts";

@@ -1,7 +1,6 @@
 import { convert, unify } from "../conversion.ts";
 import { equals } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
-import { attributesOf, elementType, isSequence, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import {
   bool,
   elementsOf,
@@ -16,7 +15,8 @@ import {
   tuple,
   unknown,
   whole,
-} from "../value.ts";
+} from "../typed-value.ts";
+import { attributesOf, elementType, isSequence, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import { ArgumentError, CallError, type Definition, integerIn, NOTHING, type Parameter, textOf } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 

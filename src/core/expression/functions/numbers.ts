@@ -1,8 +1,8 @@
 import { convertOr } from "../conversion.ts";
 import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
 import { Refusal } from "../refusal.ts";
+import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../typed-value.ts";
 import { shapeOf } from "../types.ts";
-import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../value.ts";
 import {
   ArgumentError,
   CallError,

@@ -1,7 +1,7 @@
 import { type Matcher, RE2JS, RE2JSSyntaxException } from "re2js";
 import { Refusal } from "../refusal.ts";
+import { isKnown, list, nullOf, object, type Type, type Typed, text, tuple } from "../typed-value.ts";
 import { elementType, shapeOf } from "../types.ts";
-import { isKnown, list, nullOf, object, type Type, type Typed, text, tuple } from "../value.ts";
 import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
 import { replaceText } from "./strings.ts";
 

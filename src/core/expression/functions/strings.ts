@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Refusal } from "../refusal.ts";
-import { bool, compareText, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../value.ts";
+import { bool, compareText, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../typed-value.ts";
 import {
   ArgumentError,
   CallError,

@@ -15,9 +15,9 @@ import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute 
 import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import { type ChangeStep, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
+import { description, example, hcl } from "./description.ts";
 import { quoteService } from "./quote.ts";
 import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
-import { description, example, hcl } from "./text.ts";
 import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 
 const attributes = z.strictObject({

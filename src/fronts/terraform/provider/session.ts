@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
-import { createTurnsFor, oncePerCode } from "../../../core/api/create-turns.ts";
-import { HostingClient, ledgerFor, VERSION, type Wait } from "../../../core/api/index.ts";
+import { HostingClient, VERSION, type Wait } from "../../../core/api/index.ts";
 import { budgetShareIn } from "../../../core/api/limiter.ts";
+import { openStore } from "../../../core/api/open-store.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
-import { isRunning, MemoryStore, processMark } from "../../../core/local/index.ts";
+import { isRunning, processMark } from "../../../core/local/index.ts";
 import {
   type Clock,
   childEnvironment,
@@ -111,14 +111,13 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   const token = await tokenOf(config, env, folder);
   if (token.warning !== undefined) onWarning(token.warning);
   const reached = { baseUrl, token: token.token };
-  const { client, ledger, turns } = atSetting(token, () => {
-    const warn = oncePerCode(onWarning);
-    const counted = ledgerFor({ ...reached, env, onWarning: warn });
+  const { client, store } = atSetting(token, () => {
+    const store = openStore({ ...reached, env, clock, onWarning });
     const reaching = {
       ...reached,
       env,
       clock,
-      ledger: counted,
+      ledger: store.requests,
       insecureHttp: config.insecure_http === true,
       requestsPerMinute: settings.requestsPerMinute,
       budgetShare: budgetShareIn(env),
@@ -128,14 +127,12 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       stop,
       userAgent: userAgent(options.terraformVersion),
     };
-    const turns = createTurnsFor({ ...reached, env, clock, onWarning: warn });
-    return { client: new HostingClient(reaching), ledger: counted, turns };
+    return { client: new HostingClient(reaching), store };
   });
   const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
-  const store = new MemoryStore();
   const session: ProviderSession = {
     client,
-    account: new Account(client, reading, stop, turns),
+    account: new Account(client, reading, stop, store),
     isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
@@ -158,8 +155,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     }),
     async close() {
       await client.close();
-      ledger.close?.();
-      turns?.close();
+      await store.close();
     },
   };
   return session;

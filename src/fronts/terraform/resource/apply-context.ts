@@ -5,7 +5,7 @@
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
-import { type ApplyContext, type PendingCreate, refuseStopped } from "../../../core/lifecycle/index.ts";
+import { type ApplyContext, Fate, type PendingCreate, refuseStopped } from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
   HostformError,
@@ -59,30 +59,17 @@ export async function applyContext(
   const limit = timeoutOf(config, operation);
   let first = isFirst;
   if (pending !== undefined) scope.addCreate(kind, pending);
-  const context: ApplyContext = {
-    account,
-    writer:
-      limit === undefined
-        ? stoppable(client, stop)
-        : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
-    // Orders without a project are refused before.
-    project: project ?? "",
-    pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
-    stop,
-    parentKind: kinds.get(kind.nested?.in ?? ""),
-    owner: () => place,
+  const records: ApplyContext["records"] = {
+    prior: pending,
     ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner),
     siblings: (ofKind) => scope.siblings(ofKind),
-    prior: pending,
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: await replacesOf(kind, name, config, scope),
-    // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
-    adoptsOrders: false,
     save: async (resource) => {
       const isNothing = resource.attributes.id == null && resource.private.pending === undefined;
       if (isNothing && name !== undefined) {
         await noteRefused(kind, name, resource, session);
-        return context.drop(resource.address);
+        return records.drop(resource.address);
       }
       if (name !== undefined && operation !== "delete") {
         const entry = { ...resource, place, owner: self.mark, base };
@@ -98,9 +85,30 @@ export async function applyContext(
       latest.isDropped = true;
       if (name !== undefined) await entries.remove(kind.type, name);
     },
-    secretOutputs,
-    wait: (ofKind, address, id, parent, done) =>
-      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit, stop }, parent),
+  };
+  const context: ApplyContext = {
+    account,
+    fate: new Fate(),
+    writer:
+      limit === undefined
+        ? stoppable(client, stop)
+        : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
+    run: {
+      // Orders without a project are refused before.
+      project: project ?? "",
+      stop,
+      // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
+      adoptsOrders: false,
+      owner: () => place,
+      pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
+    },
+    records,
+    secrets: { outputs: secretOutputs },
+    watch: {
+      wait: (ofKind, address, id, parent, done) =>
+        jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit, stop }, parent),
+    },
+    parentKind: kinds.get(kind.nested?.in ?? ""),
   };
   return { context, latest };
 }

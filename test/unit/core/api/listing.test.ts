@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FailedAttempt } from "../../../../src/core/api/errors.ts";
+import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { HostLists } from "../../../../src/core/api/host-lists.ts";
 import { createListing } from "../../../../src/core/api/listing.ts";
 import { ApiError } from "../../../../src/core/model/index.ts";

@@ -1,8 +1,8 @@
 // The retry policy alone: how often, how long in between, and what is said in the end.
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
-import { FailedAttempt } from "../../../../src/core/api/errors.ts";
 import type { ApiAnswer, ApiRequest } from "../../../../src/core/api/exchange.ts";
+import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { type RetryOptions, retry } from "../../../../src/core/api/retry.ts";
 import { FakeClock } from "./support.ts";
 

@@ -1,6 +1,6 @@
 // A list that something may be created from: rows come and go while it is read, and none that stays is missed.
 import { describe, expect, it } from "vitest";
-import { FailedAttempt } from "../../../../src/core/api/errors.ts";
+import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { HostLists } from "../../../../src/core/api/host-lists.ts";
 import type { ListReading } from "../../../../src/core/api/list-reading.ts";
 import { createListing } from "../../../../src/core/api/listing.ts";

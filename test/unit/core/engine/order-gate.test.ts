@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Limits } from "../../../../src/core/engine/guards.ts";
 import { OrderGate } from "../../../../src/core/engine/order-gate.ts";
-import { Account } from "../../../../src/core/lifecycle/index.ts";
+import type { Kind } from "../../../../src/core/kinds/kind.ts";
+import { Account, Fate } from "../../../../src/core/lifecycle/index.ts";
 import { type Change, HostformError, type Plan, type Quote } from "../../../../src/core/model/index.ts";
 import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";
 
@@ -23,6 +24,24 @@ const change = (name: string, quote: Quote | undefined = QUOTE, over: Partial<Ch
     ...over,
   }) as Change;
 
+/** Sends the requests of a change one after the other, as `perform` does; failures of requests are part of that. */
+async function through(
+  gate: OrderGate,
+  kind: Kind,
+  account: Account,
+  one: Change,
+  answers: readonly (() => unknown)[] = [],
+  requests: readonly Mutation[] = answers.map(() => ORDER),
+) {
+  const queue = [...answers];
+  const writer = fakeWriter(async () => queue.shift()?.());
+  const order = await gate.admit(kind, one, account);
+  const fate = new Fate(order?.answered);
+  for (const request of requests) await fate.track(() => writer.perform(request)).catch(() => undefined);
+  if (!fate.hasEffect) order?.withdrawn();
+  return writer.sent.length;
+}
+
 /** A gate over some orders, whose prices are by now as `now` says. */
 function gateOf(changes: readonly Change[], limits: Limits = {}, now: Quote = QUOTE) {
   const seen: unknown[] = [];
@@ -40,19 +59,11 @@ function gateOf(changes: readonly Change[], limits: Limits = {}, now: Quote = QU
     providers: new Map(),
   });
   const { account } = fakeAccount(kind);
-  /** Sends the requests one after the other, as carrying out the change would; failures of requests are part of that. */
   const pass = (
     one: Change,
     answers: readonly (() => unknown)[],
     requests: readonly Mutation[] = answers.map(() => ORDER),
-  ) => {
-    const queue = [...answers];
-    const writer = fakeWriter(async () => queue.shift()?.());
-    return gate.pass(kind, one, { account, writer }, async (access) => {
-      for (const request of requests) await access.writer.perform(request as never).catch(() => undefined);
-      return writer.sent.length;
-    });
-  };
+  ) => through(gate, kind, account, one, answers, requests);
   return { gate, kind, account, pass, seen };
 }
 
@@ -71,8 +82,7 @@ describe("the price of the plan", () => {
     let asked = 0;
     const plans = { list: () => ({ all: async () => (++asked === 1 ? Promise.reject(failure("answered")) : []) }) };
     const flaky = new Account({ hostNow: () => 0, plans } as unknown as Reader, { statusWords: {} });
-    const pass = (name: string) =>
-      gate.pass(kind, change(name), { account: flaky, writer: fakeWriter(() => undefined) }, async () => undefined);
+    const pass = (name: string) => through(gate, kind, flaky, change(name));
     expect([await codeOf(pass("a")), await codeOf(pass("b")), await codeOf(pass("b")), asked]).toEqual([
       "api.server",
       "passed",
@@ -111,12 +121,11 @@ describe("the price of the plan", () => {
     expect(await codeOf(pass(unplanned, [invoice(9)]))).toBe("passed");
     expect(seen).toEqual([]);
     const { gate, kind, account } = gateOf([change("a")], {}, { ...QUOTE, list: 77 });
-    const through = { account, writer: fakeWriter(async () => ({})) };
     for (const other of [
       { ...kind, creation: "blind" as const },
       { ...kind, quote: undefined },
     ])
-      expect(await codeOf(gate.pass(other as typeof kind, change("a"), through, async () => 1))).toBe("passed");
+      expect(await codeOf(through(gate, other as typeof kind, account, change("a")))).toBe("passed");
   });
 
   it("is that of what is ordered, unknown parts as unknown", async () => {
@@ -129,12 +138,9 @@ describe("the price of the plan", () => {
 });
 
 describe("what passes", () => {
-  it("without being an order is carried out as it is", async () => {
+  it("without being an order is not counted", async () => {
     const { gate, kind, account } = gateOf([], { maxOrders: 0 });
-    const writer = fakeWriter(async () => ({}));
-    expect(await gate.pass(kind, change("a"), { account, writer }, async (access) => access.writer === writer)).toBe(
-      true,
-    );
+    expect(await gate.admit(kind, change("a"), account)).toBeUndefined();
   });
 
   const answered = [invoice(20)];
@@ -220,12 +226,8 @@ describe("what passes", () => {
         maxSpend: { USD: 100 },
       });
       const free = { ...kind, quote: undefined } as typeof kind;
-      const queue = [...answers];
-      const writer = fakeWriter(async () => queue.shift()?.());
-      await gate.pass(free, change("a", most(30)), { account, writer }, async (access) => {
-        for (const request of requests) await access.writer.perform(request as never).catch(() => undefined);
-      });
-      return codeOf(gate.pass(free, change("z", most(amount)), { account, writer }, async () => 1));
+      await through(gate, free, account, change("a", most(30)), answers, requests);
+      return codeOf(through(gate, free, account, change("z", most(amount))));
     };
     expect(await left(free)).toBe("passed");
     expect(await left(free + 1)).toBe("guard.spend");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { costOf } from "../../../../src/core/engine/plan.ts";
+import { costOf } from "../../../../src/core/engine/assemble-plan.ts";
 import type { Change, Quote } from "../../../../src/core/model/index.ts";
 
 const order = (quote?: Partial<Quote>): Change =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { evaluate, isSecret, type Names, parseTemplate, toValue } from "../../../../src/core/expression/index.ts";
-import { bool, number, text, unknown } from "../../../../src/core/expression/value.ts";
+import { bool, number, text, unknown } from "../../../../src/core/expression/typed-value.ts";
 import { UNKNOWN } from "../../../../src/core/model/index.ts";
 
 const values = {

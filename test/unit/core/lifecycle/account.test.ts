@@ -1,8 +1,9 @@
 // The account as it is read: how often it is asked, and whose word counts when an object is missing.
 import { describe, expect, it } from "vitest";
-import type { CreateTurn, CreateTurns, Reader } from "../../../../src/core/api/index.ts";
+import type { Reader } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
+import { type AccountStore, MemoryStore } from "../../../../src/core/local/index.ts";
 import { ApiError, HostformError, isNotFound } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import {
@@ -321,13 +322,13 @@ describe("what other processes of this machine make", () => {
     const { kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     const state = { count: 3 };
     const since: number[] = [];
-    const turns = { count: () => state.count } as CreateTurns;
-    const others = (count: number) => {
+    const store: AccountStore = Object.assign(new MemoryStore(), { count: async () => state.count });
+    const isNewerThan = (count: number) => {
       since.push(count);
-      return { changed, unknownAt: undefined };
+      return changed;
     };
-    const account = new Account({ hostNow: () => START } as unknown as Reader, { statusWords: {} }, undefined, turns);
-    return { account, kind, asked, state, since, turn: { others } as unknown as CreateTurn };
+    const account = new Account({ hostNow: () => START } as unknown as Reader, { statusWords: {} }, undefined, store);
+    return { account, kind, asked, state, since, turn: { epoch: 1, isNewerThan } };
   };
 
   it.each([
@@ -340,27 +341,27 @@ describe("what other processes of this machine make", () => {
       await account.recheck(kind);
     };
     await readAll();
-    account.catchUp(turn);
+    await account.catchUp(turn);
     await readAll();
     expect(asked).toEqual(expected);
   });
 
-  it("is counted from the last time that everything was read again", () => {
+  it("is counted from the last time that everything was read again", async () => {
     const { account, state, since, turn } = withTurns(true);
-    account.catchUp(turn);
+    await account.catchUp(turn);
     state.count = 7;
     account.refresh();
     state.count = 9;
-    account.catchUp(turn);
-    account.catchUp(turn);
-    expect([account.countAtStart, ...since]).toEqual([3, 3, 7, 9]);
+    await account.catchUp(turn);
+    await account.catchUp(turn);
+    expect([await account.countAtStart, ...since]).toEqual([3, 3, 7, 9]);
   });
 
-  it("is counted from nothing where there are no turns", () => {
+  it("is counted from nothing where there is no store", async () => {
     const { since, turn } = withTurns(true);
     const { account } = readerOf();
     account.refresh();
-    account.catchUp(turn);
+    await account.catchUp(turn);
     expect(since).toEqual([0]);
   });
 });
@@ -471,11 +472,11 @@ describe("the rest that it knows", () => {
     expect([account.isNew("7"), account.isNew("8")]).toEqual([true, false]);
   });
 
-  it("the time at the host, and how to read its words", () => {
+  it("the time at the host, and how to read its words", async () => {
     const { account } = readerOf();
     expect(account.hostNow()).toBe(42);
     expect(account.settings.statusWords).toEqual({ odd: "live" });
-    expect(account.countAtStart, "no turns with other processes").toBe(0);
+    expect(await account.countAtStart, "no turns with other processes").toBe(0);
   });
 
   it.each([

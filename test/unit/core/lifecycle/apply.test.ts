@@ -90,7 +90,7 @@ async function trace(one: Case) {
   const { context } = fakeRun(account, writer, {
     prior,
     stop: stop.signal,
-    secretOutputs: {
+    outputs: {
       check: async () => one.tried ?? [],
       write: async (_, __, secret) => void lines.push(`write ${secret}`),
     },

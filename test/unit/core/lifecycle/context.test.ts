@@ -28,10 +28,10 @@ describe("a change", () => {
 
   it("goes on until the run is stopped", () => {
     const stop = new AbortController();
-    proceed({ stop: stop.signal });
-    proceed({});
+    const run = { stop: stop.signal };
+    proceed(run);
     stop.abort();
-    expect(() => proceed({ stop: stop.signal })).toThrow(
+    expect(() => proceed(run)).toThrow(
       expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "interrupted" })] }),
     );
   });

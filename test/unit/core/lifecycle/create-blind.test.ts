@@ -1,8 +1,7 @@
 // A blind create, alone: whatever plans it, it is not sent while an earlier one is pending.
 import { describe, expect, it } from "vitest";
-import { createBlind } from "../../../../src/core/lifecycle/create.ts";
-import type { CreateContext } from "../../../../src/core/lifecycle/creating.ts";
 import { type Change, HostformError, type JsonObject } from "../../../../src/core/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";
 
 const PLANNED: JsonObject = {
@@ -23,18 +22,16 @@ async function run(answer: () => unknown, change: Partial<Change> = {}, over: Pa
     happened.push(`sent ${mutation.endpoint}`);
     return answer();
   });
-  const context = {
-    account,
-    writer,
-    markPending: async (intent: { operation: string }) => void happened.push(`marked ${intent.operation}`),
-    unmark: async () => void happened.push("unmarked"),
-  } as unknown as CreateContext;
-  const one = { address: "hosting_domain.acme", private: {}, ...change } as Change;
-  const ended = await createBlind(kind, one, PLANNED, context).then(
-    (made) => made.id,
-    (error: unknown) =>
-      error instanceof HostformError ? error.diagnostics.map(({ severity, code }) => `${severity} ${code}`) : error,
-  );
+  const { context } = fakeRun(account, writer, {
+    save: async ({ private: { pending } }) => void (pending && happened.push(`marked ${pending.operation}`)),
+    drop: async () => void happened.push("unmarked"),
+  });
+  const one = changeOf("hosting_domain", PLANNED, change);
+  const outcome = await outcomeOf(kind, one, context);
+  const ended =
+    outcome instanceof HostformError
+      ? outcome.diagnostics.map(({ severity, code }) => `${severity} ${code}`)
+      : outcome.attributes?.id;
   return { happened, ended };
 }
 

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import type { ApplyContext } from "../../../../src/core/lifecycle/context.ts";
-import { confirmMade, createKeyed } from "../../../../src/core/lifecycle/create-keyed.ts";
-import { type CreateContext, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
-import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
+import { create } from "../../../../src/core/lifecycle/create.ts";
+import { usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
+import { type PendingCreate, settledMark } from "../../../../src/core/lifecycle/pending-create.ts";
+import type { Progress } from "../../../../src/core/lifecycle/perform.ts";
 import {
   ApiError,
   type Change,
@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type Reached,
 } from "../../../../src/core/model/index.ts";
+import { type Context, changeOf, fakeRun } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import { failure, fakeAccount, fakeWriter, kindOf, liveService, recorded, remote } from "../../../support/subjects.ts";
 
@@ -27,7 +28,7 @@ interface Situation {
   /** What the list does not show, and a GET does. */
   readonly hidden?: readonly Remote[];
   readonly change?: Partial<Change>;
-  readonly context?: Partial<CreateContext> & Pick<ApplyContext, "confirm">;
+  readonly context?: Context;
   readonly planned?: JsonObject;
   /** The service of the answer; default: a new one. */
   readonly answer?: JsonObject;
@@ -71,28 +72,31 @@ async function order({
     if (fails) throw failure(fails[0], fails[1], undefined, fails[2]);
     return { service: { ...liveService, raw: {}, plan_id: null, created_at: at(0), ...answer }, invoice: BILL };
   });
-  const context = {
-    account,
-    writer,
-    project: "acme",
-    pause: async () => undefined,
-    markPending: async ({ since, resent }: Intent) => {
-      const [from, again] = [since, resent].map((text) => text && Date.parse(text) - START);
-      happened.push(from === 0 && again === undefined ? "marked" : `marked ${from} again ${again ?? "not"}`);
+  const { context } = fakeRun(account, writer, {
+    save: async ({ attributes: { id }, private: { pending, generation, created } }) => {
+      const [from, again] = [pending?.since, pending?.resent].map((text) => text && Date.parse(text) - START);
+      if (pending !== undefined)
+        happened.push(from === 0 && again === undefined ? "marked" : `marked ${from} again ${again ?? "not"}`);
+      else if (generation !== undefined && created === undefined) happened.push(`gone ${id} ${generation}`);
     },
-    unmark: async (next?: number) => void happened.push(next === undefined ? "unmarked" : `unmarked, next ${next}`),
-    markGone: async (id: string, generation: number) => void happened.push(`gone ${id} ${generation}`),
+    drop: async () => void happened.push("unmarked"),
     ...more,
-  } as unknown as CreateContext & Pick<ApplyContext, "confirm">;
-  const one = { address: "hosting_service.a", private: {}, actions: ["create"], ...change } as Change;
-  let summary: string | undefined;
-  const create = async () => {
-    const { mayBeGone, ...made } = await createKeyed(withHidden as typeof kind, one, planned, context);
-    await confirmMade(withHidden as typeof kind, one, { ...made, ...(mayBeGone && { mayBeGone }) }, context);
-    return made;
+  });
+  const one = changeOf("hosting_service", planned, { address: "hosting_service.a", ...change });
+  const progress: Progress = {
+    kind: withHidden as typeof kind,
+    change: one,
+    config: planned,
+    context,
+    diagnostics: [],
+    attributes: {},
+    mark: settledMark(one.private),
   };
-  const ended = await create().then(
-    (made) => made,
+  let summary: string | undefined;
+  const withdraw = async (next?: number) =>
+    void happened.push(next === undefined ? "unmarked" : `unmarked, next ${next}`);
+  const ended = await create(progress, withdraw).then(
+    ({ mayBeGone: _, ...made }) => made,
     (error: unknown) => {
       if (!(error instanceof HostformError)) throw error;
       summary = error.diagnostics[0]?.summary;
@@ -144,7 +148,7 @@ describe("the answer to an order", () => {
     expect(ended).toMatchObject({ id: "1001" });
   });
 
-  it.each<[string, ApplyContext["confirm"], string[]]>([
+  it.each<[string, NonNullable<Context["confirm"]>, string[]]>([
     ["exists", async () => true, []],
     ["is not seen", async () => false, ["get 1001"]],
     ["cannot be looked for", async () => Promise.reject(failure("answered", 500)), ["get 1001"]],

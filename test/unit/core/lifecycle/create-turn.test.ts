@@ -1,13 +1,13 @@
 /** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SharedCreateTurns } from "../../../../src/core/api/create-turns.ts";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
+import { SqliteStore } from "../../../../src/core/local/index.ts";
 import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
-import { START, testClock } from "../../../support/clock.ts";
+import { START, type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { saying } from "../../../support/remedies.ts";
 import {
@@ -56,12 +56,20 @@ interface RunOptions {
   readonly answer?: (mutation: Mutation, nth: number, leave: () => void) => unknown;
 }
 
+/** The store of another process. */
+function storeOn(file: string, clock: TestClock, isResettable = false): SqliteStore {
+  const onCreatingAlone = (reason: unknown) => expect.fail(String(reason));
+  const store = new SqliteStore(() => file, { account: "a", clock, isResettable, onCreatingAlone });
+  onTestFinished(() => store.close());
+  return store;
+}
+
 /**
  * A machine on which runs share a folder, and an account that they share.
  * @param over what is other than usual about the kind.
  */
 function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
-  const file = path.join(temporaryFolder(), "token.creates");
+  const file = path.join(temporaryFolder(), "origin.store");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
   fake.isWhole = true;
@@ -109,13 +117,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
     meanwhile,
     answer = make,
   }: RunOptions = {}) => {
-    const turns = new SharedCreateTurns(file, {
-      clock,
-      isResettable,
-      onAlone: (reason) => expect.fail(String(reason)),
-    });
-    onTestFinished(() => turns.close());
-    const account = new Account(reader, { statusWords: {} }, undefined, turns);
+    const account = new Account(reader, { statusWords: {} }, undefined, storeOn(file, clock, isResettable));
     const writer = fakeWriter(answer);
     const { context, records } = fakeRun(account, writer, {
       project,
@@ -164,17 +166,16 @@ describe("a run that is stopped", () => {
   it("gets that reason only if it is why it has no turn", async () => {
     const { begin } = machine("hosting_webhook");
     const run = begin({ stop: new AbortController().signal });
-    Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
+    Object.assign(run.account.store ?? {}, { withTurn: () => Promise.reject(new Error("no turns")) });
     await expect(run.end()).rejects.toThrow("no turns");
   });
 
   it("while it waits for its turn sends nothing, records nothing, and reports the wait", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
-    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
-    onTestFinished(() => other.close());
+    const other = storeOn(file, clock);
     const stop = new AbortController();
     const run = begin({ stop: stop.signal });
-    await other.run(async () => {
+    await other.withTurn({ project: "", place: "" }, async () => {
       const ending = run.end();
       stop.abort();
       expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
@@ -306,9 +307,10 @@ describe("a create that another run on the machine made meanwhile", () => {
     const { begin, clock, file, asked } = machine("hosting_webhook");
     const next = begin();
     await next.read();
-    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
-    onTestFinished(() => other.close());
-    await other.run(async (turn) => turn.begin({ thing: "a grant", owner: "" }, clock.now()));
+    const other = storeOn(file, clock);
+    await other.withTurn({ project: "", place: "" }, (turn) =>
+      other.leave(turn, { id: "1", thing: "a grant", place: "", at: clock.now() }),
+    );
     clock.advance(1_000);
     expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
     // So long lists may be without it: 80 s, of which one has passed.
@@ -415,19 +417,20 @@ describe("how long another run is waited for", () => {
     expect([made(), clock.slept]).toEqual([2, 0]);
   });
 
-  it.each<[string, (nth: number) => unknown]>([
-    ["lost one answer, and was refused when it sent again", (nth) => (nth === 1 ? lost() : refused())],
+  it.each<[string, number, (nth: number) => unknown]>([
+    ["lost one answer, and was refused when lists were believed", 0, (nth) => (nth === 1 ? lost() : refused())],
     [
       "had one answer without the secret, and was refused when it made another",
+      80_000,
       (nth) => (nth === 1 ? { ...liveWebhook, raw: {}, secret: null } : nth === 2 ? null : refused()),
     ],
-  ])("that %s: as for any that is not known", async (_, answer) => {
+  ])("that %s: %d ms", async (_, waits, answer) => {
     const { begin, clock, lag } = machine("hosting_webhook");
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one", answer: (_mutation, nth) => answer(nth) }).end();
     const before = clock.slept;
     await begin({ owner: "two" }).end();
-    expect(clock.slept - before).toBe(80_000);
+    expect(clock.slept - before).toBe(waits);
   });
 });
 

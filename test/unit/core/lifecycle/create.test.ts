@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { ReadSettings } from "../../../../src/core/kinds/kind.ts";
 import { refreshed } from "../../../../src/core/lifecycle/attributes.ts";
-import { type ApplyContext, idempotencyKey, type PendingCreate } from "../../../../src/core/lifecycle/index.ts";
+import { idempotencyKey, type PendingCreate } from "../../../../src/core/lifecycle/index.ts";
 import {
   ApiError,
   type Change,
@@ -11,7 +11,7 @@ import {
   type JsonObject,
   type Reached,
 } from "../../../../src/core/model/index.ts";
-import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
+import { type Context, changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import {
@@ -52,7 +52,7 @@ async function run(
     readonly settings?: Partial<ReadSettings>;
     /** Called after each wait, with the time since the start in ms: lists that lag. */
     readonly appears?: (ms: number, fake: FakeAccount) => void;
-    readonly context?: Partial<ApplyContext>;
+    readonly context?: Context;
   } = {},
 ) {
   const { live = [], phase = "live", made, settings = {}, appears, context: more, ...changed } = over;
@@ -236,7 +236,7 @@ describe("a listable create", () => {
     });
   });
 
-  const isReplaced: Partial<ApplyContext> = { replaces: () => true };
+  const isReplaced: Context = { replaces: () => true };
   it.each<[string, JsonObject, Parameters<typeof run>[3]]>([
     ["what it takes the place of", {}, { context: isReplaced }],
     ["what it takes the place of, and what cannot be read", { events: [] }, { context: isReplaced }],
@@ -1067,7 +1067,7 @@ describe("a host that shows what it made in a form of its own", () => {
     const sibling: JsonObject = { ...liveWebhook, id: "202", url: "https://b.example" };
     const pending = { since: new Date(START).toISOString(), operation: "createWebhook" };
     const prior = recorded("hosting_webhook.b", { ...HOOK, url: "https://b.example" }, { private: { pending } });
-    const contexts: Partial<ApplyContext>[] = [
+    const contexts: Context[] = [
       { siblings: () => [prior as PendingCreate] },
       { ownerOf: (_, { id }) => (id === "202" ? "hosting_webhook.b" : undefined) },
     ];

@@ -17,7 +17,13 @@ async function bodies(config: JsonObject, wanted: JsonObject, read?: (name: stri
       asked.push(name);
       return read(name);
     });
-  const steps = await stepsToward(kind, prior, { ...prior, ...wanted }, config, readSecret ? { readSecret } : {});
+  const steps = await stepsToward(
+    kind,
+    prior,
+    { ...prior, ...wanted },
+    config,
+    readSecret ? { secrets: { read: readSecret } } : {},
+  );
   return { sent: steps.map(({ mutation: { endpoint, body } }) => [endpoint, body]), asked };
 }
 const hunter2 = async () => "hunter2";
@@ -64,7 +70,13 @@ describe("the requests of a change", () => {
       asked.push(name);
       return `the ${name}`;
     };
-    const steps = await stepsToward(both, prior, prior, { pin: source, password: source, label: "a" }, { readSecret });
+    const steps = await stepsToward(
+      both,
+      prior,
+      prior,
+      { pin: source, password: source, label: "a" },
+      { secrets: { read: readSecret } },
+    );
     expect(steps.map(({ mutation: { body } }) => body)).toEqual([
       { password: "the password", label: "a", pinned: true },
     ]);

@@ -154,7 +154,7 @@ async function run(
       records.push(resource);
     },
     drop: async () => void steps.push("drop"),
-    secretOutputs: {
+    outputs: {
       check: async (output, { address, attribute }) => {
         steps.push(`check ${JSON.stringify(output)} for ${attribute} of ${address}`);
         if (broken === "check") fail("secret.output", "cannot be written");
@@ -260,7 +260,7 @@ describe("a secret that a change in place brings", () => {
       tried.push(`${JSON.stringify(output)} ${attribute} of ${address}`);
       return [];
     };
-    const outputs = { secretOutputs: { check, write: async () => undefined } };
+    const outputs = { secrets: { outputs: { check, write: async () => undefined } } };
     expect(await tryOutput(service, change, config, outputs)).toEqual([]);
     expect(tried).toEqual(expected);
   });
@@ -269,7 +269,7 @@ describe("a secret that a change in place brings", () => {
     const write = async () => {
       if (fault !== undefined) throw fault;
     };
-    return { secretOutputs: { check: async () => [], write } };
+    return { secrets: { outputs: { check: async () => [], write } } };
   };
   const full = new HostformError([{ severity: "error", code: "secret.output", summary: "no room" }]);
 

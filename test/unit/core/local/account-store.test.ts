@@ -1,13 +1,16 @@
 /** The contract of a store: each implementation passes the same suite. Several stores of a machine are several processes. */
-import { describe, expect, it } from "vitest";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   type AccountStore,
   type Intent,
   MemoryStore,
   MemoryTables,
+  SqliteStore,
   type TurnHolder,
 } from "../../../../src/core/local/index.ts";
 import { type TestClock, testClock } from "../../../support/clock.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 interface Machine {
   readonly clock: TestClock;
@@ -26,16 +29,32 @@ const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine]
       return { clock, waits, open: () => new MemoryStore({ clock, tables, onWaiting: (one) => void waits.push(one) }) };
     },
   ],
+  [
+    "in a file",
+    () => {
+      const file = path.join(temporaryFolder(), "origin.store");
+      const clock = testClock();
+      const waits: TurnHolder[] = [];
+      const open = () => {
+        const onWaiting = (one: TurnHolder) => void waits.push(one);
+        const store = new SqliteStore(() => file, { account: "a", clock, soonMs: 0, onWaiting });
+        onTestFinished(() => store.close());
+        return store;
+      };
+      return { clock, waits, open };
+    },
+  ],
 ];
 
 const RUN = { project: "acme", place: "state 1" };
-const HOUR_MS = 3_600_000;
+/** Time of the creates. */
+const AT = Date.UTC(2026, 10, 21, 9);
 
 const intent = (more: Partial<Intent> = {}): Intent => ({
   id: "1",
   place: "state 1",
   thing: "www",
-  at: 1_000,
+  at: AT + 1_000,
   ...more,
 });
 
@@ -184,7 +203,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await b.withTurn(RUN, async (turn) => {
         expect(turn.isNewerThan(0)).toBe(true);
         const found = await b.newest({ thing: "www", place: "state 1" });
-        expect(found).toMatchObject({ at: 1_000, state: "answered", isOwn: true });
+        expect(found).toMatchObject({ at: AT + 1_000, state: "answered", isOwn: true });
         expect((await b.newest({ thing: "www", place: "state 2" }))?.isOwn).toBe(false);
         expect(await b.newest({ thing: "shop" })).toBeUndefined();
       });
@@ -227,7 +246,10 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const count = await b.count();
       await b.withTurn(RUN, async (turn) => {
         expect(turn.isNewerThan(count)).toBe(true);
-        expect(await b.newest({ state: "unknown", notOf: "state 2" })).toMatchObject({ at: 1_000, state: "unknown" });
+        expect(await b.newest({ state: "unknown", notOf: "state 2" })).toMatchObject({
+          at: AT + 1_000,
+          state: "unknown",
+        });
         expect(await b.newest({ state: "unknown", notOf: "state 1" })).toBeUndefined();
       });
     });
@@ -256,26 +278,26 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await a.withTurn(RUN, async (turn) => {
-        await a.leave(turn, intent({ at: 1_000 }));
-        await a.leave(turn, intent({ at: 2_000 }));
+        await a.leave(turn, intent({ at: AT + 1_000 }));
+        await a.leave(turn, intent({ at: AT + 2_000 }));
       });
-      await a.answer(intent({ at: 2_000 }));
+      await a.answer(intent({ at: AT + 2_000 }));
       await a.close();
       await b.withTurn(RUN, async () => {
         expect(await b.newest({ state: "unknown" })).toBeUndefined();
-        expect(await b.newest({ thing: "www" })).toMatchObject({ at: 2_000 });
+        expect(await b.newest({ thing: "www" })).toMatchObject({ at: AT + 2_000 });
       });
     });
 
     it("shows the newest create of a likeness that another state ordered after a count", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
-      await create(a, intent({ id: "1", thing: "x", likeness: "vps", at: 5_000 }));
+      await create(a, intent({ id: "1", thing: "x", likeness: "vps", at: AT + 5_000 }));
       const count = await b.count();
-      await create(a, intent({ id: "2", thing: "y", likeness: "vps", at: 4_000 }));
+      await create(a, intent({ id: "2", thing: "y", likeness: "vps", at: AT + 4_000 }));
       await b.withTurn(RUN, async () => {
-        expect(await b.newest({ likeness: "vps", notOf: "state 2" })).toMatchObject({ at: 5_000 });
-        expect(await b.newest({ likeness: "vps", notOf: "state 2", after: count })).toMatchObject({ at: 4_000 });
+        expect(await b.newest({ likeness: "vps", notOf: "state 2" })).toMatchObject({ at: AT + 5_000 });
+        expect(await b.newest({ likeness: "vps", notOf: "state 2", after: count })).toMatchObject({ at: AT + 4_000 });
         expect(await b.newest({ likeness: "vps", notOf: "state 1" })).toBeUndefined();
         expect(await b.newest({ thing: "vps" })).toBeUndefined();
       });
@@ -342,7 +364,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
     const store = open();
     await create(store, intent());
     await store.close();
-    await store.note([{ list: "l", name: "n", value: HOUR_MS }]);
+    await store.note([{ list: "l", name: "n", value: AT }]);
     expect(await store.notes("l")).toHaveLength(1);
     expect(await store.count()).toBeGreaterThan(0);
     await store.close();

@@ -1,7 +1,7 @@
 import type { Clock, ResourceState } from "../../../../src/core/model/index.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
-import type { StateDocument } from "../../../../src/core/record/format.ts";
 import { Revision } from "../../../../src/core/record/index.ts";
+import type { StateDocument } from "../../../../src/core/record/state-document.ts";
 
 /** A resource with an id, and whatever a test is about. */
 export function resource(address: string, id: string | null, more: Partial<ResourceState> = {}): ResourceState {

@@ -1,7 +1,6 @@
 /** What is said when something is made: every way in which a create goes wrong. */
 import type { Mutation } from "../../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../../src/core/kinds/index.ts";
-import type { ApplyContext } from "../../../../../src/core/lifecycle/index.ts";
 import {
   type Diagnostic,
   HostformError,
@@ -9,7 +8,7 @@ import {
   type Phase,
   type PrivateMark,
 } from "../../../../../src/core/model/index.ts";
-import { accountElsewhere, changeOf, fakeRun, outcomeOf } from "../../../../support/changes.ts";
+import { accountElsewhere, type Context, changeOf, fakeRun, outcomeOf } from "../../../../support/changes.ts";
 import { START } from "../../../../support/clock.ts";
 import {
   failure,
@@ -50,7 +49,7 @@ interface Creation {
   readonly live?: readonly JsonObject[];
   readonly phase?: Phase;
   readonly mark?: PrivateMark;
-  readonly over?: Partial<ApplyContext>;
+  readonly over?: Context;
 }
 
 async function creation(type: string, { config, answer, live = [], phase = "live", mark = {}, over }: Creation) {
@@ -83,7 +82,7 @@ const long = { ...liveService, created_at: LONG_AGO };
 const silent = { ...liveWebhook, raw: {}, secret: null };
 
 /** A machine on which another run has asked for the same thing. */
-const elsewhere = (outcome: "made" | "unknown"): Partial<ApplyContext> => ({ account: accountElsewhere(outcome) });
+const elsewhere = (outcome: "made" | "unknown"): Context => ({ account: accountElsewhere(outcome) });
 
 const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
   ["hosting_service", { config: ORDER, live: [liveService] }],

@@ -109,10 +109,10 @@ export function secretsOf(
   kind: Kind,
   resource: DesiredResource | undefined,
   { secretOutputs, readSource: read }: Secrets,
-): Pick<ApplyContext, "secretOutputs" | "readSecret"> {
+): NonNullable<ApplyContext["secrets"]> {
   return {
-    ...(secretOutputs && { secretOutputs }),
-    ...(resource && read && { readSecret: (name) => readSource(kind, resource, name, read) }),
+    ...(secretOutputs && { outputs: secretOutputs }),
+    ...(resource && read && { read: (name) => readSource(kind, resource, name, read) }),
   };
 }
 

@@ -11,9 +11,9 @@ import {
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
-import { kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
-import { removedErrors } from "./lifecycle.ts";
+import { removedErrors } from "./meta-arguments.ts";
 import { moveErrors } from "./moves.ts";
+import { kindsOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /**
  * Checks a whole declaration without touching the account: every value, and what must be unique among resources of one

@@ -2,7 +2,7 @@ import { type AttributePath, ExpressionError } from "../model/index.ts";
 import { convert } from "./conversion.ts";
 import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
-import { type Names, type Type, type Typed, unknown } from "./value.ts";
+import { type Names, type Type, type Typed, unknown } from "./typed-value.ts";
 
 // The context of an evaluation: names, bindings and the collected errors.
 

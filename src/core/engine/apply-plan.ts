@@ -3,14 +3,15 @@ import type { Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Account,
   type Applied,
+  type ApplyContext,
   applyChange,
   explain,
+  Fate,
   JobWatch,
   NotLiveYet,
   refuseStopped,
 } from "../lifecycle/index.ts";
 import {
-  ApiError,
   type ApplyEvent,
   type ApplyResult,
   type Change,
@@ -36,12 +37,12 @@ import {
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { ReadyQueue } from "./dependencies.ts";
-import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
-import { applyIgnoreChanges } from "./lifecycle.ts";
+import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
-import { type Recorder, Records, withClient } from "./records.ts";
+import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./resolve-config.ts";
+import { type Recorder, Records, withClient } from "./run-records.ts";
 import { Slots } from "./slots.ts";
 
 export interface ApplyOptions extends Secrets {
@@ -101,8 +102,8 @@ class Run {
   readonly #kinds: Kinds;
   readonly #data: DataSources;
   readonly #scope: EvalScope;
-  /** What was sent of each change that was begun. */
-  readonly #sent = new Map<string, SentWriter>();
+  /** Fate of the requests of each change that sends some. */
+  readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
   /** A bug. It ends the run, after what is under way is finished and recorded. */
   #defect: { readonly error: unknown } | undefined;
@@ -164,8 +165,8 @@ class Run {
     const outputs = running.size > 0 ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
     for (const address of waiting.keys()) this.#outcomes.set(address, notStarted(address));
     for (const address of running.keys()) {
-      const unsent = this.#sent.get(address)?.fate === "nothing";
-      this.#outcomes.set(address, unsent ? notStarted(address) : unknown(address));
+      const isUnsent = this.#fateOf(address).requests === "nothing";
+      this.#outcomes.set(address, isUnsent ? notStarted(address) : unknown(address));
     }
     return {
       outcomes: [...this.#outcomes.values()],
@@ -215,8 +216,6 @@ class Run {
       this.#outcomes.set(address, { address, result: "skipped", diagnostics: [skipped(address, failed)] });
       return;
     }
-    const sent = new SentWriter();
-    this.#sent.set(address, sent);
     const action = progressOf(change);
     const id = change.before?.id;
     const started = clock.now();
@@ -226,7 +225,7 @@ class Run {
       onEvent?.({ type, address, action, seconds: (clock.now() - started) / 1000, outcome, ...made });
     };
     try {
-      const applied = await this.#apply(change, sent);
+      const applied = await this.#apply(change);
       const { attributes, invoice, awaiting, unclear } = applied;
       const outcome: ChangeOutcome = {
         address,
@@ -246,59 +245,74 @@ class Run {
         const diagnostics = this.#explain(error, change).map((each) => ({ ...each, severity: "warning" as const }));
         return end("complete", { address, result: "waiting", diagnostics });
       }
-      end("errored", this.#unfinished(error, change, sent));
+      end("errored", this.#unfinished(error, change));
     }
   }
 
   /** How a change ended that did not come to its end. */
-  #unfinished(error: HostformError, change: Change, sent: SentWriter): ChangeOutcome {
+  #unfinished(error: HostformError, change: Change): ChangeOutcome {
     const { address } = change;
+    const { requests, isUnrecorded } = this.#fateOf(address);
     const stopped = this.#options.stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
-    if (stopped && sent.fate === "nothing") return notStarted(address);
-    const diagnostics = !stopped ? this.#explain(error, change) : sent.fate === "open" ? [] : [halfway(address)];
-    const { isUnrecorded } = sent;
+    if (stopped && requests === "nothing") return notStarted(address);
+    const diagnostics = !stopped ? this.#explain(error, change) : requests === "open" ? [] : [halfway(address)];
     return {
       address,
       result: "failed",
       diagnostics,
-      ...(sent.fate === "open" && { unknown: true }),
+      ...(requests === "open" && { unknown: true }),
       ...(isUnrecorded && { unrecorded: true }),
     };
   }
 
-  async #apply(change: Change, sent: SentWriter): Promise<Applied> {
+  async #apply(change: Change): Promise<Applied> {
     const { plan, accounts, clock, stop } = this.#options;
     const kind = kindOf(change.address, this.#kinds);
     if (kind === undefined) throw new Error(`no kind for ${change.address}`);
     const config = await this.#config(change);
-    return this.#gate.pass(kind, change, accounts(change.provider), ({ account, writer }) =>
-      applyChange(kind, change, config, {
-        account,
-        writer: sent.through(writer),
+    const { account, writer } = accounts(change.provider);
+    const order = await this.#gate.admit(kind, change, account);
+    const fate = new Fate(order?.answered);
+    this.#fates.set(change.address, fate);
+    const context: ApplyContext = {
+      account,
+      writer,
+      fate,
+      run: {
         project: plan.project,
-        pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
         stop,
         owner: () => this.#options.owner?.(),
+        pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
+      },
+      records: {
         ...this.#records.contextOf(change),
-        prior: this.#records.get(change.address),
         save: async (resource) => {
-          const { pending, attempt } = resource.private;
-          const write = () => this.#records.put(withClient(resource, change));
-          await ((pending ?? attempt) === undefined ? sent.recording(write) : write());
+          await this.#records.put(withClient(resource, change));
           this.#attributes.set(resource.address, resource.attributes);
         },
-        drop: (address) => sent.recording(() => this.#records.remove(address)),
-        parentKind: this.#kinds.get(kind.nested?.in ?? ""),
-        ...secretsOf(kind, this.#declared.get(change.address), this.#options),
+        drop: (address) => this.#records.remove(address),
+      },
+      secrets: secretsOf(kind, this.#declared.get(change.address), this.#options),
+      watch: {
+        wait: (ofKind, address, id, parent, done) =>
+          this.#slots.beside(() => this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent)),
         confirm: async (ofKind, address, id) => {
           const sought = { address, id, done: ({ phase }: Remote) => phase !== "gone" };
           const look = () => this.#confirmations.wait(account, ofKind, change.provider, sought);
           return (await this.#slots.beside(look)) !== undefined;
         },
-        wait: (ofKind, address, id, parent, done) =>
-          this.#slots.beside(() => this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent)),
-      }),
-    );
+      },
+      parentKind: this.#kinds.get(kind.nested?.in ?? ""),
+    };
+    try {
+      return await applyChange(kind, change, config, context);
+    } finally {
+      if (!fate.hasEffect) order?.withdrawn();
+    }
+  }
+
+  #fateOf(address: string): Fate {
+    return this.#fates.get(address) ?? new Fate();
   }
 
   /** The declared attributes, with everything they refer to known by now. */
@@ -341,39 +355,6 @@ function halfway(address: string): Diagnostic {
 /** Resolves when the signal is aborted; never without one. */
 function whenAborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-/** Tracks what was sent of one change: nothing; requests that were all answered; or one whose result is unknown. */
-class SentWriter {
-  fate: "nothing" | "answered" | "open" = "nothing";
-  /** The last answer could not be recorded. */
-  isUnrecorded = false;
-
-  /** Records what an answer contained. */
-  async recording(write: () => Promise<void>): Promise<void> {
-    this.isUnrecorded = this.fate === "answered";
-    await write();
-    this.isUnrecorded = false;
-  }
-
-  through(writer: Writer): Writer {
-    return {
-      perform: async (mutation, options) => {
-        const before = this.fate;
-        this.fate = "open";
-        try {
-          const answer = await writer.perform(mutation, options);
-          this.fate = "answered";
-          return answer;
-        } catch (error) {
-          if (error instanceof ApiError && error.reached === "no") this.fate = before;
-          else if (error instanceof ApiError && error.reached === "answered" && before !== "open")
-            this.fate = "answered";
-          throw error;
-        }
-      },
-    };
-  }
 }
 
 /** A change that was not made because one before it failed. */

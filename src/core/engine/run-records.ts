@@ -42,9 +42,10 @@ export class Records {
     this.#making = new Set(changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])));
   }
 
-  /** What of the lifecycle's context concerns the records of one change. */
-  contextOf({ address, provider }: Change): Pick<ApplyContext, "ownerOf" | "claimId" | "claim" | "siblings"> {
+  /** Returns the records that concern one change. */
+  contextOf({ address, provider }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
     return {
+      prior: this.#resources.get(address),
       ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
       claimId: (kind, id, attributes) =>
         this.#ownership.claim(address, objectKey(provider, kind, { ...attributes, id })),

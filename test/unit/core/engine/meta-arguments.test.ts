@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kindsOf, type PlanOptions, plan } from "../../../../src/core/engine/index.ts";
-import { removedErrors } from "../../../../src/core/engine/lifecycle.ts";
+import { removedErrors } from "../../../../src/core/engine/meta-arguments.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Observation } from "../../../../src/core/lifecycle/index.ts";
 import type { Desired, DesiredResource, JsonObject, State } from "../../../../src/core/model/index.ts";

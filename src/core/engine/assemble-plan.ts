@@ -15,14 +15,14 @@ import {
   warningOf,
 } from "../model/index.ts";
 import { estimateRequests } from "./estimate.ts";
-import { kindOf, kindsOf } from "./evaluate.ts";
 import { checkGuards } from "./guards.ts";
 import { doubles, ownedTwice, ownerIn, sharedObjects, siblingsOf } from "./identity.ts";
-import { forgottenBy, preventDestroyErrors } from "./lifecycle.ts";
+import { forgottenBy, preventDestroyErrors } from "./meta-arguments.ts";
 import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
 import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts";
+import { kindOf, kindsOf } from "./resolve-config.ts";
 
 /**
  * Computes the plan. Pure: the same input gives the same value, nothing is read or sent.

@@ -1,6 +1,6 @@
 // What a run knows while it lasts: who has which thing of the account, recorded before it or made by it.
 import { describe, expect, it } from "vitest";
-import { type Recorder, Records } from "../../../../src/core/engine/records.ts";
+import { type Recorder, Records } from "../../../../src/core/engine/run-records.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Change, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
 import { kindOf, liveService, liveWebhook, recorded, remote, stateOf } from "../../../support/subjects.ts";

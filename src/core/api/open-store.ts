@@ -1,0 +1,132 @@
+/** Opens the store that all processes of this user on this machine share for a token at its address (§8: the limit is one of the token). */
+import { hash } from "node:crypto";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import {
+  type AccountStore,
+  databaseTrouble,
+  type Ledger,
+  MemoryStore,
+  SqliteStore,
+  stateFolder,
+  type TurnHolder,
+} from "../local/index.ts";
+import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock, warningOf } from "../model/index.ts";
+import { isLoopback, normalizeBaseUrl } from "./address.ts";
+import { accountDigest } from "./token.ts";
+
+/** Options of {@link openStore}. */
+export interface StoreOptions {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** HOSTFORM_STORE, HOSTFORM_LEDGER, HOSTFORM_STATE_HOME and the user's home. */
+  readonly env: EnvVars;
+  readonly clock?: Clock | undefined;
+  /** Receives each kind of warning once. */
+  readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
+}
+
+/** A sandbox has a new token each time. */
+const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
+const UNUSED_MS = 90 * 24 * 3_600_000;
+
+/**
+ * Opens a store in the user's state folder; with `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory` in memory. Sandboxes have
+ * a folder of their own unless `HOSTFORM_STATE_HOME` is set, and nobody is warned if that folder is unusable. The first request
+ * or create makes the file.
+ * @throws HostformError provider.base_url.
+ */
+export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
+  const url = normalizeBaseUrl(baseUrl, true);
+  const account = accountDigest(url.href, token);
+  const isResettable = isLoopback(url);
+  const isSandbox = isResettable && !env.HOSTFORM_STATE_HOME;
+  const folder = stateFolder(env);
+  const isInMemory = env.HOSTFORM_STORE === "memory" || env.HOSTFORM_LEDGER === "memory";
+  if (isInMemory || (isSandbox && folder === undefined)) return new MemoryStore({ account, isResettable, clock });
+  const warned = new Set<string>();
+  const warn = (kind: string, warning: Diagnostic) => {
+    if (!warned.has(kind)) onWarning?.(warning);
+    warned.add(kind);
+  };
+  const alone = (warning: Diagnostic) => (isSandbox ? undefined : warn("alone", warning));
+  const home = folder && path.join(folder, ...(isSandbox ? ["loopback"] : []));
+  const inHome = (name: string) => {
+    if (home === undefined) throw new Error("no home folder is known");
+    return path.join(home, name);
+  };
+  const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
+  return new SqliteStore(() => inHome(`${origin}.store`), {
+    account,
+    clock,
+    isResettable,
+    earlier:
+      folder === undefined
+        ? undefined
+        : {
+            requests: inHome(`${account}.requests`),
+            creates: inHome(`${account}.creates`),
+            journal: path.join(folder, "creates.journal"),
+          },
+    onCountingAlone: (reason) => alone(countingAlone(folder, reason)),
+    onCreatingAlone: (reason) => alone(creatingAlone(folder, reason)),
+    onWaiting: (holder) => warn("waiting", waiting(holder)),
+    onDamaged: (file) => warn("damaged", damaged(file)),
+    onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
+  });
+}
+
+/** Opens the request ledger of {@link openStore}, for programs that use the client alone. */
+export function ledgerFor(options: StoreOptions): Ledger {
+  const store = openStore(options);
+  return Object.assign(store.requests, { close: () => void store.close() });
+}
+
+function countingAlone(folder: string | undefined, reason: unknown): Diagnostic {
+  const isBusy = databaseTrouble(reason) === "busy";
+  const what = isBusy ? "another process holds the file and does not release it" : messageOf(reason);
+  return warningOf("provider.ledger", "Requests are counted in this process alone", {
+    detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token, this process may send more requests than the host allows, and then has to wait. A run with another state may create the same object at the same time.`,
+    remedies: [
+      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
+    ],
+  });
+}
+
+function creatingAlone(folder: string | undefined, reason: unknown): Diagnostic {
+  return warningOf("provider.ledger", "This process does not create in turns with others", {
+    detail: `${folder}: ${messageOf(reason)}. Another run on this machine with this token and another state may create the same object at the same time.`,
+    remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
+  });
+}
+
+function waiting({ pid, project, since }: TurnHolder): Diagnostic {
+  const holder = pid === 0 ? "A process of an earlier version" : `Process ${pid} (project ${JSON.stringify(project)})`;
+  const summary = "Waiting for another process on this machine that creates something with this token";
+  return warningOf("provider.ledger", summary, {
+    detail: `${holder} has had the turn since ${new Date(since).toISOString()}. Processes create in turns, so that two runs do not create the same object twice.`,
+    remedies: ["Wait for it, or end it if it hangs."],
+  });
+}
+
+function damaged(file: string): Diagnostic {
+  return warningOf("provider.journal", "The store of this host was damaged, and hostform started a new one", {
+    detail: `The damaged file is ${file}.damaged.`,
+    remedies: ["Look in the account for objects that an interrupted apply may have created; an import adopts them."],
+  });
+}
+
+/** A process that still has such a file open notices, and creates it again. Ages are by the clock that files are dated by. */
+function removeUnused(folder: string, unusedMs: number): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!/\.(?:requests|creates|store)(?:\.damaged|-journal|-wal|-shm|\.lock|\.next)?$/.test(name)) continue;
+      const file = path.join(folder, name);
+      // A store that is in use may have its latest changes in the log alone.
+      const times = [file, `${file}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      if (Date.now() - Math.max(...times) > unusedMs) rmSync(file, { force: true });
+    }
+  } catch {
+    // Another process does it at the same time, or nobody may. No count depends on it.
+  }
+}

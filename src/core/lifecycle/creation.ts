@@ -1,0 +1,221 @@
+import type { Mutation } from "../api/index.ts";
+import type { Created, Remote } from "../kinds/kind.ts";
+import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
+import { parentOf, plannedAttributes } from "./attributes.ts";
+import { intentOf, refusedAgain, stopped } from "./creating.ts";
+import type { Attempt } from "./decide.ts";
+import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
+import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
+import { notSent, type Progress, save, type Turn } from "./perform.ts";
+import { listAll } from "./read.ts";
+import { changedSince, existing, questionOf } from "./refusals.ts";
+
+/** The object that a create made; `isUseless`: its secret was lost with the answer. */
+interface Settled {
+  readonly made: Remote;
+  readonly isUseless: boolean;
+}
+
+/** A create under way: its intent, its attempts, and the decision about them. */
+export class Creation {
+  readonly progress: Progress;
+  /** Attributes as planned. */
+  readonly planned: JsonObject;
+  /** Restores the record from before the create. @param generation that of the next order, if the key is spent. */
+  readonly withdraw: (generation?: number) => Promise<void>;
+  /** Failure of the last attempt, if this run decides about the attempt. */
+  lost: unknown;
+  /** An answer of success that does not show the object. */
+  answer: Created | undefined;
+  /** Ids of the objects before the first attempt. */
+  before: Pick<Intent, "known" | "knowsAll"> | undefined;
+  /** An object of this create was deleted, because its secret was lost. */
+  isRecreated = false;
+  /** The turn of the last attempt. */
+  turn: Turn | undefined;
+  readonly #mark: PrivateMark;
+  #intent: Intent | undefined;
+  #attempts: readonly Attempt[] = [];
+  /** The intent without the last attempt. */
+  #earlier: Intent | undefined;
+  #last: { readonly listed: Listed; readonly now: number } | undefined;
+
+  constructor(progress: Progress, withdraw: Creation["withdraw"]) {
+    const { kind, change, config, mark } = progress;
+    this.progress = progress;
+    this.planned = plannedAttributes(kind, change, config);
+    this.withdraw = withdraw;
+    this.#mark = mark;
+    const { pending } = change.private;
+    this.before = pending;
+    this.#intent = pending;
+    this.#attempts = pending === undefined ? [] : attemptsOf(pending);
+  }
+
+  get kind(): Progress["kind"] {
+    return this.progress.kind;
+  }
+
+  get change(): Progress["change"] {
+    return this.progress.change;
+  }
+
+  get context(): Progress["context"] {
+    return this.progress.context;
+  }
+
+  /** The resource being created, as diagnostics need it. */
+  get subject() {
+    const { kind, change, context } = this.progress;
+    return {
+      kind,
+      address: change.address,
+      ownerOf: (remote: Remote) => context.records.ownerOf?.(kind, remote),
+    };
+  }
+
+  /** Undefined: no attempt can have been carried out. */
+  get intent(): Intent | undefined {
+    return this.#intent;
+  }
+
+  /** Records an attempt before it leaves. @param before what existed before the first one. */
+  async record(mutation: Mutation, before: Pick<Intent, "known" | "knowsAll">): Promise<void> {
+    const wall = this.context.account.hostNow();
+    const earlier = this.#intent;
+    const intent: Intent =
+      earlier === undefined ? intentOf(mutation, wall, before) : { ...earlier, resent: new Date(wall).toISOString() };
+    await this.#save(intent);
+    this.#earlier = earlier;
+    const leavesBy = { wall: Number.POSITIVE_INFINITY };
+    this.#attempts = [...this.#attempts, { recordedAt: { wall }, leavesBy, ofThisRun: true, outcome: "open" }];
+  }
+
+  /** Records that the API accepted the last attempt without naming the object: no run sends it again automatically. */
+  async accept(answer?: Created): Promise<void> {
+    this.answer = answer;
+    this.#setOutcome("accepted");
+    await this.#save({ ...this.#open(), accepted: true }, secretsIn(answer));
+  }
+
+  /** Records that the last attempt was certainly not carried out. @param generation that of the next order, if the key is spent. */
+  async takeBack(error: unknown, generation?: number): Promise<void> {
+    this.#setOutcome(notSent(error) ? "not-sent" : "refused");
+    const earlier = this.#earlier;
+    if (earlier === undefined) return this.withdraw(generation);
+    if (this.decide().row === "refused-again") throw refusedAgain(this.change, earlier, error);
+    // The earlier attempt stays open: its result is older than this one.
+    await this.#save(earlier);
+  }
+
+  /** Records that the answer was that of an old order, whose object is gone: its key is spent. */
+  async markGone(id: string, generation: number): Promise<void> {
+    this.progress.attributes = { ...this.planned, id };
+    await save(this.progress, { ...this.#mark, generation });
+  }
+
+  /** The object was deleted, because its secret was lost: the create is sent again. */
+  close(): void {
+    this.isRecreated = true;
+    this.#intent = undefined;
+    this.#attempts = [];
+    this.answer = undefined;
+    this.lost = undefined;
+  }
+
+  /**
+   * Decides about the open attempts. Reads the list at once, and again while it may lag.
+   * @returns undefined: the request is to be sent again.
+   * @throws HostformError `plan.pending`, `plan.exists`; nothing is sent.
+   */
+  async settle(): Promise<Settled | undefined> {
+    const { account, run } = this.context;
+    let now = account.hostNow();
+    // An earlier attempt is of a run that has ended, and a later one was answered: none leaves from now on.
+    const by = { wall: now };
+    this.#attempts = this.#attempts.map((one) => (one.leavesBy.wall <= now ? one : { ...one, leavesBy: by }));
+    for (;;) {
+      const decided = await this.look(now);
+      if (decided.do !== "wait" || decided.until === "next-run") return this.#follow(decided);
+      await run.pause(decided.until - now);
+      now = decided.until;
+    }
+  }
+
+  /** Reads the list and decides. */
+  async look(now: number): Promise<PendingDecision> {
+    const { kind, context, planned } = this;
+    const { account } = context;
+    const parent = parentOf(kind, planned);
+    if (kind.list !== undefined) {
+      account.proveAbsence(kind, parent);
+      account.forget(kind, parent);
+      this.#last = { listed: { ...(await listAll(account, kind, planned)), readAt: now }, now };
+    }
+    return this.decide();
+  }
+
+  /** Decides by the list that was read last. */
+  decide(): PendingDecision {
+    const { account, records } = this.context;
+    return decidePending({
+      ...this.subject,
+      sent: this.#sent(),
+      listed: this.#last?.listed,
+      now: this.#last?.now ?? account.hostNow(),
+      settings: account.settings,
+      attempts: this.#attempts,
+      siblings: records.siblings?.(this.kind),
+    });
+  }
+
+  #open(): Intent {
+    if (this.#intent === undefined) throw new Error("no create is open");
+    return this.#intent;
+  }
+
+  async #save(pending: Intent, answered: JsonObject = {}): Promise<void> {
+    const { progress, planned } = this;
+    progress.attributes = { ...planned, ...answered };
+    await save(progress, { ...progress.mark, pending });
+    this.#intent = pending;
+  }
+
+  #setOutcome(outcome: Attempt["outcome"]): void {
+    this.#attempts = this.#attempts.map((one, at, { length }) => (at === length - 1 ? { ...one, outcome } : one));
+  }
+
+  /** The request, with the secrets that an answer contained. */
+  #sent(): Sent {
+    const { prior } = this.context.records;
+    const recorded = isPendingCreate(prior) ? secretsShownOnce(this.kind, prior.attributes) : {};
+    const secrets = { ...recorded, ...secretsShownOnce(this.kind, secretsIn(this.answer)) };
+    return { attributes: { ...this.planned, ...secrets }, private: { pending: this.#open() } };
+  }
+
+  #follow(decided: PendingDecision): Settled | undefined {
+    const [object] = decided.objects;
+    const sent = this.#sent();
+    // Terraform keeps the id of its plan: it would record another object, or a new one, under that id.
+    const { id } = this.planned;
+    if (typeof id === "string" && !(decided.do === "adopt" && decided.id === id))
+      throw new HostformError([changedSince(this.subject, id)]);
+    if (decided.do === "adopt" && object !== undefined) {
+      const attributes = { ...object.attributes, ...secretsShownOnce(this.kind, sent.attributes) };
+      return { made: { ...object, attributes }, isUseless: decided.next === "recreate" };
+    }
+    if (decided.do === "resend") return undefined;
+    if (decided.do === "wait") throw this.lost;
+    if (decided.do === "ask") {
+      const causes = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
+      throw stopped(questionOf(this.subject, sent, decided), causes, this.lost);
+    }
+    throw new HostformError([existing(this.subject, decided.objects)]);
+  }
+}
+
+/** Attributes that an unclear answer contained; its id may be that of a job. */
+export function secretsIn(answer: Created | undefined): JsonObject {
+  const { id: _, ...attributes } = answer?.attributes ?? {};
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
+}

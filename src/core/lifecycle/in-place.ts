@@ -1,0 +1,115 @@
+/**
+ * Requests for an object that exists: the steps of an in-place change, and its deletion.
+ */
+import type { Mutation } from "../api/index.ts";
+import type { ChangeStep, Remote } from "../kinds/kind.ts";
+import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
+import { parentOf, refreshed } from "./attributes.ts";
+import type { ApplyContext } from "./context.ts";
+import { intentOf } from "./creating.ts";
+import { isJustCreated } from "./pending-create.ts";
+import { type Progress, perform, save, wasRefused } from "./perform.ts";
+import { observedMark, unclearEnd } from "./status.ts";
+
+/** Returns true while list lag may hide the object. */
+export const isYoung = ({ private: mark }: Change, { account }: ApplyContext) =>
+  isJustCreated(mark, account.settings, account.hostNow());
+
+/** Sends the requests of an in-place change one by one; each answer is recorded before the next request. */
+export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]): Promise<void> {
+  for (const step of steps) {
+    // Nothing more is sent for an object with a status that hostform does not know.
+    if (progress.awaiting === "status") return;
+    const { toward, mutation } = step;
+    const { job: _, ...rest } = progress.mark;
+    const job = toward && { since: isoNow(progress), toward, before: statusOf(progress) };
+    const asked = job === undefined ? progress.mark : { ...rest, job };
+    await begin(progress, mutation, asked, progress.mark, async (answer) => {
+      const { once, ...accepted } = step.accept(answer as Parameters<typeof step.accept>[0]);
+      const { emptied, ...others } = asked;
+      const isSame = emptied === mutation.endpoint;
+      const isFirst = once !== undefined && !isSame;
+      progress.mark = isFirst ? { ...asked, emptied: mutation.endpoint } : isSame ? others : asked;
+      const { attributes, warning } = isFirst ? once : accepted;
+      progress.attributes = { ...progress.attributes, ...attributes };
+      if (warning !== undefined) progress.diagnostics.push({ ...warning, address: progress.change.address });
+      await save(progress);
+    });
+    if (job !== undefined) await awaitJob(progress, job);
+  }
+}
+
+/** Waits for a queued job. If the status does not show the end of the job now, only the user can say what it means. */
+async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
+  const { kind, change, context, attributes, mark } = progress;
+  const done = ({ phase }: Remote) => phase === job.toward;
+  const parent = parentOf(kind, attributes);
+  const remote = await context.watch.wait(kind, change.address, String(attributes.id), parent, done);
+  if (remote === undefined) progress.awaiting = "job";
+  else {
+    progress.attributes = refreshed(kind, attributes, remote, mark.shown);
+    progress.mark = observedMark(mark, remote.phase);
+    if (!done(remote)) {
+      progress.awaiting = "status";
+      progress.unclear = unclearEnd({ ...subjectOf(progress), job });
+    }
+  }
+  await save(progress);
+}
+
+/**
+ * Sends a request other than a create. Its record has no body: a password is not recorded.
+ * @param refused the mark if the request was certainly not carried out.
+ */
+function begin(
+  progress: Progress,
+  mutation: Mutation,
+  mark: PrivateMark,
+  refused: PrivateMark,
+  answered: (answer: unknown) => Promise<void>,
+): Promise<void> {
+  const { context } = progress;
+  return perform(context, {
+    mutation,
+    record: () => {
+      const { body: _, ...attempt } = intentOf(mutation, context.account.hostNow());
+      return save(progress, { ...mark, attempt });
+    },
+    answered,
+    failed: async (error) => {
+      if (wasRefused(error)) await save(progress, refused);
+      throw error;
+    },
+  });
+}
+
+/** Deletes an object of the kind. */
+export async function deleteObject(progress: Progress, attributes: JsonObject, mark = progress.mark): Promise<void> {
+  const { kind, change, context } = progress;
+  const { account } = context;
+  if (kind.remove === undefined) fail("internal", `${kind.type} has no request that removes it`);
+  try {
+    await begin(progress, kind.remove(attributes), mark, mark, async () => {});
+  } catch (error) {
+    const parent = parentOf(kind, progress.attributes);
+    // An object that is gone already is what was wanted, if the account confirms it.
+    account.forget(kind, parent);
+    // List lag may hide a new object, so only the API itself can say that it is gone; a proxy may answer 404 too.
+    const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
+    if (isUnlisted && !isNotFound(error)) throw error;
+    if (!(await account.isMissing(error, kind, String(attributes.id), parent))) throw error;
+  }
+}
+
+/** The object of a change, as messages about its status need it. */
+export const subjectOf = ({ kind, change: { address, provider }, attributes, mark: { job } }: Progress) => ({
+  kind,
+  address,
+  provider,
+  attributes,
+  job,
+});
+
+const isoNow = ({ context }: Progress) => new Date(context.account.hostNow()).toISOString();
+
+const statusOf = ({ attributes: { status } }: Progress) => (typeof status === "string" ? status : null);

@@ -1,0 +1,216 @@
+/** The store of a token at its address: its place, its rights, and what happens if the folder is unusable. */
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openStore, type StoreOptions } from "../../../../src/core/api/open-store.ts";
+import { MemoryStore } from "../../../../src/core/local/index.ts";
+import type { Diagnostic } from "../../../../src/core/model/index.ts";
+import { testClock } from "../../../support/clock.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { ORIGIN, TOKEN } from "./support.ts";
+
+const START = Date.UTC(2026, 10, 21, 10);
+/** Number of a user that owns nothing. */
+const NOBODY = 65_534;
+
+const ledgerFor = (options: StoreOptions) => openStore(options).requests;
+
+describe("when the folder is unusable, requests are counted in this process, with one warning:", () => {
+  it.skipIf(process.platform === "win32")("the folder cannot be written in", async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o500);
+    if (process.getuid?.() === 0) {
+      // The super-user may write anywhere.
+      chownSync(folder, NOBODY, NOBODY);
+      process.seteuid?.(NOBODY);
+      onTestFinished(() => process.seteuid?.(0));
+    }
+    const warnings: Diagnostic[] = [];
+    const env = { HOSTFORM_STATE_HOME: path.join(folder, "hostform") };
+    const ledger = ledgerFor({ baseUrl: ORIGIN, token: TOKEN, env, onWarning: (warning) => warnings.push(warning) });
+    expect(await ledger.reserve(START, 60)).toMatchObject({ waitMs: 0, left: 59 });
+    expect(warnings.map(({ detail }) => detail)).toEqual([expect.stringContaining("EACCES")]);
+  });
+
+  it.each([
+    ["there is no home folder", () => ({}), /no home folder is known/],
+    [
+      "there is a file where the folder should be",
+      () => {
+        const file = path.join(temporaryFolder(), "file");
+        writeFileSync(file, "");
+        return { HOSTFORM_STATE_HOME: path.join(file, "hostform") };
+      },
+      /ENOTDIR/,
+    ],
+  ])("%s", async (_, env, words) => {
+    const warnings: Diagnostic[] = [];
+    const ledger = ledgerFor({
+      baseUrl: ORIGIN,
+      token: TOKEN,
+      env: env(),
+      onWarning: (warning) => warnings.push(warning),
+    });
+    expect(warnings, "nothing is tried before the first request").toEqual([]);
+    expect(await ledger.reserve(START, 2)).toMatchObject({ waitMs: 0, left: 1 });
+    await ledger.accept({ now: START, sentAt: START, limit: 2, budget: { remaining: 1, until: START + 1 } });
+    expect(await ledger.reserve(START, 2)).toMatchObject({ waitMs: 0, left: 0 });
+    expect(warnings).toMatchObject([
+      { severity: "warning", code: "provider.ledger", detail: expect.stringMatching(words) },
+    ]);
+    expect(JSON.stringify(warnings)).not.toContain(TOKEN);
+  });
+});
+
+describe("the ledger of an account", () => {
+  const inFolder = (more: Partial<StoreOptions> = {}, folder = temporaryFolder()) => {
+    const env = { HOSTFORM_STATE_HOME: folder, ...more.env };
+    const store = openStore({ baseUrl: ORIGIN, token: TOKEN, ...more, env });
+    onTestFinished(() => store.close());
+    return { folder, ledger: store.requests, store };
+  };
+  const files = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".store"));
+
+  it("is one file for all spellings of its address and all tokens, and another for another origin", async () => {
+    const { folder, ledger } = inFolder();
+    await ledger.reserve(START, 60);
+    for (const baseUrl of [`${ORIGIN}/`, `${ORIGIN}/api/v1`, `${ORIGIN.toUpperCase()}/api/v1/`])
+      await inFolder({ baseUrl }, folder).ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(1);
+    const { left } = await inFolder({ token: `${TOKEN}x` }, folder).ledger.reserve(START, 60);
+    expect(left, "another token has a budget of its own").toBe(59);
+    expect(files(folder)).toHaveLength(1);
+    await inFolder({ baseUrl: "https://other.example" }, folder).ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(2);
+  });
+
+  it("has a name and a content that reveal nothing of the token, and is for its owner alone", async () => {
+    const { folder, ledger } = inFolder();
+    await ledger.reserve(START, 60);
+    const [file = ""] = files(folder);
+    expect(file).toMatch(/^[0-9a-f]{32}\.store$/);
+    const secret = TOKEN.split("|")[1] ?? "";
+    for (const name of readdirSync(folder))
+      expect(name + readFileSync(path.join(folder, name), "latin1")).not.toContain(secret);
+    if (process.platform !== "win32") expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ["it is wanted", ORIGIN, { HOSTFORM_STORE: "memory" }],
+    ["it is wanted by the earlier name", ORIGIN, { HOSTFORM_LEDGER: "memory" }],
+    ["it is wanted for a server on this machine", "http://127.0.0.1:4711", { HOSTFORM_LEDGER: "memory" }],
+    ["the server is on this machine and no home is known", "http://127.0.0.1:4711", { HOME: "", LOCALAPPDATA: "" }],
+  ])("is in memory when %s, and nothing is written", async (_, baseUrl, env) => {
+    const folder = temporaryFolder();
+    const store = openStore({ baseUrl, token: TOKEN, env: { HOME: folder, LOCALAPPDATA: folder, ...env } });
+    expect(store).toBeInstanceOf(MemoryStore);
+    await store.requests.reserve(START, 60);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("is shared for a server on this machine in a folder of its own, and nobody is warned when that cannot be used", async () => {
+    const home = temporaryFolder();
+    const warnings: Diagnostic[] = [];
+    const shared = (env: Record<string, string>) => {
+      const onWarning = (warning: Diagnostic) => warnings.push(warning);
+      const store = openStore({ baseUrl: "http://127.0.0.1:4711", token: TOKEN, env, onWarning });
+      onTestFinished(() => store.close());
+      return store.requests;
+    };
+    for (let i = 0; i < 2; i++) await shared({ XDG_STATE_HOME: home, LOCALAPPDATA: home }).reserve(START, 60);
+    expect(files(path.join(home, "hostform", "loopback"))).toHaveLength(1);
+    const file = path.join(home, "file");
+    writeFileSync(file, "");
+    expect(await shared({ XDG_STATE_HOME: file, LOCALAPPDATA: file }).reserve(START, 60)).toMatchObject({ waitMs: 0 });
+    expect(warnings).toEqual([]);
+  });
+
+  it("is shared for a server on this machine, too, when the folder is named", async () => {
+    const { folder, ledger } = inFolder({ baseUrl: "http://127.0.0.1:4711" });
+    await ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(1);
+  });
+
+  it("removes files that nobody has used for 90 days, and leaves all others", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(folder, { recursive: true });
+    const days = Date.now() / 1000 - 91 * 86_400;
+    const place = (name: string, old: boolean) => {
+      writeFileSync(path.join(folder, name), "");
+      if (old) utimesSync(path.join(folder, name), days, days);
+    };
+    place("old.requests", true);
+    place("old.requests-journal", true);
+    place("old.requests.damaged", true);
+    place("old.store", true);
+    place("old.store-wal", true);
+    place("used.store", true);
+    place("used.store-wal", false);
+    place("recent.requests", false);
+    place("creates.journal", true);
+    await inFolder({}, folder).ledger.reserve(START, 60);
+    expect(readdirSync(folder).filter((name) => !/^[0-9a-f]{32}\./.test(name))).toEqual([
+      "creates.journal",
+      "recent.requests",
+      "used.store",
+      "used.store-wal",
+    ]);
+  });
+});
+
+describe("a turn of an account", () => {
+  it("of a server that is no sandbox is taken alone, with one warning, if the folder is unusable", async () => {
+    const file = path.join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    for (const [baseUrl, isResettable, codes] of [
+      ["http://127.0.0.1:4711", true, []],
+      [ORIGIN, false, ["provider.ledger"]],
+    ] as const) {
+      const warnings: Diagnostic[] = [];
+      const onWarning = (warning: Diagnostic) => warnings.push(warning);
+      const store = openStore({ baseUrl, token: TOKEN, env: { XDG_STATE_HOME: file, LOCALAPPDATA: file }, onWarning });
+      expect(store.isResettable).toBe(isResettable);
+      await store.requests.reserve(START, 60);
+      for (let i = 0; i < 2; i++)
+        await store.withTurn({ project: "", place: "" }, async (turn) => {
+          expect(turn.isNewerThan(0)).toBe(false);
+          await store.leave(turn, { id: String(i), place: "", thing: "x", at: START });
+        });
+      expect(warnings.map(({ code }) => code)).toEqual(codes);
+      for (const { detail } of warnings) expect(detail).toMatch(/^\S+: (?!Error)[A-Z]+: /);
+    }
+  });
+
+  it("that another process has is reported with its process, project and time", async () => {
+    const clock = testClock();
+    const warnings: Diagnostic[] = [];
+    const env = { HOSTFORM_STATE_HOME: temporaryFolder() };
+    const onWarning = (warning: Diagnostic) => warnings.push(warning);
+    const [one, other] = [1, 2].map(() => openStore({ baseUrl: ORIGIN, token: TOKEN, env, clock, onWarning }));
+    onTestFinished(async () => void (await Promise.all([one?.close(), other?.close()])));
+    const waiting: unknown[] = [];
+    await other?.withTurn({ project: "shop", place: "" }, async () => {
+      waiting.push(one?.withTurn({ project: "acme", place: "" }, async () => {}));
+      for (let i = 0; i < 600; i++) await clock.sleep(10);
+    });
+    await Promise.all(waiting);
+    expect(warnings).toMatchObject([
+      {
+        code: "provider.ledger",
+        summary: expect.stringContaining("Waiting for"),
+        detail: expect.stringContaining(
+          `Process ${process.pid} (project "shop") has had the turn since 2026-11-21T10:00:00`,
+        ),
+      },
+    ]);
+  });
+});

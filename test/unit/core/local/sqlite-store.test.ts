@@ -1,0 +1,362 @@
+/** The store in a file: real processes, files that are damaged, busy, newer or gone, and the files of earlier versions. */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import type { Readable } from "node:stream";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { entriesOf, SqliteStore, type SqliteStoreOptions, takeFileLock } from "../../../../src/core/local/index.ts";
+import { START, testClock } from "../../../support/clock.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+
+const PROCESS = path.resolve(import.meta.dirname, "../../../support/turns-process.ts");
+const AT = Date.now();
+const RUN = { project: "acme", place: "one" };
+const newFile = () => path.join(temporaryFolder(), "origin.store");
+
+/** A process that shares the store; killed after the test. */
+function start(file: string, place = "") {
+  const child = spawn(process.execPath, [PROCESS, file, place], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  onTestFinished(kill);
+  const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse(String((await lines.next()).value));
+  return {
+    kill,
+    /** Writes a line. @returns the answer that is not `waiting`. */
+    ask: async (line: string) => {
+      child.stdin?.write(`${line}\n`);
+      for (;;) {
+        const answer = await next();
+        if (answer !== "waiting") return answer;
+      }
+    },
+    write: (line: string) => void child.stdin?.write(`${line}\n`),
+    next,
+  };
+}
+
+function storeOn(file: string, options: Partial<SqliteStoreOptions> = {}): SqliteStore {
+  const store = new SqliteStore(() => file, { account: "a", clock: testClock(), ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe("processes that create with one token", () => {
+  it("create one after the other", async () => {
+    const file = newFile();
+    const [a, b] = [start(file), start(file)];
+    expect(await a.ask("enter")).toBe("entered");
+    b.write("enter");
+    expect(await b.next()).toBe("waiting");
+    expect(await a.ask(`leave 1 hook ${AT}`)).toBe("left");
+    expect(await a.ask("answer")).toBe("answer");
+    a.write("end");
+    expect(await b.ask("")).toBe("entered");
+    expect(await b.ask('newest {"thing":"hook"}')).toMatchObject({ at: AT, state: "answered" });
+    expect(existsSync(`${file}.c.lock`), "versions before the store wait, too").toBe(true);
+  });
+
+  it("take the turn when its holder is killed, and learn that its create may have been carried out", async () => {
+    const file = newFile();
+    const [a, b] = [start(file), start(file)];
+    expect(await a.ask("enter")).toBe("entered");
+    expect(await a.ask(`leave 1 hook ${AT}`)).toBe("left");
+    // The list is read while the request is under way: it may or may not show the object.
+    const count = await b.ask("count");
+    b.write("enter");
+    expect(await b.next()).toBe("waiting");
+    await a.kill();
+    expect(await b.ask("")).toBe("entered");
+    expect(await b.ask(`newest {"state":"unknown","after":${count}}`)).toMatchObject({ at: AT, state: "unknown" });
+    expect(await b.ask('newest {"thing":"hook"}')).toMatchObject({ state: "unknown", isOwn: false });
+  });
+
+  it("learn the answer that a killed process recorded with its next create, and not the one after it", async () => {
+    const file = newFile();
+    const [a, b] = [start(file), start(file)];
+    expect(await a.ask("enter")).toBe("entered");
+    expect(await a.ask(`leave 1 one ${AT}`)).toBe("left");
+    expect(await a.ask("answer")).toBe("answer");
+    expect(await a.ask(`leave 2 two ${AT + 1}`)).toBe("left");
+    expect(await a.ask("answer")).toBe("answer");
+    await a.kill();
+    expect(await b.ask("enter")).toBe("entered");
+    expect(await b.ask('newest {"thing":"one"}')).toMatchObject({ at: AT, state: "answered" });
+    expect(await b.ask('newest {"thing":"two"}')).toMatchObject({ at: AT + 1, state: "unknown" });
+  });
+
+  it("wait for a version before the store, and take the turn when that is killed", async () => {
+    const file = newFile();
+    const lock = takeFileLock(`${file}.c.lock`);
+    const a = start(file);
+    a.write("enter");
+    expect(await a.next()).toBe("waiting");
+    lock?.free();
+    expect(await a.ask("")).toBe("entered");
+  });
+});
+
+describe("a file", () => {
+  it("is for its owner alone, and shows no name", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.withTurn({ project: "", place: "state one" }, (turn) =>
+      store.leave(turn, { id: "1", thing: "acme.example", likeness: "plan 31", place: "state one", at: START }),
+    );
+    for (const name of readdirSync(path.dirname(file))) {
+      const at = path.join(path.dirname(file), name);
+      expect(readFileSync(at, "latin1")).not.toMatch(/acme\.example|state one|plan 31/);
+      if (process.platform !== "win32") expect(statSync(at).mode & 0o777).toBe(0o600);
+    }
+    await store.close();
+    const database = new DatabaseSync(file);
+    expect(database.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x4846_5354 });
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+    database.close();
+  });
+
+  it("is not created by questions", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    expect(await store.count()).toBe(0);
+    expect(await store.notes("list")).toEqual([]);
+    await store.close();
+    expect(readdirSync(path.dirname(file))).toEqual([]);
+  });
+
+  it("holds no removed secret once it is closed, although another process has it open", async () => {
+    const file = newFile();
+    const [store, other] = [storeOn(file), storeOn(file)];
+    await store.note([{ list: "l", name: "n", value: "whsec-secret" }]);
+    await other.notes("l");
+    await store.forget([{ list: "l", name: "n" }]);
+    await store.close();
+    for (const name of readdirSync(path.dirname(file)))
+      expect(readFileSync(path.join(path.dirname(file), name), "latin1")).not.toContain("whsec-secret");
+  });
+
+  it("forgets creates after thirty days, and notes after their time", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const store = storeOn(file, { clock });
+    await store.withTurn(RUN, async (turn) => {
+      const intent = { id: "1", thing: "x", place: "", at: clock.now() };
+      await store.leave(turn, intent);
+      await store.answer(intent);
+    });
+    await store.note([{ list: "l", name: "n", value: 1 }], { keptMs: 1_000 });
+    await store.note([{ list: "l", name: "o", value: 1 }]);
+    await store.close();
+    const later = storeOn(file, { clock });
+    clock.advance(30 * 86_400_000);
+    await later.withTurn(RUN, async () => expect(await later.newest({ thing: "x" })).toBeDefined());
+    expect((await later.notes("l")).map(({ name }) => name)).toEqual(["o"]);
+    await later.close();
+    clock.advance(1);
+    await later.withTurn(RUN, async () => expect(await later.newest({ thing: "x" })).toBeUndefined());
+  });
+
+  it("that is removed while it is open is created again", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.note([{ list: "l", name: "n", value: 1 }]);
+    for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
+    await store.note([{ list: "l", name: "o", value: 1 }]);
+    expect((await storeOn(file).notes("l")).map(({ name }) => name)).toEqual(["o"]);
+  });
+
+  it("is set aside if it is damaged; creates then wait as for one without an answer", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.note([{ list: "l", name: "n", value: 1 }]);
+    await store.close();
+    writeFileSync(file, "no database".repeat(500));
+    const damaged: string[] = [];
+    const clock = testClock();
+    const later = storeOn(file, { clock, onDamaged: (one) => void damaged.push(one) });
+    expect(await later.notes("l")).toEqual([]);
+    expect(damaged).toEqual([file]);
+    expect(existsSync(`${file}.damaged`)).toBe(true);
+    for (const one of [later, storeOn(file, { account: "b" })])
+      await one.withTurn(RUN, async () =>
+        expect(await one.newest({ state: "unknown", notOf: "one" })).toMatchObject({ at: clock.now() }),
+      );
+  });
+
+  it("of a newer version is refused for creates and notes, and requests are counted in memory", async () => {
+    const file = newFile();
+    await storeOn(file).note([{ list: "l", name: "n", value: 1 }]);
+    const database = new DatabaseSync(file);
+    database.exec("PRAGMA user_version = 2");
+    database.close();
+    const alone: unknown[] = [];
+    const store = storeOn(file, { onCountingAlone: (reason) => void alone.push(reason) });
+    const newer = { diagnostics: [{ code: "store.newer" }] };
+    await expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject(newer);
+    await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject(newer);
+    expect(await store.requests.reserve(START, 60)).toMatchObject({ waitMs: 0, left: 59 });
+    expect(alone).toHaveLength(1);
+    expect(existsSync(`${file}.damaged`)).toBe(false);
+  });
+
+  it("that a process does not release refuses creates and notes after four seconds", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.note([{ list: "l", name: "n", value: 1 }]);
+    const holder = new DatabaseSync(file);
+    holder.exec("BEGIN IMMEDIATE");
+    const busy = { diagnostics: [{ code: "store.busy" }] };
+    const began = performance.now();
+    await Promise.all([
+      expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject(busy),
+      expect(store.note([{ list: "l", name: "n", value: 2 }])).rejects.toMatchObject(busy),
+    ]);
+    expect(performance.now() - began).toBeGreaterThan(3_900);
+    holder.exec("ROLLBACK");
+    await store.note([{ list: "l", name: "n", value: 3 }]);
+    holder.close();
+  });
+
+  it("that is busy for a moment is asked again", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.note([{ list: "l", name: "n", value: 1 }]);
+    const holder = new DatabaseSync(file);
+    holder.exec("BEGIN IMMEDIATE");
+    setTimeout(() => holder.close(), 30);
+    await store.note([{ list: "l", name: "n", value: 2 }]);
+    expect(await store.notes("l")).toMatchObject([{ value: 2 }]);
+  });
+
+  it("that is unusable lets creates go on alone with one call of the warning, and refuses notes", async () => {
+    const blocked = path.join(temporaryFolder(), "file");
+    writeFileSync(blocked, "");
+    const alone: unknown[] = [];
+    const store = storeOn(path.join(blocked, "origin.store"), { onCreatingAlone: (reason) => void alone.push(reason) });
+    const work = () =>
+      store.withTurn(RUN, async (turn) => {
+        const intent = { id: "1", thing: "x", place: "", at: START };
+        await store.leave(turn, intent);
+        await store.answer(intent);
+        return [turn.isNewerThan(0), await store.newest({ thing: "x" })];
+      });
+    expect(await work()).toEqual([false, undefined]);
+    expect(await work()).toEqual([false, undefined]);
+    expect(alone).toHaveLength(1);
+    await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject({
+      diagnostics: [{ code: "store.unwritable", detail: expect.stringContaining("ENOTDIR") }],
+    });
+    expect(await store.count()).toBe(0);
+  });
+});
+
+describe("the files of versions before the store", () => {
+  /** Files as those versions wrote them. */
+  function earlier(file: string) {
+    const paths = { requests: `${file}.r`, creates: `${file}.c`, journal: `${file}.j` };
+    mkdirSync(path.dirname(file), { recursive: true });
+    const open = (place: string, id: number, schema: string) => {
+      const database = new DatabaseSync(place);
+      onTestFinished(() => database.close());
+      database.exec(`${schema}; PRAGMA application_id = ${id}`);
+      return database;
+    };
+    const creates = () =>
+      open(
+        paths.creates,
+        0x4846_4354,
+        `CREATE TABLE creates (serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL,
+          thing TEXT NOT NULL, at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT`,
+      );
+    const journal = () =>
+      open(
+        paths.journal,
+        0x4846_4a4c,
+        `CREATE TABLE creates (serial INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, project TEXT NOT NULL,
+          type TEXT NOT NULL, name TEXT NOT NULL, written INTEGER NOT NULL, resource TEXT NOT NULL,
+          UNIQUE (account, project, type, name)) STRICT`,
+      );
+    const requests = () =>
+      open(
+        paths.requests,
+        0x4846_5251,
+        `CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
+          CREATE TABLE events (serial INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT`,
+      );
+    return { paths, creates, journal, requests };
+  }
+  // sha256("a.creates\nhook"), as those versions computed it.
+  const HOOK = "441a98e10c494c976974cb52f25c4f4224a04633806a33abec8d73a8295a610f";
+
+  it("count the requests of the last minute", async () => {
+    const file = newFile();
+    const { paths, requests } = earlier(file);
+    const add = requests().prepare("INSERT INTO events VALUES (?, ?)");
+    for (let i = 1; i <= 30; i++) add.run(i, JSON.stringify(["reserve", START, 60, "other"]));
+    const ledger = storeOn(file, { earlier: paths }).requests;
+    expect(await ledger.reserve(START + 1, 60)).toMatchObject({ waitMs: 0, left: 29 });
+    expect(await storeOn(file, { earlier: paths }).requests.reserve(START + 1, 60)).toMatchObject({ left: 28 });
+  });
+
+  it("show their creates, once, and those that an earlier version adds later", async () => {
+    const file = newFile();
+    const { paths, creates } = earlier(file);
+    const database = creates();
+    const add = database.prepare("INSERT INTO creates (process, owner, thing, at, outcome) VALUES ('p', 'x', ?, ?, ?)");
+    add.run(HOOK, START, "made");
+    add.run("begun", START + 1, "begun");
+    const store = storeOn(file, { earlier: paths });
+    const count = await store.count();
+    expect(count).toBeGreaterThan(0);
+    await store.withTurn(RUN, async (turn) => {
+      expect(turn.isNewerThan(0)).toBe(true);
+      expect(await store.newest({ state: "unknown", notOf: "one" })).toMatchObject({ at: START + 1 });
+      expect(await store.newest({ thing: "hook" })).toMatchObject({ at: START, state: "answered" });
+    });
+    await store.close();
+    const after = await store.count();
+    await store.withTurn(RUN, async (turn) => expect(turn.isNewerThan(after), "imported once").toBe(false));
+    database.exec("DELETE FROM creates WHERE outcome = 'begun'");
+    add.run("begun", START + 1, "made");
+    await store.withTurn(RUN, async (turn) => {
+      expect(turn.isNewerThan(after)).toBe(true);
+      expect(await store.newest({ state: "unknown" })).toBeUndefined();
+    });
+  });
+
+  it("give the entries of the provider's journal to the account that wrote them, and lose them in the journal", async () => {
+    const file = newFile();
+    const { paths, journal } = earlier(file);
+    const database = journal();
+    const add = database.prepare(
+      "INSERT INTO creates (account, project, type, name, written, resource) VALUES (?, 'acme', 'hosting_webhook', ?, ?, ?)",
+    );
+    add.run("a", "hook", START, JSON.stringify({ secret: "whsec" }));
+    add.run("b", "hook", START, "{}");
+    const store = storeOn(file, { earlier: paths });
+    const list = entriesOf("a", "acme", "hosting_webhook");
+    expect(await store.notes(list)).toEqual([{ list, name: "hook", value: { secret: "whsec" } }]);
+    expect(database.prepare("SELECT account FROM creates").all()).toEqual([{ account: "b" }]);
+    expect(readFileSync(paths.journal, "latin1")).not.toContain("whsec");
+    await store.forget([{ list, name: "hook" }]);
+    add.run("a", "other", START, "{}");
+    await store.close();
+    expect((await store.notes(list)).map(({ name }) => name)).toEqual(["other"]);
+  });
+
+  it("are left alone if they cannot be read", async () => {
+    const file = newFile();
+    const { paths } = earlier(file);
+    for (const place of Object.values(paths)) writeFileSync(place, "no database".repeat(500));
+    const store = storeOn(file, { earlier: paths });
+    await store.withTurn(RUN, async (turn) => expect(turn.isNewerThan(0)).toBe(false));
+    expect(await store.requests.reserve(START, 60)).toMatchObject({ left: 59 });
+    expect(existsSync(`${paths.creates}.damaged`)).toBe(false);
+  });
+});
