@@ -288,10 +288,10 @@ export class SqliteStore implements AccountStore {
     const now = this.#options.clock.now();
     return this.#orFail((statements) => {
       const { noteOf, putNote } = statements;
-      const existing = notes.map(({ list, name }) => noteOf.get(list, name));
-      if (when === "absent" && existing.some((row) => row !== undefined)) return existing.flatMap(noteIn);
+      const existing = notes.map(({ list, name }) => noteIn(noteOf.get(list, name)));
+      if (when === "absent" && existing.some(([one]) => one !== undefined)) return existing.flat();
       for (const [i, { list, name, value }] of notes.entries()) {
-        if (when === "present" && existing[i] === undefined) continue;
+        if (when === "present" && existing[i]?.length === 0) continue;
         putNote.run(list, name, now, now + keptMs, JSON.stringify(value));
       }
       return [];
@@ -299,14 +299,12 @@ export class SqliteStore implements AccountStore {
   }
 
   async notes(list: string, name?: string): Promise<readonly Note[]> {
-    // A run that only reads creates no file.
-    if (
-      !attempt(
-        () => this.#exists(),
-        () => true,
-      )
-    )
-      return [];
+    // A run that only reads creates no file, and needs no folder.
+    const exists = attempt(
+      () => this.#exists(),
+      () => false,
+    );
+    if (!exists) return [];
     return this.#orFail(({ noteOf, notesOf }) =>
       (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
     );
