@@ -177,7 +177,8 @@ async function makePlan(
       ? { desired: { ...wanted, resources: [] }, state: { ...recorded, resources: new Map() } }
       : narrow(wanted, recorded, changed ?? named);
   const { data = [] } = mode === "destroy" ? {} : desired;
-  await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
+  const aliases = new Set([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
+  await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
   const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
@@ -203,8 +204,14 @@ async function makePlan(
     moves,
   };
   const budget = (alias: string) => providers.get(alias).client.budget();
-  const lastRead = lastReads(source, clock, state.lineage, reads);
-  const options = { observing, planning, refresh: lastRead.refresh(), requests: () => providers.requests, budget };
+  const lastRead = lastReads(source, clock, state.lineage, reads, providers.stores(aliases));
+  const options = {
+    observing,
+    planning,
+    refresh: await lastRead.refresh(),
+    requests: () => providers.requests,
+    budget,
+  };
   const { plan: made, observed } = await refreshAndPlan(options)
     .catch((error: unknown) => {
       // Interrupted: every request says that it was cancelled, and none of them why.
@@ -212,7 +219,7 @@ async function makePlan(
       throw error;
     })
     .finally(() => log.reading(0));
-  lastRead.note(observed.read?.keys() ?? []);
+  await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();
   const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);

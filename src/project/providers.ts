@@ -112,6 +112,16 @@ export class Providers {
     return this.get(alias);
   }
 
+  /** The stores of prepared providers, by alias. */
+  stores(aliases: Iterable<string>): ReadonlyMap<string, AccountStore> {
+    return new Map(
+      [...aliases].flatMap((alias) => {
+        const store = this.get(alias).account.store;
+        return store === undefined ? [] : [[alias, store] as const];
+      }),
+    );
+  }
+
   /** A name for the account of a prepared provider, the same in every run. It does not reveal the token. */
   accountName(alias: string): string {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");

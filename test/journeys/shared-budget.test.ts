@@ -31,7 +31,7 @@ describe("the request budget", () => {
     project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "state-home");
     expect(await refusals(project)).toBe(0);
     expect(project.clock.slept).toBeGreaterThan(2 * 60_000);
-    expect(readdirSync(path.join(project.dir, "state-home")).filter((name) => name.endsWith(".requests"))).toHaveLength(
+    expect(readdirSync(path.join(project.dir, "state-home")).filter((name) => name.endsWith(".store"))).toHaveLength(
       1,
     );
   });

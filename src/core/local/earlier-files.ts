@@ -11,7 +11,8 @@ import type { StoreStatements } from "./sqlite-store.ts";
 export interface EarlierFiles {
   readonly requests: string;
   readonly creates: string;
-  readonly journal: string;
+  /** Absent: the provider still writes its journal. */
+  readonly journal?: string;
 }
 
 /** The list of the notes that the Terraform provider keeps about objects of one type. */
@@ -19,7 +20,7 @@ export const entriesOf = (account: string, project: string, type: string): strin
   JSON.stringify(["entries", account, project, type]);
 
 export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean =>
-  existsSync(creates) || existsSync(journal);
+  existsSync(creates) || (journal !== undefined && existsSync(journal));
 
 /**
  * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.
@@ -77,6 +78,7 @@ function importJournal(
   account: string,
   { journal }: EarlierFiles,
 ): (() => void) | undefined {
+  if (journal === undefined) return undefined;
   const { database, addNote, meta, putMeta } = statements;
   const mark = `journal serial ${account}`;
   let last = 0;
