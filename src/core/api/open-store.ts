@@ -67,7 +67,8 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         : {
             requests: inHome(`${account}.requests`),
             creates: inHome(`${account}.creates`),
-                },
+            journal: path.join(folder, "creates.journal"),
+          },
     onCountingAlone: (reason) => alone(countingAlone(folder, reason)),
     onCreatingAlone: (reason) => alone(creatingAlone(folder, reason)),
     onWaiting: (holder) => warn("waiting", waiting(holder)),
