@@ -90,6 +90,14 @@ describe("entries on disk", () => {
     expect(await open(folder).names()).toEqual(["stays"]);
   });
 
+  it("leave no secret on the disk when they are written again without it", async () => {
+    const folder = temporaryFolder();
+    const entries = open(folder);
+    await entries.put(TYPE, "acme", entry("1001"));
+    await entries.put(TYPE, "acme", entry("1001", "in a file of the user"));
+    expect(bytesIn(folder)).not.toContain(SECRET);
+  });
+
   it("leave the disk after ninety days", async () => {
     const folder = temporaryFolder();
     const clock = testClock();
