@@ -11,8 +11,11 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   retry: ["src/core/api/retry.ts"],
   answers: ["src/core/api/classify.ts"],
   turns: ["src/core/api/create-turns.ts"],
-  journal: ["src/core/record/{recorder,session,opening,journal-*}.ts", "src/fronts/terraform/journal*.ts"],
-  provider: ["src/fronts/terraform/resource/{apply*,attribute-mapping,journal-lookup,replacement,remove}.ts"],
+  journal: ["src/core/record/{recorder,session,opening,journal-*}.ts"],
+  provider: [
+    "src/fronts/terraform/resource/{apply*,attribute-mapping,entry-lookup,replacement,remove}.ts",
+    "src/fronts/terraform/entries.ts",
+  ],
   redaction: ["src/core/api/token.ts", "src/project/redaction.ts", "src/core/record/secret-{command,output}.ts"],
 };
 

@@ -156,10 +156,10 @@ describe("what a session keeps on disk", () => {
     const home = temporaryFolder();
     const noted = recorded("hosting_webhook.x", { id: "201" });
     const journalOf = async (given: ValueObject) =>
-      (await open({ ...BASE, token: TOKEN, ...given }, { env: { HOSTFORM_STATE_HOME: home } })).session.journal;
-    (await journalOf({ project: "acme" })).put("hosting_webhook", "https://h.example", noted);
-    expect((await journalOf({ project: "acme" })).get("hosting_webhook", "https://h.example")).toEqual(noted);
-    expect((await journalOf({ project: "other" })).get("hosting_webhook", "https://h.example")).toBeUndefined();
+      (await open({ ...BASE, token: TOKEN, ...given }, { env: { HOSTFORM_STATE_HOME: home } })).session.entries;
+    await (await journalOf({ project: "acme" })).put("hosting_webhook", "https://h.example", noted);
+    expect(await (await journalOf({ project: "acme" })).get("hosting_webhook", "https://h.example")).toEqual(noted);
+    expect(await (await journalOf({ project: "other" })).get("hosting_webhook", "https://h.example")).toBeUndefined();
   });
 
   it("is what secret_output names, relative to Terraform's folder and never Terraform's own files", async () => {

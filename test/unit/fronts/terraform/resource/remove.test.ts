@@ -202,24 +202,24 @@ describe("a suspension before Terraform lets go", () => {
   ] as const)("that %s is an error, and the service stays in the state with its marks", async (...one) => {
     const [, status, phase, code] = one;
     const objects = [remote({ ...liveService, status }, phase)];
-    const { kind, front, prior, journal } = held("hosting_service", attributes, { objects, answer: () => ({}) });
+    const { kind, front, prior, entries } = held("hosting_service", attributes, { objects, answer: () => ({}) });
     const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
     expect(codesOf(diagnostics)).toEqual([`error ${code}`]);
     expect(left?.state).toMatchObject({ id: "1001", timeouts: { delete: "1m" }, deletion_policy: "suspend" });
     const job = expect.objectContaining({ toward: "suspended", before: "active" });
     expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job });
-    expect(journal.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
+    expect(await entries.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
   });
 });
 
 it("after a destroy the journal has no entry of the object, and data sources list its collection again", async () => {
-  const { kind, front, prior, fake, journal } = held("hosting_grant", liveGrant, { answer: () => null });
+  const { kind, front, prior, fake, entries } = held("hosting_grant", liveGrant, { answer: () => null });
   const name = "1001 dev@acme.example";
-  journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
+  await entries.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
   await front.account.list(kind, "1001");
   await destroyResource(kind, prior, { host: "here" }, front);
   front.collections.upToDate(kind, "1001");
   await front.account.list(kind, "1001");
   expect(fake.asked).toEqual(["list 1001", "list 1001"]);
-  expect(journal.get(kind.type, name)).toBeUndefined();
+  expect(await entries.get(kind.type, name)).toBeUndefined();
 });
