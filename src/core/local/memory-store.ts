@@ -125,7 +125,15 @@ export class MemoryStore implements AccountStore {
     this.#tables.intents.delete(id);
   }
 
-  async newest({ thing, likeness, state, after = 0, notOf, place }: IntentQuery): Promise<StoredIntent | undefined> {
+  async newest({
+    thing,
+    likeness,
+    state,
+    after = 0,
+    notOf,
+    place,
+    intent,
+  }: IntentQuery): Promise<StoredIntent | undefined> {
     const found = this.#others().filter(
       (row) =>
         row.state !== "open" &&
@@ -137,7 +145,8 @@ export class MemoryStore implements AccountStore {
     );
     const [row] = found.sort((a, b) => (thing === undefined ? b.at - a.at : b.serial - a.serial));
     if (row === undefined || row.state === "open") return undefined;
-    return { serial: row.serial, at: row.at, state: row.state, isOwn: row.place !== "" && row.place === place };
+    const isOwn = row.id === intent || (row.place !== "" && row.place === place);
+    return { serial: row.serial, at: row.at, state: row.state, isOwn };
   }
 
   async note(notes: readonly Note[], { when }: NoteOptions = {}): Promise<readonly Note[]> {

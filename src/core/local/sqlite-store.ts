@@ -159,7 +159,15 @@ export class SqliteStore implements AccountStore {
     this.#ended.push({ intent, isAnswered: false });
   }
 
-  async newest({ thing, likeness, state, after, notOf, place }: IntentQuery): Promise<StoredIntent | undefined> {
+  async newest({
+    thing,
+    likeness,
+    state,
+    after,
+    notOf,
+    place,
+    intent,
+  }: IntentQuery): Promise<StoredIntent | undefined> {
     // Most often no other process has created anything.
     if (this.#isAlone || !this.#turn.hasOthers) return undefined;
     const own = place === undefined ? "" : this.#digest(place);
@@ -179,7 +187,8 @@ export class SqliteStore implements AccountStore {
     const row = await this.#read((of) => of.newest(`${where} ORDER BY ${order}`).get(...values));
     if (row === undefined) return undefined;
     const found = row.state === "answered" ? "answered" : "unknown";
-    return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn: own !== "" && row.place === own };
+    const isOwn = row.id === intent || (own !== "" && row.place === own);
+    return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn };
   }
 
   async note(notes: readonly Note[], options: NoteOptions = {}): Promise<readonly Note[]> {
