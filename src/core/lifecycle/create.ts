@@ -54,7 +54,8 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
   for (let turns = 0, early = 1; ; turns++) {
     const current = creation;
     try {
-      const settled = creation.intent && (await of.settle(creation));
+      const isOpen = creation.intent !== undefined && creation.crowded === undefined;
+      const settled = isOpen ? await of.settle(creation) : undefined;
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
       if (turns === MOST_TURNS) throw creation.lost ?? changedAgain(change.address);
       // Outside of the turn, so that a full minute does not block other processes.
