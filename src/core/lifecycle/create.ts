@@ -89,6 +89,7 @@ async function attempt(
   isOutdated: boolean,
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
+  creation.crowded = undefined;
   if (intent !== undefined && isOutdated && (await creation.look(context.account.hostNow())).do !== "resend") return;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
@@ -102,10 +103,7 @@ async function attempt(
       return undefined;
     },
     ...ready.options,
-    record: () => {
-      creation.crowded = undefined;
-      return creation.record(mutation, ready.before);
-    },
+    record: () => creation.record(mutation, ready.before),
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);
