@@ -71,6 +71,8 @@ export class SqliteStore implements AccountStore {
   /** This process, as no other is called. */
   readonly #who: string;
   #isAlone = false;
+  /** Creates that left in a turn. One that left in an earlier turn may have been carried out, whatever becomes of the next attempt. */
+  readonly #left = new WeakMap<Turn, Set<string>>();
   /** Removed notes are in the log until it is truncated. */
   #hasRemoved = false;
   readonly #turn: SharedTurn;
@@ -139,6 +141,9 @@ export class SqliteStore implements AccountStore {
   async leave(turn: Turn, intent: Intent): Promise<void> {
     const isMine = await this.#change((statements) => {
       if (statements.turn.get(this.account)?.epoch !== turn.epoch) return false;
+      const left = this.#left.get(turn) ?? new Set();
+      if (!left.has(intent.id)) statements.keepIntent.run(intent.id);
+      this.#left.set(turn, left.add(intent.id));
       this.#put(statements, intent, "open");
       statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
       return true;
