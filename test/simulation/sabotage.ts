@@ -34,16 +34,19 @@ const sending = (
   alter: (mutation: Mutation, client: HostingClient, world: World) => Mutation | Promise<Mutation>,
 ): Sabotage => ({
   writer: (client, world) => ({
-    perform: async (mutation) => client.perform((await alter(mutation, client, world)) as typeof mutation),
+    reserve: (mutation, options) => client.reserve(mutation, options),
+    perform: async (mutation, options) =>
+      client.perform((await alter(mutation, client, world)) as typeof mutation, options),
   }),
 });
 
 /** Sends once more what may have been carried out. */
 const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
   writer: (client) => ({
-    perform: async (mutation) => {
+    reserve: (mutation, options) => client.reserve(mutation, options),
+    perform: async (mutation, options) => {
       try {
-        return await client.perform(mutation);
+        return await client.perform(mutation, options);
       } catch (error) {
         if (mutation.endpoint !== endpoint || !(error instanceof ApiError) || error.reached !== "maybe") throw error;
         return client.perform(mutation);
@@ -155,7 +158,7 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
 /** The first histories that notice what not all do: they are played first, and the others when they notice it no more. */
 export const NOTICED_AT: Readonly<Record<string, number>> = {
   "marks of what was begun are not recorded": 9,
-  "what was just created is not remembered": 20,
+  "what was just created is not remembered": 569,
   "the time of the host is not known": 8,
   "contents are not synced": 13,
   "names are not synced": 20,

@@ -1,5 +1,13 @@
 /** Builders for unit tests of lifecycle and engine: kinds, records as they are read, states, declarations, accounts. */
-import type { CallOptions, Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/core/api/index.ts";
+import type {
+  CallOptions,
+  Mutation,
+  MutationName,
+  PlanRecord,
+  Reader,
+  Ticket,
+  Writer,
+} from "../../src/core/api/index.ts";
 import { expressionsOf } from "../../src/core/expression/references.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { Kind, ReadSettings, Remote } from "../../src/core/kinds/kind.ts";
@@ -160,6 +168,9 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
   return fake;
 }
 
+/** A place within a request limit that is never used up. */
+export const freeTicket = () => ({ isOpen: true, use: () => true, release: () => undefined }) as unknown as Ticket;
+
 /**
  * A writer that records what is sent and gives prepared answers.
  * @param answer may let the request leave once more, as a client does that repeats it.
@@ -170,6 +181,7 @@ export function fakeWriter(
   const sent: Mutation[] = [];
   return {
     sent,
+    reserve: async () => freeTicket(),
     perform: async <E extends MutationName>(mutation: Mutation<E>, { onLeave = () => {} }: CallOptions = {}) => {
       await onLeave();
       sent.push(mutation);

@@ -9,14 +9,16 @@ import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
 import {
   type ApiAnswer,
+  type ApiRequest,
   anyOf,
   buildRequest,
   type CallOptions,
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
-import { describeShape, malformed, unprovenList } from "./failed-attempt.ts";
+import { describeShape, malformed, tooLate, unprovenList } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
+import { reserve, type Ticket } from "./limiter.ts";
 import type { ReadOptions } from "./list-reading.ts";
 import { createListing, type Listing } from "./listing.ts";
 
@@ -81,6 +83,22 @@ export class HostingClient {
   /** Closes the client's own connections; a dispatcher that was given stays open. */
   async close(): Promise<void> {
     await this.#options.close();
+  }
+
+  /**
+   * Waits until the request limit allows a request that changes something, and books a place for it: `perform` takes the ticket.
+   * @param options `withinMs`: longest wait, in milliseconds. @returns undefined if no place is free by then.
+   */
+  async reserve<E extends MutationName>(
+    { endpoint, params, body, idempotencyKey }: Mutation<E>,
+    { withinMs, ...options }: CallOptions & { readonly withinMs?: number | undefined } = {},
+  ): Promise<Ticket | undefined> {
+    const request = this.#request(endpoint, { ...options, params, body, idempotencyKey });
+    const ticket = await reserve(this.#options, request, withinMs);
+    if (ticket === undefined || !(this.#options.clock.now() > (options.notAfter ?? Number.POSITIVE_INFINITY)))
+      return ticket;
+    ticket.release();
+    throw tooLate(endpoint);
   }
 
   /** Sends a request that changes something and reads its answer (§4). */
@@ -168,9 +186,13 @@ export class HostingClient {
   }
 
   #answer(endpoint: EndpointName, parts: RequestParts): Promise<ApiAnswer> {
+    return this.#chain(this.#request(endpoint, parts));
+  }
+
+  #request(endpoint: EndpointName, parts: RequestParts): ApiRequest {
     const signal = anyOf(this.#options.signal, parts.signal);
     const stop = anyOf(this.#options.stop, parts.stop);
-    return this.#chain(buildRequest(endpoint, { ...parts, signal, stop }));
+    return buildRequest(endpoint, { ...parts, signal, stop });
   }
 
   async #get<E extends RecordEndpoint>(endpoint: E, id: string, { signal }: CallOptions = {}): Promise<RecordOf<E>> {
@@ -226,5 +248,5 @@ export interface Reader extends Pick<HostingClient, "hostNow" | "plans" | "invoi
   readonly migrationRequests: Pick<HostingClient["migrationRequests"], "list" | "get">;
 }
 
-/** The half that changes things: one entry for all of them, taking the request as a plain value. */
-export type Writer = Pick<HostingClient, "perform">;
+/** The half that changes the account: it takes each request as a plain value. */
+export type Writer = Pick<HostingClient, "perform" | "reserve">;

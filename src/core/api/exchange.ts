@@ -2,6 +2,7 @@
 import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./failed-attempt.ts";
+import type { Ticket } from "./limiter.ts";
 
 /** What a caller may set about one call. */
 export interface CallOptions {
@@ -16,6 +17,8 @@ export interface CallOptions {
    * then the host may have forgotten the key, and would order a second time. Default: 5,000.
    */
   readonly repeatWithinMs?: number | undefined;
+  /** The place of the first attempt within the request limit. Default: each attempt waits for its own. */
+  readonly ticket?: Ticket | undefined;
   /**
    * Called each time before the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. If
    * it rejects, the request does not leave.

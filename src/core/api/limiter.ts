@@ -61,6 +61,45 @@ export interface Wait extends WaitReason {
   readonly request: string;
 }
 
+/** A request that was booked leaves within this time: the host counts it when it arrives. */
+const BOOKED_MS = 5_000;
+
+/** A booked place for one request. Whoever holds it uses it, or releases it. */
+export class Ticket {
+  readonly booking: Pick<ApiRequest, "waitedMs" | "left">;
+  readonly #limiter: Limiter;
+  readonly #clock: Clock;
+  readonly #bookedAt: number;
+  #isOpen = true;
+
+  constructor(limiter: Limiter, clock: Clock, booking: Ticket["booking"]) {
+    this.#limiter = limiter;
+    this.#clock = clock;
+    this.#bookedAt = clock.now();
+    this.booking = booking;
+  }
+
+  /** Returns true once, unless the booking is too old. The request that leaves calls {@link Limiter.answered}. */
+  use(): boolean {
+    if (this.isOpen) {
+      this.#isOpen = false;
+      return true;
+    }
+    this.release();
+    return false;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen && this.#clock.now() - this.#bookedAt <= BOOKED_MS;
+  }
+
+  /** No request leaves with it. */
+  release(): void {
+    if (this.#isOpen) this.#limiter.answered();
+    this.#isOpen = false;
+  }
+}
+
 /** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
 export class Limiter {
   readonly #clock: Clock;
@@ -76,6 +115,8 @@ export class Limiter {
   #lastSent = 0;
   /** Called when one of them is answered. */
   #onAnswer = () => {};
+  /** The first in the queue waits until then. */
+  #blockedUntil = 0;
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
@@ -117,15 +158,19 @@ export class Limiter {
   }
 
   /**
-   * Waits until a request may be sent, and books it. {@link answered} is to be called when it is over.
+   * Waits until a request may be sent, and books a place for it.
    * Rejects with the signal's reason, or {@link PauseTooLong}.
    * @param of the request, to report its waits.
+   * @param withinMs longest wait. Default: {@link LONGEST_WAIT_MS}.
+   * @returns undefined if a place is not free within that time.
    */
   async acquire(
     signal?: AbortSignal,
     of?: Pick<ApiRequest, "method" | "path">,
-  ): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
+    withinMs: number = Number.POSITIVE_INFINITY,
+  ): Promise<Ticket | undefined> {
     const started = this.#clock.now();
+    if (this.#blockedUntil - started > withinMs) return undefined;
     const before = this.#tail;
     const mine = Promise.withResolvers<void>();
     this.#tail = before.then(() => mine.promise);
@@ -139,10 +184,12 @@ export class Limiter {
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
-          return { waitedMs: now - started, left };
+          return new Ticket(this, this.#clock, { waitedMs: now - started, left });
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
+        if (waitMs > withinMs) return undefined;
         this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
+        this.#blockedUntil = now + waitMs;
         await this.#clock.sleep(waitMs, signal);
       }
     } finally {
@@ -223,20 +270,30 @@ function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** §8: lets a request through when the token's budget allows, and learns from each answer. */
-export function limit(
-  { limiter, clock }: { limiter: Limiter; clock: Clock },
-  next: ChainHandler<ApiReply>,
-): ChainHandler<ApiReply> {
+type LimitOptions = { readonly limiter: Limiter; readonly clock: Clock };
+
+/** §8: waits until the token's budget allows a request. @returns undefined if that takes longer than `withinMs`. */
+export async function reserve(
+  { limiter, clock }: LimitOptions,
+  request: ApiRequest,
+  withinMs?: number,
+): Promise<Ticket | undefined> {
+  const signal = beforeLeaving(request);
+  try {
+    return await limiter.acquire(signal, request, withinMs);
+  } catch (error) {
+    if (signal?.aborted) throw cancelled(request.endpoint, "no");
+    if (!(error instanceof PauseTooLong)) throw error;
+    throw paused(request, error, clock.now());
+  }
+}
+
+/** §8: lets a request through with its ticket, or when the budget allows, and learns from each answer. */
+export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
+  const { limiter, clock } = options;
   return async (request) => {
-    let turn: { waitedMs: number; left: number };
-    try {
-      turn = await limiter.acquire(beforeLeaving(request), request);
-    } catch (error) {
-      if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
-      if (!(error instanceof PauseTooLong)) throw error;
-      throw paused(request, error, clock.now());
-    }
+    const own = request.ticket?.use() ? request.ticket : undefined;
+    const booking = (own ?? (await reserve(options, request)))?.booking;
     try {
       checkLeaving(request, clock.now());
       await request.onLeave?.();
@@ -247,7 +304,7 @@ export function limit(
     }
     const sentAt = clock.now();
     try {
-      const reply = await next({ ...request, ...turn });
+      const reply = await next({ ...request, ...booking });
       // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
       await limiter.learn(reply, sentAt).catch(() => {});
       return reply;

@@ -2,7 +2,15 @@
  * A create, as one loop for all classes. Orders with a key have a file of their own for what differs (create-keyed.ts).
  */
 import type { Created, Remote } from "../kinds/kind.ts";
-import { ApiError, HostformError, type Intent, isReplacement, type JsonObject, warningOf } from "../model/index.ts";
+import {
+  ApiError,
+  errorOf,
+  HostformError,
+  type Intent,
+  isReplacement,
+  type JsonObject,
+  warningOf,
+} from "../model/index.ts";
 import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn } from "./create-turn.ts";
@@ -44,10 +52,13 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
+    const current = creation;
     try {
       const settled = creation.intent && (await of.settle(creation));
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
-      if (turns === MOST_TURNS) throw creation.lost;
+      if (turns === MOST_TURNS) throw creation.lost ?? crowdedOut(change.address);
+      // Outside of the turn, so that a full minute does not block other processes.
+      if (creation.crowded !== undefined) creation.ticket = await context.writer.reserve(creation.crowded);
       const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
       const made = await createInTurn(creation, work);
       if (made !== undefined) return await finish(creation, made);
@@ -57,6 +68,8 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
       // The parent is live, and the API refuses the create all the same.
       if (++early > MOST_EARLY) throw error.refusal;
       creation = new Creation(progress, withdraw);
+    } finally {
+      current.ticket?.release();
     }
   }
 }
@@ -79,14 +92,27 @@ async function attempt(
   return perform(context, {
     mutation,
     turn,
+    ticket: creation.ticket,
+    crowded: () => {
+      creation.crowded = mutation;
+      return undefined;
+    },
     ...ready.options,
-    record: () => creation.record(mutation, ready.before),
+    record: () => {
+      creation.crowded = undefined;
+      return creation.record(mutation, ready.before);
+    },
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);
     },
     failed: (error) => of.failed(creation, error, intent === undefined),
   });
+}
+
+function crowdedOut(address: string): HostformError {
+  const summary = `${address} was not sent: the request limit was used up in each of ${MOST_TURNS} turns`;
+  return new HostformError([errorOf("api.rate_limited", summary, { remedies: ["Apply again."], address })]);
 }
 
 /** Records the object of a create. From here on it is known, whatever fails next. */

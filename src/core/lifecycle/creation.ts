@@ -1,4 +1,4 @@
-import type { Mutation } from "../api/index.ts";
+import type { Mutation, Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
@@ -31,6 +31,10 @@ export class Creation {
   before: Pick<Intent, "known" | "knowsAll"> | undefined;
   /** An object of this create was deleted, because its secret was lost. */
   isRecreated = false;
+  /** The request that the request limit did not allow within its turn. */
+  crowded: Mutation | undefined;
+  /** Its place within the limit. */
+  ticket: Ticket | undefined;
   /** The turn of the last attempt. */
   turn: Turn | undefined;
   readonly #mark: PrivateMark;

@@ -1,7 +1,7 @@
 /**
  * The requests of one change: each is recorded before it leaves, and its answer is recorded before anything else happens.
  */
-import type { Answers, CallOptions, Mutation, MutationName } from "../api/index.ts";
+import type { Answers, CallOptions, Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
 import {
   ApiError,
@@ -87,9 +87,16 @@ export interface Turn {
   end(outcome: "made" | "nothing"): Promise<void>;
 }
 
+/** A turn waits this long at most for the request limit, in milliseconds: a full minute must not block other processes. */
+const TURN_WAIT_MS = 5_000;
+
 interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWithinMs"> {
   readonly mutation: Mutation<E>;
   readonly turn?: Turn | undefined;
+  /** A place within the request limit that was booked before the turn. */
+  readonly ticket?: Ticket | undefined;
+  /** The limit allows no request within 5 s: the turn is given back, and nothing is recorded or sent. */
+  crowded?(): T;
   /** Records the intent. Durable when it resolves. */
   record(): Promise<unknown>;
   /** Records what the answer contained, before it does anything else. */
@@ -101,22 +108,32 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
 /**
  * Sends one request of a change. No other function of core does.
  *
- * 1. record: the intent is durable before the request leaves.
- * 2. begin: the store records that a create leaves, if the turn is still this process's.
- * 3. send, and repeat as the client does.
- * 4. answered or failed: the result is recorded before anything else happens.
+ * 1. reserve: wait for the request limit, so that the request leaves as soon as it is recorded.
+ * 2. record: the intent is durable before the request leaves.
+ * 3. begin: the store records that a create leaves, if the turn is still this process's.
+ * 4. send, and repeat as the client does.
+ * 5. answered or failed: the result is recorded before anything else happens.
  *
  * @throws HostformError `interrupted` if the run was stopped: the request does not leave.
  */
 export async function perform<E extends MutationName, T>(
   { run, writer, fate }: ApplyContext,
-  { mutation, turn, record, answered, failed, ...options }: Request<E, T>,
+  { mutation, turn, ticket: given, crowded, record, answered, failed, ...options }: Request<E, T>,
 ): Promise<T> {
   proceed(run);
-  await record();
+  const withinMs = turn && crowded && TURN_WAIT_MS;
+  const ticket = given?.isOpen ? given : await writer.reserve(mutation, { withinMs });
+  if (ticket === undefined && crowded !== undefined) return crowded();
+  try {
+    proceed(run);
+    await record();
+  } catch (error) {
+    ticket?.release();
+    throw error;
+  }
   let answer: Answers[E];
   try {
-    answer = await fate.track(() => writer.perform(mutation, { ...options, onLeave: turn?.begin }));
+    answer = await fate.track(() => writer.perform(mutation, { ...options, ticket, onLeave: turn?.begin }));
   } catch (error) {
     if (wasRefused(error)) await turn?.end("nothing");
     if (failed === undefined) throw error;

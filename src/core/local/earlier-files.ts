@@ -5,7 +5,7 @@ import { NOTE_KEPT_MS } from "./account-store.ts";
 import { openDatabase } from "./database-file.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import { replay } from "./shared-requests.ts";
-import type { StoreStatements } from "./sqlite-store.ts";
+import type { StoreStatements } from "./store-file.ts";
 
 /** Paths of the files of one token, and of the journal that all tokens share. */
 export interface EarlierFiles {

@@ -20,4 +20,5 @@ export { type EarlierFiles, entriesOf } from "./earlier-files.ts";
 export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
+export { beginSign, type EndSign, signIn, takeEndedSign } from "./signs.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

@@ -1,8 +1,5 @@
 // The lock of a state at a server, and the signs of life by which the next run frees that of one that was killed.
-import { hash } from "node:crypto";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { type FileLock, makeFolder, takeFileLock } from "../../local/index.ts";
+import { beginSign, type EndSign, signIn, takeEndedSign } from "../../local/index.ts";
 import { type Diagnostic, fail, messageOf } from "../../model/index.ts";
 import {
   decodeHolder,
@@ -83,7 +80,8 @@ export class HttpStateLock implements StateLock {
     const holder = newHolder(this.#options, request.command);
     const notice = encodeHolder(holder, "");
     // Before the lock is asked for: killed at any moment after it, this process is known to be gone.
-    const end = beginSign(this.#options, holder.id);
+    const sign = signOf(this.#options, holder.id);
+    const end: EndSign = sign === undefined ? () => {} : beginSign(sign);
     try {
       let answer: HttpResponse | undefined;
       const taken = await poll(this.#options.clock, request, PAUSES, async () => {
@@ -234,68 +232,23 @@ function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
   return isSuccess(answer) || (isHeld(answer) && decodeHolder(answer.text)?.id === id);
 }
 
-// Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each, locked
-// by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its holder
-// was a process of this machine that has ended.
-
 type Signs = Pick<HttpBackendOptions, "lifeSigns" | "contender">;
 
-/** A sign this old belongs to a lock that was freed otherwise. */
-const KEPT_MS = 30 * 24 * 3_600_000;
-
-/** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */
-type EndSign = (locked?: true) => void;
-
-/** The name has the host's: a folder may be shared by several machines whose locks on files do not see each other. */
-function signOf(folder: string, { contender: { host } }: Signs, id: string): string {
-  return join(folder, `${hash("sha256", `${host}\n${id}`).slice(0, 32)}.lock`);
-}
-
 /**
- * Gives a sign for a lock that is about to be asked for.
- * @returns ends it. Where no sign can be given there is none: the lock then stays when this process is killed.
+ * The sign of life of a process of this machine that holds a lock at a server, which itself cannot know. The name contains the
+ * host: a folder may be shared by several machines whose locks on files do not see each other.
  */
-function beginSign(options: Signs, id: string): EndSign {
-  const { lifeSigns: folder } = options;
-  if (folder === undefined) return () => undefined;
-  const file = signOf(folder, options, id);
-  let fileLock: FileLock | undefined;
-  try {
-    makeFolder(folder);
-    sweepSigns(folder);
-    fileLock = takeFileLock(file);
-  } catch {
-    // A state folder that cannot be used is said by the ledger.
-  }
-  return (locked) => {
-    if (fileLock === undefined) return;
-    fileLock.free();
-    fileLock = undefined;
-    if (locked) writeFileSync(file, "", { mode: 0o600 });
-  };
-}
+const signOf = ({ lifeSigns: folder, contender: { host } }: Signs, id: string): string | undefined =>
+  folder && signIn(folder, `${host}\n${id}`);
 
 /** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
 async function ifEnded<T>(options: Signs, id: string, work: () => Promise<T>): Promise<T | undefined> {
-  const file = options.lifeSigns && signOf(options.lifeSigns, options, id);
-  let fileLock: FileLock | undefined;
-  try {
-    fileLock = file && existsSync(file) ? takeFileLock(file) : undefined;
-  } catch {
-    // What cannot be looked at says nothing.
-  }
-  if (fileLock === undefined) return undefined;
+  const file = signOf(options, id);
+  const lock = file && takeEndedSign(file);
+  if (!lock) return undefined;
   try {
     return await work();
   } finally {
-    fileLock.free();
-  }
-}
-
-function sweepSigns(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const file = join(folder, name);
-    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
-    if (Date.now() - mtimeMs > KEPT_MS) takeFileLock(file)?.free();
+    lock.free();
   }
 }

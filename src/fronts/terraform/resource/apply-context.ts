@@ -129,17 +129,22 @@ interface Limit {
 
 /** A writer that sends nothing new after Ctrl-C or after the limit, and waits for what it has sent. */
 export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Writer {
+  const within = <O extends CallOptions>({ endpoint }: Mutation<MutationName>, options: O): O => {
+    if (stop.aborted) {
+      const summary = "Terraform was stopped before the request was sent";
+      throw new ApiError({ code: "api.cancelled", summary, endpoint, reached: "no", remedies: ["Apply again."] });
+    }
+    const moments = [options.notAfter, limit?.until].filter((each) => each !== undefined);
+    return { ...options, stop, ...(moments.length > 0 && { notAfter: Math.min(...moments) }) };
+  };
   return {
     perform<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
-      if (stop.aborted) {
-        const summary = "Terraform was stopped before the request was sent";
-        const { endpoint } = mutation;
-        throw new ApiError({ code: "api.cancelled", summary, endpoint, reached: "no", remedies: ["Apply again."] });
-      }
-      const moments = [options.notAfter, limit?.until].filter((each) => each !== undefined);
-      const notAfter = moments.length > 0 ? { notAfter: Math.min(...moments) } : {};
-      const sending = writer.perform(mutation, { ...options, stop, ...notAfter });
+      const sending = writer.perform(mutation, within(mutation, options));
       return limit === undefined ? sending : sending.catch((error: unknown) => ranOut(error, mutation, limit));
+    },
+    reserve<E extends MutationName>(mutation: Mutation<E>, options: Parameters<Writer["reserve"]>[1] = {}) {
+      const waiting = writer.reserve(mutation, within(mutation, options));
+      return limit === undefined ? waiting : waiting.catch((error: unknown) => ranOut(error, mutation, limit));
     },
   };
 }

@@ -38,14 +38,14 @@ const answer = (status: number, headers: Record<string, string> = {}) => ({ stat
 describe("a turn", () => {
   it("comes at once where the ledger grants it, with the number that is left", async () => {
     const { limiter, onWait, booked } = limiterOf();
-    expect(await limiter.acquire()).toEqual({ waitedMs: 0, left: 7 });
+    expect(await limiter.acquire()).toMatchObject({ booking: { waitedMs: 0, left: 7 } });
     expect(booked).toEqual([[0, 60]]);
     expect(onWait).not.toHaveBeenCalled();
   });
 
   it("is asked for again after each wait, says each, and sums them up", async () => {
     const { limiter, onWait, clock } = limiterOf([100, 50, 0]);
-    expect(await limiter.acquire()).toEqual({ waitedMs: 150, left: 7 });
+    expect(await limiter.acquire()).toMatchObject({ booking: { waitedMs: 150, left: 7 } });
     expect(onWait.mock.calls).toEqual([
       [100, undefined],
       [50, undefined],
@@ -54,7 +54,7 @@ describe("a turn", () => {
   });
 
   it("is waited for two minutes, and not longer", async () => {
-    expect(await limiterOf([LONGEST_WAIT_MS]).limiter.acquire()).toMatchObject({ waitedMs: 120_000 });
+    expect(await limiterOf([LONGEST_WAIT_MS]).limiter.acquire()).toMatchObject({ booking: { waitedMs: 120_000 } });
     const { limiter, clock } = limiterOf([LONGEST_WAIT_MS + 1]);
     const error = await limiter.acquire().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(PauseTooLong);
@@ -72,7 +72,7 @@ describe("a turn", () => {
     const { limiter, booked } = limiterOf();
     await expect(limiter.acquire(AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
     expect(booked).toEqual([]);
-    expect(await limiter.acquire(new AbortController().signal)).toMatchObject({ left: 7 });
+    expect(await limiter.acquire(new AbortController().signal)).toMatchObject({ booking: { left: 7 } });
   });
 
   it("is given up in the queue at once, not only when it would have come", async () => {
@@ -97,7 +97,7 @@ describe("a turn", () => {
   });
 
   it("is waited for a millisecond if that is what it takes", async () => {
-    expect(await limiterOf([1]).limiter.acquire()).toMatchObject({ waitedMs: 1 });
+    expect(await limiterOf([1]).limiter.acquire()).toMatchObject({ booking: { waitedMs: 1 } });
   });
 
   it("comes in the order of asking, one at a time", async () => {
@@ -116,6 +116,39 @@ describe("a turn", () => {
       add.mock.calls.map(([type, listener]) => [type, listener]),
     );
     expect(add).toHaveBeenCalledOnce();
+  });
+});
+
+describe("a place that is to be free soon", () => {
+  it("is booked if the wait is short enough", async () => {
+    const { limiter } = limiterOf([5_000]);
+    expect(await limiter.acquire(undefined, undefined, 5_000)).toMatchObject({ booking: { waitedMs: 5_000 } });
+  });
+
+  it("is not waited for otherwise, nor behind one that waits for longer", async () => {
+    const { limiter, clock, onWait } = limiterOf([5_001, 60_000]);
+    expect(await limiter.acquire(undefined, undefined, 5_000)).toBeUndefined();
+    expect([clock.waits, onWait.mock.calls]).toEqual([[], []]);
+    const end = Promise.withResolvers<void>();
+    clock.sleep = () => end.promise;
+    const long = limiter.acquire();
+    await vi.waitFor(() => expect(onWait).toHaveBeenCalledOnce());
+    expect(await limiter.acquire(undefined, undefined, 5_000)).toBeUndefined();
+    clock.advance(60_000);
+    end.resolve();
+    expect(await long).toMatchObject({ booking: { waitedMs: 60_000 } });
+  });
+
+  it("is used once, within five seconds, or released once", async () => {
+    const { limiter, clock } = limiterOf();
+    const [young, old] = [await limiter.acquire(), await limiter.acquire()];
+    expect([young?.use(), young?.use(), limiter.isIdle]).toEqual([true, false, false]);
+    limiter.answered();
+    clock.advance(5_001);
+    expect([old?.isOpen, old?.use(), limiter.isIdle]).toEqual([false, false, true]);
+    old?.release();
+    await limiter.acquire();
+    expect(limiter.isIdle).toBe(false);
   });
 });
 

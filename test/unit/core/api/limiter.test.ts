@@ -60,7 +60,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
     it("does not slow down what is within the budget", async () => {
       const { limiter, clock } = limiterOf(60);
       for (let i = 59; i >= 0; i--) {
-        expect(await limiter.acquire()).toEqual({ waitedMs: 0, left: i });
+        expect(await limiter.acquire()).toMatchObject({ booking: { waitedMs: 0, left: i } });
         limiter.answered();
       }
       expect(clock.waits).toEqual([]);
@@ -82,7 +82,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       const third = limiter.acquire();
       gate.abort(new Error("stop"));
       await expect(second).rejects.toThrow("stop");
-      await expect(third).resolves.toMatchObject({ left: 0 });
+      await expect(third).resolves.toMatchObject({ booking: { left: 0 } });
       expect(clock.now() - new FakeClock().now()).toBe(61_000);
     });
 
@@ -137,8 +137,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
         const { limiter, ledger, clock } = limiterOf(60);
         await limiter.learn(answer(429, headers), clock.now());
         expect(await ledger.reserve(clock.now(), 60)).toMatchObject({ waitMs: ms, left: 0 });
-        const { waitedMs } = await limiter.acquire();
-        expect(waitedMs).toBe(ms);
+        expect((await limiter.acquire())?.booking.waitedMs).toBe(ms);
       });
     }
 
@@ -146,7 +145,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       const { limiter, clock } = limiterOf(60);
       const sentAt = clock.now();
       for (let i = 0; i < 6; i++) await limiter.learn(answer(429), sentAt);
-      expect((await limiter.acquire()).waitedMs).toBe(5_250);
+      expect((await limiter.acquire())?.booking.waitedMs).toBe(5_250);
     });
 
     it("that asks for more than two minutes is reported rather than waited for", async () => {
@@ -161,8 +160,8 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       const { limiter, clock } = limiterOf(limit);
       await limiter.acquire();
       await limiter.learn(answer(200, headers), clock.now());
-      const turn = await limiter.acquire();
-      return turn.waitedMs > 0 ? -turn.waitedMs : turn.left;
+      const { waitedMs = 0, left: more } = (await limiter.acquire())?.booking ?? {};
+      return waitedMs > 0 ? -waitedMs : more;
     };
     const table: { headers: Record<string, string>; left: number; why: string }[] = [
       { headers: {}, left: 58, why: "without headers the own window counts" },

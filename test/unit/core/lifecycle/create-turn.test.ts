@@ -14,6 +14,7 @@ import {
   failure,
   fakeAccount,
   fakeWriter,
+  freeTicket,
   kindOf,
   liveGrant,
   liveService,
@@ -137,7 +138,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
       const said = (await outcomeOf(kind, change, context)).diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
     };
-    return { account, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
+    return { account, writer, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
   };
   const lag = (ms: number) => {
     lagMs = ms;
@@ -151,6 +152,36 @@ const lost = () => {
 const refused = () => {
   throw failure("answered", 422);
 };
+
+describe("a full minute of requests", () => {
+  it("blocks no other run: the turn is given back, and the create waits outside of it", async () => {
+    const { begin, made } = machine("hosting_webhook");
+    const waits: unknown[] = [];
+    const one = begin({ owner: "one", config: { url: "https://one.example" } });
+    one.writer.reserve = async (_, { withinMs } = {}) => {
+      waits.push(withinMs);
+      if (withinMs !== undefined) return undefined;
+      // While it waits, another run has its turn.
+      expect(await begin({ owner: "two" }).end()).toMatchObject({ sent: 1, codes: [] });
+      return freeTicket();
+    };
+    expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
+    expect([made(), waits]).toEqual([2, [5_000, undefined]]);
+  });
+
+  it("ends a create that finds no place in six turns: nothing is sent or recorded", async () => {
+    const { begin } = machine("hosting_webhook");
+    const one = begin();
+    let asked = 0;
+    const closed = () => Object.assign(freeTicket(), { isOpen: false });
+    one.writer.reserve = async (_, { withinMs } = {}) => {
+      asked += withinMs === undefined ? 0 : 1;
+      return withinMs === undefined ? closed() : undefined;
+    };
+    expect(await one.end()).toMatchObject({ sent: 0, codes: ["api.rate_limited"], records: [] });
+    expect(asked).toBe(6);
+  });
+});
 
 describe("a run that is stopped", () => {
   it("while it makes something says what became of that", async () => {

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Mutation, MutationName, Writer } from "../../../../../src/core/api/index.ts";
 import { ApiError, type Reached } from "../../../../../src/core/model/index.ts";
 import { stoppable } from "../../../../../src/fronts/terraform/resource/apply-context.ts";
+import { freeTicket } from "../../../../support/subjects.ts";
 
 const refusing = (reached: Reached): Writer => ({
+  reserve: async () => freeTicket(),
   perform: async ({ endpoint }) => {
     throw new ApiError({ code: "api.too_late", summary: "The client's words", endpoint, reached });
   },

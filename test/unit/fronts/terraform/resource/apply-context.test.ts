@@ -35,7 +35,7 @@ describe("timeouts", () => {
   it("end the wait for the request budget, and the message names the one", async () => {
     const moments: (number | undefined)[] = [];
     const client = {
-      perform: async (_: Mutation, options: CallOptions) => {
+      reserve: async (_: Mutation, options: CallOptions) => {
         moments.push(options.notAfter);
         throw new ApiError({ code: "api.too_late", summary: "late", endpoint: "createService", reached: "no" });
       },

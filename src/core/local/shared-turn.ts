@@ -1,0 +1,172 @@
+// The turn of a token as a row of the store: its owner, its epoch, and the process that waits for it.
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { attempt, type Clock } from "../model/index.ts";
+import type { Turn, TurnHolder, TurnRequest } from "./account-store.ts";
+import { type EarlierFiles, importCreates } from "./earlier-files.ts";
+import { type FileLock, isRunning, processMark, takeFileLock } from "./file-lock.ts";
+import { beginSign, type EndSign, signIn, takeEndedSign } from "./signs.ts";
+import { countOf, type StoreStatements } from "./store-file.ts";
+import type { TurnRow } from "./turn-queue.ts";
+
+/** Parts of the store that its turns use. */
+interface TurnStore {
+  readonly account: string;
+  /** This process, as no other is called. */
+  readonly process: string;
+  readonly clock: Clock;
+  readonly earlier: EarlierFiles | undefined;
+  /** Path of the store. */
+  place(): string;
+  digest(text: string): string;
+  /** Runs one transaction; undefined if the file is unusable. */
+  change<T>(action: (statements: StoreStatements) => T): Promise<T | undefined>;
+  read<T>(action: (statements: StoreStatements) => T): Promise<T | undefined>;
+}
+
+/** The turn of a process that cannot use the file: it knows nothing of others. */
+const ALONE: Turn = { epoch: 0, isNewerThan: () => false };
+
+interface Others {
+  readonly of: StoreStatements | undefined;
+  readonly last: number;
+  readonly until: number;
+}
+
+export class SharedTurn implements TurnRow {
+  readonly #of: TurnStore;
+  readonly #mark = processMark();
+  /** Ends the sign of life that this process gives from its first turn on. */
+  #endSign: EndSign | undefined;
+  /** The lock by which versions before the store create in turn. */
+  #earlierLock: FileLock | undefined;
+  /** The highest serial of another process up to the serial `until`: the rows of this process are not read again. */
+  #others: Others = { of: undefined, last: 0, until: 0 };
+  /** The count when it was last taken. A higher one is that of a file that was replaced. */
+  counted = 0;
+
+  constructor(of: TurnStore) {
+    this.#of = of;
+  }
+
+  /** Returns true if another process has recorded a create. Most often none has, and no question about one is needed. */
+  get hasOthers(): boolean {
+    return this.#others.last > 0;
+  }
+
+  async isAwaited(): Promise<boolean> {
+    return (await this.#of.read((statements) => this.#isAwaited(statements))) ?? false;
+  }
+
+  async withdraw(): Promise<void> {
+    await this.#of.change(({ release, dropNext }) => {
+      release.run(this.#of.account, this.#of.process);
+      dropNext.run(this.#of.account, this.#of.process);
+    });
+  }
+
+  /** Gives back a turn that could not be given back before, and ends the sign of life. */
+  async close(): Promise<void> {
+    if (this.#endSign === undefined) return;
+    await this.withdraw().catch(() => {});
+    attempt(this.#endSign, () => {});
+    this.#endSign = undefined;
+  }
+
+  /** Takes the row, then the lock of earlier versions. While one of those creates, this process keeps the row. */
+  async take({ project, place }: TurnRequest): Promise<Turn | TurnHolder> {
+    const now = this.#of.clock.now();
+    this.#endSign ??= attempt(
+      () => beginSign(this.#signOf(this.#of.process)),
+      () => undefined,
+    );
+    const answer = await this.#of.change((statements): Turn | TurnHolder => {
+      const { turn, setNext, putTurn } = statements;
+      const row = turn.get(this.#of.account);
+      const isHeld = row?.process != null && row.process !== this.#of.process && this.#isAlive(row.process, row.mark);
+      if (row !== undefined && isHeld) {
+        if (!this.#isAlive(row.next, row.next_mark)) setNext.run(this.#of.process, this.#mark, this.#of.account);
+        return { pid: Number(row.pid), project: String(row.project), since: Number(row.since) };
+      }
+      const next =
+        row === undefined || row.next === this.#of.process ? [null, null] : [row.next ?? null, row.next_mark ?? null];
+      const epoch = Number(row?.epoch ?? 0) + 1;
+      const owner = [this.#of.process, process.pid, this.#mark, project, this.#of.digest(place), now, now];
+      putTurn.run(this.#of.account, ...owner, epoch, ...next);
+      if (this.#of.earlier) importCreates(statements, this.#of.account, this.#of.earlier);
+      this.#markUnknown(statements);
+      return this.#turn(statements, epoch);
+    });
+    if (answer === undefined) return ALONE;
+    if (!("epoch" in answer) || this.#takeEarlierLock()) return answer;
+    return { pid: 0, project: "", since: now };
+  }
+
+  /** Takes the lock by which versions before the store make creates in turn. @returns false while one of those creates. */
+  #takeEarlierLock(): boolean {
+    const { earlier } = this.#of;
+    if (earlier === undefined) return true;
+    // The row keeps other processes of this version out, if there can be no such lock.
+    const lock = attempt<FileLock | undefined, "none">(
+      () => this.#earlierLock ?? takeFileLock(`${earlier.creates}.lock`),
+      () => "none",
+    );
+    if (lock !== "none") this.#earlierLock = lock;
+    return lock !== undefined;
+  }
+
+  async release(): Promise<boolean> {
+    attempt(
+      () => this.#earlierLock?.free(),
+      () => {},
+    );
+    this.#earlierLock = undefined;
+    const isAwaited = await this.#of
+      .change((statements) => {
+        statements.release.run(this.#of.account, this.#of.process);
+        return this.#isAwaited(statements);
+      })
+      .catch(() => false);
+    return isAwaited ?? false;
+  }
+
+  #signOf = (process: string): string => signIn(path.join(path.dirname(this.#of.place()), "locks"), process);
+
+  /** A process of another container has no number here. The system keeps the lock on its sign while it lives. */
+  #isAlive(process: unknown, mark: unknown): boolean {
+    if (process == null) return false;
+    if (isRunning(String(mark))) return true;
+    const sign = this.#signOf(String(process));
+    if (!existsSync(sign)) return false;
+    const ended = takeEndedSign(sign);
+    ended?.free();
+    return ended === undefined;
+  }
+
+  #isAwaited({ turn }: StoreStatements): boolean {
+    const row = turn.get(this.#of.account);
+    return row?.next != null && row.next !== this.#of.process && this.#isAlive(row.next, row.next_mark);
+  }
+
+  #markUnknown({ left, putIntent }: StoreStatements): void {
+    for (const { process, id, place, thing, likeness, at } of left.all(this.#of.account, this.#of.process))
+      putIntent.run(
+        this.#of.account,
+        process ?? "",
+        id ?? "",
+        place ?? "",
+        thing ?? "",
+        likeness ?? null,
+        at ?? 0,
+        "unknown",
+      );
+  }
+
+  #turn(of: StoreStatements, epoch: number): Turn {
+    const { until, last } = this.#others.of === of ? this.#others : { until: 0, last: 0 };
+    const newest = Number(of.lastOfOthers.get(until, this.#of.account, this.#of.process)?.last ?? last);
+    this.#others = { of, until: countOf(of), last: newest };
+    this.counted = this.#others.until;
+    return { epoch, isNewerThan: (count) => newest > count || count > this.counted };
+  }
+}

@@ -1,0 +1,97 @@
+// The file of a store: its tables, its statements, and how it is written.
+import { statfsSync } from "node:fs";
+import path from "node:path";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { attempt } from "../model/index.ts";
+import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
+
+/**
+ * A serial is never used again, so that the count only grows. State `open`: the create left and has no answer yet. A run may
+ * create thousands: no question about one create reads all of them. `turns.progress` is for the takeover of a turn.
+ */
+export const SCHEMA = `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  ${REQUESTS_SCHEMA}
+  CREATE TABLE intents (serial INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account TEXT NOT NULL,
+    process TEXT NOT NULL, place TEXT NOT NULL, thing TEXT NOT NULL, likeness TEXT, at INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'unknown'))) STRICT;
+  CREATE INDEX intents_of_thing ON intents (account, thing) WHERE thing <> '';
+  CREATE INDEX intents_of_likeness ON intents (account, likeness) WHERE likeness IS NOT NULL;
+  CREATE INDEX intents_without_answer ON intents (account, state) WHERE state <> 'answered';
+  CREATE TABLE turns (lane TEXT PRIMARY KEY, epoch INTEGER NOT NULL, process TEXT, pid INTEGER, mark TEXT, project TEXT,
+    place TEXT, since INTEGER, progress INTEGER NOT NULL, next TEXT, next_mark TEXT) STRICT;
+  CREATE TABLE notes (list TEXT, name TEXT, at INTEGER NOT NULL, until INTEGER NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (list, name)) STRICT, WITHOUT ROWID`;
+
+export function prepare(database: DatabaseSync) {
+  const selects = new Map<string, StatementSync>();
+  return {
+    ...prepareRequests(database),
+    database,
+    isLog: database.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal",
+    count: database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'intents'"),
+    putIntent: database.prepare(
+      "INSERT OR REPLACE INTO intents (account, process, id, place, thing, likeness, at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    removeIntent: database.prepare("DELETE FROM intents WHERE id = ?"),
+    left: database.prepare(
+      "SELECT * FROM intents WHERE account = ? AND state = 'open' AND state <> 'answered' AND process <> ?",
+    ),
+    lastOfOthers: database.prepare(
+      "SELECT max(serial) AS last FROM intents WHERE serial > ? AND account IN (?, '') AND process <> ?",
+    ),
+    newest(where: string): StatementSync {
+      const known = selects.get(where) ?? database.prepare(`SELECT * FROM intents WHERE ${where} LIMIT 1`);
+      selects.set(where, known);
+      return known;
+    },
+    turn: database.prepare("SELECT * FROM turns WHERE lane = ?"),
+    putTurn: database.prepare(
+      `INSERT OR REPLACE INTO turns (lane, process, pid, mark, project, place, since, progress, epoch, next, next_mark)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    dropNext: database.prepare("UPDATE turns SET next = NULL, next_mark = NULL WHERE lane = ? AND next = ?"),
+    setNext: database.prepare("UPDATE turns SET next = ?, next_mark = ? WHERE lane = ?"),
+    progress: database.prepare("UPDATE turns SET progress = ? WHERE lane = ? AND epoch = ?"),
+    release: database.prepare("UPDATE turns SET process = NULL, mark = NULL WHERE lane = ? AND process = ?"),
+    putNote: database.prepare("INSERT OR REPLACE INTO notes (list, name, at, until, value) VALUES (?, ?, ?, ?, ?)"),
+    noteOf: database.prepare("SELECT * FROM notes WHERE list = ? AND name = ?"),
+    notesOf: database.prepare("SELECT * FROM notes WHERE list = ? ORDER BY name"),
+    addNote: database.prepare("INSERT OR IGNORE INTO notes (list, name, at, until, value) VALUES (?, ?, ?, ?, ?)"),
+    removeNote: database.prepare("DELETE FROM notes WHERE list = ? AND name = ?"),
+    meta: database.prepare("SELECT value FROM meta WHERE name = ?"),
+    putMeta: database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"),
+  };
+}
+
+/** The prepared statements of an open store. */
+export type StoreStatements = ReturnType<typeof prepare>;
+
+/** Local file systems of Linux (`statfs`), where a write-ahead log is safe: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
+const LOCAL = new Set([
+  0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e,
+]);
+
+function isLocal(folder: string, platform: string = process.platform): boolean {
+  if (platform === "linux")
+    return LOCAL.has(
+      attempt(
+        () => statfsSync(folder).type,
+        () => 0,
+      ),
+    );
+  return platform === "win32" ? !/^[\\/]{2}/.test(folder) : !folder.startsWith("/Volumes/");
+}
+
+/**
+ * Decides how the file is written. The creator decides, and the file keeps it: a write-ahead log, or on network file systems,
+ * where that is not safe, a journal. With the log, `NORMAL` syncs nothing at a commit and cannot damage the file.
+ */
+export function modeOf(database: DatabaseSync, place: string, isEmpty: boolean): string {
+  const isLog = isEmpty
+    ? isLocal(path.dirname(place)) && database.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode === "wal"
+    : database.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal";
+  return isLog ? "PRAGMA synchronous = NORMAL" : "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL";
+}
+
+/** Returns the number of the last recorded state of a create. */
+export const countOf = ({ count }: StoreStatements): number => Number(count.get()?.seq ?? 0);
