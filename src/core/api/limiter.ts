@@ -61,8 +61,8 @@ export interface Wait extends WaitReason {
   readonly request: string;
 }
 
-/** A request that was booked leaves within this time: the host counts it when it arrives. */
-const BOOKED_MS = 5_000;
+/** A request uses a booking of this age at most, because the host counts the request when it arrives. */
+const BOOKED_MS = 15_000;
 
 /** A booked place for one request. Whoever holds it uses it, or releases it. */
 export class Ticket {
@@ -79,16 +79,14 @@ export class Ticket {
     this.booking = booking;
   }
 
-  /** Returns true once, unless the booking is too old. The request that leaves calls {@link Limiter.answered}. */
+  /** Returns true once. The request that leaves calls {@link Limiter.answered}. */
   use(): boolean {
-    if (this.isOpen) {
-      this.#isOpen = false;
-      return true;
-    }
-    this.release();
-    return false;
+    const isOpen = this.#isOpen;
+    this.#isOpen = false;
+    return isOpen;
   }
 
+  /** The booking is not used, and young enough. */
   get isOpen(): boolean {
     return this.#isOpen && this.#clock.now() - this.#bookedAt <= BOOKED_MS;
   }

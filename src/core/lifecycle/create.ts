@@ -24,7 +24,7 @@ import { duplicate, existing, ownForm, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
-/** Most turns of one create in a run. */
+/** Most turns of one create in a run, beside those that the request limit ends. */
 const MOST_TURNS = 6;
 
 /** How often a run sends a create that the API refuses as too early. */
@@ -56,9 +56,12 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
     try {
       const settled = creation.intent && (await of.settle(creation));
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
-      if (turns === MOST_TURNS) throw creation.lost ?? crowdedOut(change.address);
+      if (turns === MOST_TURNS) throw creation.lost ?? changedAgain(change.address);
       // Outside of the turn, so that a full minute does not block other processes.
-      if (creation.crowded !== undefined) creation.ticket = await context.writer.reserve(creation.crowded);
+      if (creation.crowded !== undefined) {
+        creation.ticket = await context.writer.reserve(creation.crowded);
+        turns -= 1;
+      }
       const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
       const made = await createInTurn(creation, work);
       if (made !== undefined) return await finish(creation, made);
@@ -110,9 +113,9 @@ async function attempt(
   });
 }
 
-function crowdedOut(address: string): HostformError {
-  const summary = `${address} was not sent: the request limit was used up in each of ${MOST_TURNS} turns`;
-  return new HostformError([errorOf("api.rate_limited", summary, { remedies: ["Apply again."], address })]);
+function changedAgain(address: string): HostformError {
+  const summary = `${address} was not sent again: other runs created something in each of ${MOST_TURNS} turns`;
+  return new HostformError([errorOf("plan.pending", summary, { remedies: ["Apply again."], address })]);
 }
 
 /** Records the object of a create. From here on it is known, whatever fails next. */

@@ -122,6 +122,7 @@ export async function perform<E extends MutationName, T>(
 ): Promise<T> {
   proceed(run);
   const withinMs = turn && crowded && TURN_WAIT_MS;
+  if (!given?.isOpen) given?.release();
   const ticket = given?.isOpen ? given : await writer.reserve(mutation, { withinMs });
   if (ticket === undefined && crowded !== undefined) return crowded();
   try {

@@ -168,19 +168,6 @@ describe("a full minute of requests", () => {
     expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
     expect([made(), waits]).toEqual([2, [5_000, undefined]]);
   });
-
-  it("ends a create that finds no place in six turns: nothing is sent or recorded", async () => {
-    const { begin } = machine("hosting_webhook");
-    const one = begin();
-    let asked = 0;
-    const closed = () => Object.assign(freeTicket(), { isOpen: false });
-    one.writer.reserve = async (_, { withinMs } = {}) => {
-      asked += withinMs === undefined ? 0 : 1;
-      return withinMs === undefined ? closed() : undefined;
-    };
-    expect(await one.end()).toMatchObject({ sent: 0, codes: ["api.rate_limited"], records: [] });
-    expect(asked).toBe(6);
-  });
 });
 
 describe("a run that is stopped", () => {
