@@ -29,6 +29,7 @@ const TITLES: Readonly<Record<string, string>> = {
   stack: "Stacks",
   trust: "Trust",
   provider: "Providers and tokens",
+  store: "The store of this machine",
   api: "The API",
   plan: "Planning",
   account: "Accounts",

@@ -31,9 +31,7 @@ describe("the request budget", () => {
     project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "state-home");
     expect(await refusals(project)).toBe(0);
     expect(project.clock.slept).toBeGreaterThan(2 * 60_000);
-    expect(readdirSync(path.join(project.dir, "state-home")).filter((name) => name.endsWith(".store"))).toHaveLength(
-      1,
-    );
+    expect(readdirSync(path.join(project.dir, "state-home")).filter((name) => name.endsWith(".store"))).toHaveLength(1);
   });
 
   it("is one of each process when it is switched off: the host refuses, and nothing is written", async () => {
@@ -72,7 +70,7 @@ describe("the request budget", () => {
     const { code, err } = await project.run("plan");
     expect(code).toBe(0);
     expect(err.match(/Warning: Requests are counted in this process alone \[provider\.ledger\]/g)).toHaveLength(1);
-    expect(err).toContain("HOSTFORM_LEDGER=memory");
+    expect(err).toContain("HOSTFORM_STORE=memory");
     const asJson = await project.run("plan", "--json");
     expect(() => JSON.parse(asJson.out)).not.toThrow();
     expect((await project.run("plan", "--quiet")).err).not.toContain("Warning");
