@@ -7,10 +7,10 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   guards: ["src/core/engine/{guards,identity}.ts"],
   "order-gate": ["src/core/engine/order-gate.ts"],
   apply: ["src/core/engine/{apply-plan,run-records,dependencies}.ts"],
-  limiter: ["src/core/api/limiter.ts"],
+  limiter: ["src/core/api/limiter.ts", "src/core/api/rate-hints.ts"],
   retry: ["src/core/api/retry.ts"],
   answers: ["src/core/api/classify.ts"],
-  turns: ["src/core/api/create-turns.ts"],
+  turns: ["src/core/local/{shared-turn,sqlite-store,turn-queue}.ts"],
   journal: ["src/core/record/{recorder,session,opening,journal-*}.ts"],
   provider: [
     "src/fronts/terraform/resource/{apply*,attribute-mapping,entry-lookup,replacement,remove}.ts",

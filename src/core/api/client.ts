@@ -18,9 +18,10 @@ import {
 } from "./exchange.ts";
 import { describeShape, malformed, tooLate, unprovenList } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
-import { reserve, type Ticket } from "./limiter.ts";
+import { reserve } from "./limiter.ts";
 import type { ReadOptions } from "./list-reading.ts";
 import { createListing, type Listing } from "./listing.ts";
+import type { Ticket } from "./ticket.ts";
 
 /** Options of one listing. */
 export type ListOptions = CallOptions & ReadOptions;

@@ -5,7 +5,7 @@ import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { idempotencyKey } from "./creating.ts";
+import { idempotencyKey, intentId } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
 import type { Turn as CreateTurn } from "./perform.ts";
@@ -62,7 +62,10 @@ export async function createInTurn(
         return unlisted;
       }
     }
-    const earlier = thing === "" ? undefined : await store.newest({ thing, place });
+    const earlier =
+      thing === ""
+        ? undefined
+        : await store.newest({ thing, place, intent: creation.intent && intentId(creation.intent) });
     const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
     // What the own state has had before, it knows better; what another has made since an own create without an answer, it does not.
@@ -76,9 +79,9 @@ export async function createInTurn(
         return unshown;
       }
     }
-    let intent: Intent = { id: crypto.randomUUID(), thing, likeness, place, at: 0 };
+    let intent: Intent = { id: "", thing, likeness, place, at: 0 };
     const begin = () => {
-      intent = { ...intent, place: placeNow(), at: account.hostNow() };
+      intent = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
       return store.leave(turn, intent);
     };
     const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);

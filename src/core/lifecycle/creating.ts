@@ -25,6 +25,14 @@ export function intentOf(
   return { ...intent, ...(known.length > 0 && { known }), knowsAll };
 }
 
+/** The id of a create. A create of an earlier version has a digest of what it recorded. */
+export function intentId({ id, since, operation, params = {} }: Intent): string {
+  if (id !== undefined) return id;
+  return createHash("sha256")
+    .update(JSON.stringify([since, operation, params]))
+    .digest("hex");
+}
+
 /** The request of an intent, byte for byte as it was sent. */
 export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   return {

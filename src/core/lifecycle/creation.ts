@@ -2,7 +2,7 @@ import type { Mutation, Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
-import { intentOf, refusedAgain, stopped } from "./creating.ts";
+import { intentId, intentOf, refusedAgain, stopped } from "./creating.ts";
 import type { Attempt } from "./decide.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
@@ -87,8 +87,9 @@ export class Creation {
   async record(mutation: Mutation, before: Pick<Intent, "known" | "knowsAll">): Promise<void> {
     const wall = this.context.account.hostNow();
     const earlier = this.#intent;
-    const intent: Intent =
-      earlier === undefined ? intentOf(mutation, wall, before) : { ...earlier, resent: new Date(wall).toISOString() };
+    const intent: Intent = earlier
+      ? { ...earlier, id: intentId(earlier), resent: new Date(wall).toISOString() }
+      : { id: crypto.randomUUID(), ...intentOf(mutation, wall, before) };
     await this.#save(intent);
     this.#earlier = earlier;
     const leavesBy = { wall: Number.POSITIVE_INFINITY };
@@ -99,7 +100,7 @@ export class Creation {
   async accept(answer?: Created): Promise<void> {
     this.answer = answer;
     this.#setOutcome("accepted");
-    await this.#save({ ...this.#open(), accepted: true }, secretsIn(answer));
+    await this.#save({ ...this.openIntent, accepted: true }, secretsIn(answer));
   }
 
   /** Records that the last attempt was certainly not carried out. @param generation that of the next order, if the key is spent. */
@@ -173,7 +174,8 @@ export class Creation {
     });
   }
 
-  #open(): Intent {
+  /** The intent, if one is open. */
+  get openIntent(): Intent {
     if (this.#intent === undefined) throw new Error("no create is open");
     return this.#intent;
   }
@@ -194,7 +196,7 @@ export class Creation {
     const { prior } = this.context.records;
     const recorded = isPendingCreate(prior) ? secretsShownOnce(this.kind, prior.attributes) : {};
     const secrets = { ...recorded, ...secretsShownOnce(this.kind, secretsIn(this.answer)) };
-    return { attributes: { ...this.planned, ...secrets }, private: { pending: this.#open() } };
+    return { attributes: { ...this.planned, ...secrets }, private: { pending: this.openIntent } };
   }
 
   #follow(decided: PendingDecision): Settled | undefined {

@@ -6,6 +6,7 @@ import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { Intent } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
+import { intentId } from "./creating.ts";
 import { type Attempt, type Decision, decide, type IntentFacts, LIST_LAG_MS, type Row } from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 
@@ -64,7 +65,7 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
   const { kind, sent, listed, now, settings, want = "it", attempts } = question;
   const { pending } = sent.private;
   const intent: IntentFacts = {
-    id: `${pending.operation} ${pending.since}`,
+    id: intentId(pending),
     creation: kind.creation,
     naturalKey: kind.naturalKey(sent.attributes),
     attempts: attempts ?? attemptsOf(pending),

@@ -97,6 +97,8 @@ export interface IntentQuery {
   readonly notOf?: string;
   /** Mark of the asking state, for {@link StoredIntent.isOwn}. */
   readonly place?: string;
+  /** Id of the intent that the asking state records, for the same: a state may move to another place. */
+  readonly intent?: string | undefined;
 }
 
 /** A create as another process recorded it. */

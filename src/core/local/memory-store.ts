@@ -46,6 +46,8 @@ export class MemoryLedger implements Ledger {
 interface IntentRow extends Intent {
   readonly serial: number;
   readonly process: string;
+  /** That of the turn in which it was recorded. */
+  readonly epoch: number;
   readonly state: StoredIntent["state"] | "open";
 }
 
@@ -114,6 +116,9 @@ export class MemoryStore implements AccountStore {
 
   async leave({ epoch }: Turn, intent: Intent): Promise<void> {
     if (epoch !== this.#tables.epoch) fail("store.turn_lost", "Another process has the turn by now");
+    const earlier = this.#tables.intents.get(intent.id);
+    if (earlier !== undefined && earlier.epoch !== epoch)
+      this.#tables.intents.set(`${intent.id} ${earlier.serial}`, earlier);
     this.#put(intent, "open");
   }
 
@@ -125,7 +130,15 @@ export class MemoryStore implements AccountStore {
     this.#tables.intents.delete(id);
   }
 
-  async newest({ thing, likeness, state, after = 0, notOf, place }: IntentQuery): Promise<StoredIntent | undefined> {
+  async newest({
+    thing,
+    likeness,
+    state,
+    after = 0,
+    notOf,
+    place,
+    intent,
+  }: IntentQuery): Promise<StoredIntent | undefined> {
     const found = this.#others().filter(
       (row) =>
         row.state !== "open" &&
@@ -137,7 +150,8 @@ export class MemoryStore implements AccountStore {
     );
     const [row] = found.sort((a, b) => (thing === undefined ? b.at - a.at : b.serial - a.serial));
     if (row === undefined || row.state === "open") return undefined;
-    return { serial: row.serial, at: row.at, state: row.state, isOwn: row.place !== "" && row.place === place };
+    const isOwn = row.id === intent || (row.place !== "" && row.place === place);
+    return { serial: row.serial, at: row.at, state: row.state, isOwn };
   }
 
   async note(notes: readonly Note[], { when }: NoteOptions = {}): Promise<readonly Note[]> {
@@ -179,7 +193,13 @@ export class MemoryStore implements AccountStore {
   /** Each state of an intent has a new serial: a run that read a list while it was under way reads the list again. */
   #put(intent: Intent, state: IntentRow["state"], who = this.#who): void {
     this.#tables.count += 1;
-    this.#tables.intents.set(intent.id, { ...intent, serial: this.#tables.count, process: who, state });
+    this.#tables.intents.set(intent.id, {
+      ...intent,
+      serial: this.#tables.count,
+      process: who,
+      epoch: this.#tables.epoch,
+      state,
+    });
   }
 
   #others(): IntentRow[] {

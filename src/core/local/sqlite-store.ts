@@ -71,6 +71,8 @@ export class SqliteStore implements AccountStore {
   /** This process, as no other is called. */
   readonly #who: string;
   #isAlone = false;
+  /** Creates that left in a turn. One that left in an earlier turn may have been carried out, whatever becomes of the next attempt. */
+  readonly #left = new WeakMap<Turn, Set<string>>();
   /** Removed notes are in the log until it is truncated. */
   #hasRemoved = false;
   readonly #turn: SharedTurn;
@@ -139,6 +141,9 @@ export class SqliteStore implements AccountStore {
   async leave(turn: Turn, intent: Intent): Promise<void> {
     const isMine = await this.#change((statements) => {
       if (statements.turn.get(this.account)?.epoch !== turn.epoch) return false;
+      const left = this.#left.get(turn) ?? new Set();
+      if (!left.has(intent.id)) statements.keepIntent.run(intent.id);
+      this.#left.set(turn, left.add(intent.id));
       this.#put(statements, intent, "open");
       statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
       return true;
@@ -159,7 +164,15 @@ export class SqliteStore implements AccountStore {
     this.#ended.push({ intent, isAnswered: false });
   }
 
-  async newest({ thing, likeness, state, after, notOf, place }: IntentQuery): Promise<StoredIntent | undefined> {
+  async newest({
+    thing,
+    likeness,
+    state,
+    after,
+    notOf,
+    place,
+    intent,
+  }: IntentQuery): Promise<StoredIntent | undefined> {
     // Most often no other process has created anything.
     if (this.#isAlone || !this.#turn.hasOthers) return undefined;
     const own = place === undefined ? "" : this.#digest(place);
@@ -179,7 +192,8 @@ export class SqliteStore implements AccountStore {
     const row = await this.#read((of) => of.newest(`${where} ORDER BY ${order}`).get(...values));
     if (row === undefined) return undefined;
     const found = row.state === "answered" ? "answered" : "unknown";
-    return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn: own !== "" && row.place === own };
+    const isOwn = row.id === intent || (own !== "" && row.place === own);
+    return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn };
   }
 
   async note(notes: readonly Note[], options: NoteOptions = {}): Promise<readonly Note[]> {

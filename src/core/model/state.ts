@@ -6,6 +6,8 @@ import type { Json, JsonObject } from "./value.ts";
  * belongs to a run that was interrupted.
  */
 export interface Intent {
+  /** Unique for a create; it travels with the state. Absent: an earlier version recorded the create. */
+  readonly id?: string;
   /** When it first left (ISO 8601, by the host's clock). */
   readonly since: string;
   /** When it last left, if it was sent more than once. */

@@ -168,6 +168,7 @@ function encodeSensitive(names: readonly string[], original: InstanceJson | unde
 }
 
 const intent = z.looseObject({
+  id: z.string().optional(),
   since: z.string(),
   resent: z.string().optional(),
   operation: z.string(),

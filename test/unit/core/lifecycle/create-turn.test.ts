@@ -274,6 +274,22 @@ describe("a create that another run on the machine made meanwhile", () => {
     },
   );
 
+  it.each([
+    ["its own if the state has moved here with the intent", true],
+    ["not its own if the intent is another one", false],
+  ])("is %s", async (_, isOwn) => {
+    const { begin, clock } = machine("hosting_webhook");
+    const { records } = await begin({ owner: "yaml", answer: lost }).end();
+    const [first] = records;
+    if (first === undefined || first === "dropped" || first.private.pending === undefined) throw new Error("no intent");
+    const pending = { ...first.private.pending, ...(!isOwn && { id: "another" }) };
+    clock.advance(100_000);
+    const moved = begin({ owner: "terraform", mark: { pending } });
+    moved.account.noteNew("201");
+    expect(await moved.end()).toMatchObject({ codes: [] });
+    expect(moved.account.isNew("201")).toBe(isOwn);
+  });
+
   it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(30_000);

@@ -367,6 +367,30 @@ describe("a listable create", () => {
     expect(result.records[0]).toMatchObject({ private: { pending: { since, resent, known: ["9"] } } });
   });
 
+  it.each([
+    ["the id of its intent", { id: "intent-1" }, "intent-1"],
+    ["a digest, if an earlier version recorded it", {}, expect.stringMatching(/^[0-9a-f]{64}$/)],
+  ])("that is sent again keeps %s", async (_, more, id) => {
+    const pending = { ...more, since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const result = await run("hosting_grant", GRANT, () => Promise.reject(failure("maybe")), { private: { pending } });
+    expect(result.pending).toMatchObject({ id });
+    const accepted = await run("hosting_webhook", HOOK, () => null, {
+      private: { pending: { ...pending, operation: "createWebhook" } },
+    });
+    expect(accepted.pending).toMatchObject({ id, accepted: true });
+  });
+
+  it("has an id of its own", async () => {
+    const ids = [];
+    for (let nth = 0; nth < 2; nth++) {
+      const { records } = await run("hosting_grant", GRANT, () => grantRecord);
+      const [first] = records;
+      ids.push(first === "dropped" ? undefined : first?.private.pending?.id);
+    }
+    expect(ids).toEqual([expect.any(String), expect.any(String)]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it("that an earlier run began is refused if another address has the object with its natural key", async () => {
     const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
     const result = await run("hosting_grant", GRANT, () => ({ ...grantRecord, id: "302" }), {
@@ -795,7 +819,11 @@ describe("a keyed create", () => {
       },
       { private: { pending } },
     );
-    expect(result.pending).toEqual({ ...pending, resent: new Date(START + WAIT).toISOString() });
+    expect(result.pending).toEqual({
+      ...pending,
+      id: expect.any(String),
+      resent: new Date(START + WAIT).toISOString(),
+    });
   });
 
   it.each([

@@ -264,6 +264,17 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
+    it("takes a create for one of the own state if the state records its intent: the state moved", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      const one = intent({ place: "state 1" });
+      await create(a, one);
+      await b.withTurn(RUN, async () => {
+        expect(await b.newest({ thing: "www", place: "state 2", intent: one.id })).toMatchObject({ isOwn: true });
+        expect(await b.newest({ thing: "www", place: "state 2", intent: "other" })).toMatchObject({ isOwn: false });
+      });
+    });
+
     it("records an answer that arrives after another process has taken the turn", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
@@ -272,6 +283,16 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await a.answer(intent());
       await a.close();
       await b.withTurn(RUN, async () => expect(await b.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
+    });
+
+    it("keeps a create without an answer although it was sent again in a later turn, and refused", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent(), "nothing");
+      await create(a, intent({ at: AT + 2_000 }), "unsent");
+      await b.withTurn(RUN, async () =>
+        expect(await b.newest({ state: "unknown", notOf: "state 2" })).toMatchObject({ at: AT + 1_000 }),
+      );
     });
 
     it("shows a create that left twice once", async () => {

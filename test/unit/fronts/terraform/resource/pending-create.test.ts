@@ -1,12 +1,14 @@
 // A pending create through the whole provider: refresh, plan, apply and destroy decide the same.
 import { describe, expect, it } from "vitest";
 import type { Intent, JsonObject } from "../../../../../src/core/model/index.ts";
+import { privateMark } from "../../../../../src/core/record/instance.ts";
 import { applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
+import { decodeMark, encodeMark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { START } from "../../../../support/clock.ts";
-import { complete, kindOf, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
+import { complete, failure, kindOf, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
 import { ask, HOOK, hookMade, LONG_AGO, pendingOf } from "./apply-cases.ts";
 import { asHeld, type FakeScope, fakeScope, type Options } from "./fake-scope.ts";
 
@@ -138,5 +140,32 @@ describe("a create that an interrupted run began with other attributes", () => {
     }).catch((error: unknown) => ({ answer: error, sent: [] }));
     expect(sent).toEqual([]);
     expect(answer).toMatchObject({ diagnostics: [{ code: "plan.exists" }] });
+  });
+});
+
+describe("a pending create of a state that moves between YAML and Terraform", () => {
+  it.each<[string, () => never, object]>([
+    [
+      "whose answer is lost again",
+      () => {
+        throw failure("maybe");
+      },
+      { resent: expect.any(String) },
+    ],
+    [
+      "which does not leave",
+      () => {
+        throw failure("no");
+      },
+      {},
+    ],
+  ])("%s keeps its id and what an earlier version reads", async (_, answer, more) => {
+    // As hostform's own state has it, through the text of the state in both directions.
+    const given = { ...PENDING, id: "intent-1", since: LONG_AGO, known: ["150"] };
+    const { pending } = decodeMark(Buffer.from(JSON.stringify({ pending: given })));
+    const { state, mark } = await pendingHook(HOOK, { answer }, pending).apply();
+    expect(state).toMatchObject({ id: null });
+    const read = privateMark.parse(JSON.parse(Buffer.from(encodeMark(mark)).toString()));
+    expect(read.pending).toMatchObject({ ...given, ...more });
   });
 });
