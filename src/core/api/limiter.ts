@@ -304,7 +304,7 @@ function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong
     detail: `${describeEndpoint(endpoint)} was not sent${attempt > 1 ? " again" : ""}. The API refused a request with this token${since} (429), and asks for a pause until ${minuteOf(now + askedMs)}.${kept}`,
     remedies: [
       `Run the command again after ${until}.`,
-      "If you know that the host is ready again, set HOSTFORM_LEDGER=memory for one command: it ignores the pause, which all processes of this machine share.",
+      "If you know that the host is ready again, set HOSTFORM_STORE=memory for one command: it ignores the pause, which all processes of this machine share.",
     ],
   });
 }
