@@ -48,7 +48,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "provider.token": "Set the environment variable that the message names, or `token_file`.",
   "provider.base_url": "Set `HOSTING_BASE_URL` or `base_url`; https is required except for loopback addresses.",
   "provider.ledger":
-    "Set `HOSTFORM_STATE_HOME` to a folder that you may write in; `HOSTFORM_LEDGER=memory` if nothing else uses the token.",
+    "Set `HOSTFORM_STATE_HOME` to a folder that you may write in; `HOSTFORM_STORE=memory` if nothing else uses the token.",
   "provider.journal": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
   "store.turn_lost": "Run the command again: it reads the account first.",
   "store.unwritable": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",

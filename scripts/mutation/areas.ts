@@ -7,12 +7,15 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   guards: ["src/core/engine/{guards,identity}.ts"],
   "order-gate": ["src/core/engine/order-gate.ts"],
   apply: ["src/core/engine/{apply-plan,run-records,dependencies}.ts"],
-  limiter: ["src/core/api/limiter.ts"],
+  limiter: ["src/core/api/limiter.ts", "src/core/api/rate-hints.ts"],
   retry: ["src/core/api/retry.ts"],
   answers: ["src/core/api/classify.ts"],
-  turns: ["src/core/api/create-turns.ts"],
-  journal: ["src/core/record/{recorder,session,opening,journal-*}.ts", "src/fronts/terraform/journal*.ts"],
-  provider: ["src/fronts/terraform/resource/{apply*,attribute-mapping,journal-lookup,replacement,remove}.ts"],
+  turns: ["src/core/local/{shared-turn,sqlite-store,turn-queue}.ts"],
+  journal: ["src/core/record/{recorder,session,opening,journal-*}.ts"],
+  provider: [
+    "src/fronts/terraform/resource/{apply*,attribute-mapping,entry-lookup,replacement,remove}.ts",
+    "src/fronts/terraform/entries.ts",
+  ],
   redaction: ["src/core/api/token.ts", "src/project/redaction.ts", "src/core/files/secret-{command,files}.ts"],
 };
 

@@ -5,8 +5,8 @@
 
 import { endpoints } from "../core/api/endpoints.ts";
 import { ITEM_NAMES } from "../core/api/envelope.ts";
-import { rateHints } from "../core/api/limiter.ts";
 import { NO_PAGE } from "../core/api/list-reading.ts";
+import { rateHints } from "../core/api/rate-hints.ts";
 import { type ContractCheck, isObject } from "../core/model/index.ts";
 import { type CheckResult, check, differs, excerpt, pass, reported, stops, unseen } from "./evidence.ts";
 import { recordChecks, type Vocabulary } from "./record-checks.ts";

@@ -68,7 +68,7 @@ class Agency {
     else if ("address" in step && step.do === "drop") this.#declared.delete(step.address);
     else if ("address" in step) AGENCY[step.address]?.drift?.(control);
     else if (step.do === "pay") this.pay();
-    else this.machine.loseJournal();
+    else this.machine.loseStore();
   }
 
   async apply(options: { refresh?: boolean; life?: Life } = {}): Promise<void> {
@@ -84,7 +84,7 @@ class Agency {
     await this.machine.calm();
     if (!pushed) this.core.restore(before);
     // Both at once would leave nothing that knows of a webhook which was made first and is to replace another.
-    else if (!journal) this.machine.loseJournal();
+    else if (!journal) this.machine.loseStore();
   }
 
   pay(): void {

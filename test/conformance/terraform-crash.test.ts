@@ -72,7 +72,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
         const outcome = await subject.core.run(course.declared(subject), { ...course.options, life });
         expect(outcome.killed).toBe(true);
         if (!aftermath.state) subject.core.restore(before);
-        if (!aftermath.journal) subject.machine.loseJournal();
+        if (!aftermath.journal) subject.machine.loseStore();
         subject.machine.clock.advance((aftermath.hours ?? 0) * 3_600_000);
         subject.sent();
         try {

@@ -51,7 +51,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
             await run(subject, course);
             expect(control.faults().map(({ fired }) => fired)).toEqual([1]);
             expect([...subject.core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
-            if (!journal) subject.machine.loseJournal();
+            if (!journal) subject.machine.loseStore();
             await untilSettled(subject, course, { journal: true });
             await expectSettled(subject, course);
           } catch (error) {

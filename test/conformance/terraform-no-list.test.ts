@@ -38,7 +38,7 @@ describe.each(listed)("$type", (kind) => {
       await subject.apply();
       subject.machine.clock.advance(2 * 86_400_000);
       subject.core.forget(subject.address);
-      subject.machine.loseJournal();
+      subject.machine.loseStore();
       subject.sent();
       hide(subject.machine.sandbox.control, [path], [status, body, headers]);
       const { errors } = await subject.core.run(subject.declared());

@@ -198,7 +198,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     const { importId, address } = subject;
     const before = subject.core.attributes(address);
     subject.core.forget(address);
-    subject.machine.loseJournal();
+    subject.machine.loseStore();
     expect(await subject.core.import(address, kind.type, importId)).toEqual([]);
     await subject.apply();
     expect(subject.changesSent()).toEqual([]);
@@ -226,7 +226,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     if (kind.list === undefined) return;
     const { importId, address } = subject;
     subject.core.forget(address);
-    subject.machine.loseJournal();
+    subject.machine.loseStore();
     const outcome = await subject.core.run(subject.declared());
     expect(outcome.errors).toHaveLength(1);
     expect(outcome.errors[0]?.detail).toContain(`terraform import ${kind.type}.NAME '${importId}'`);

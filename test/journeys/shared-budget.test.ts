@@ -70,7 +70,7 @@ describe("the request budget", () => {
     const { code, err } = await project.run("plan");
     expect(code).toBe(0);
     expect(err.match(/Warning: This process counts its requests alone \[provider\.ledger\]/g)).toHaveLength(1);
-    expect(err).toContain("HOSTFORM_LEDGER=memory");
+    expect(err).toContain("HOSTFORM_STORE=memory");
     const asJson = await project.run("plan", "--json");
     expect(() => JSON.parse(asJson.out)).not.toThrow();
     expect((await project.run("plan", "--quiet")).err).not.toContain("Warning");

@@ -1,5 +1,5 @@
 /** Terraform and its provider, killed in the middle of an apply. */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
@@ -94,8 +94,8 @@ export async function untilQuiet(terraform: Terraform, nameless?: string): Promi
   }
 }
 
-/** Whether the journal of the provider's machine holds a text. */
+/** Returns true if the store of the provider's machine holds a text. */
 export function noted(terraform: Terraform, text: string): boolean {
-  const file = path.join(terraform.stateHome, "creates.journal");
-  return existsSync(file) && readFileSync(file).includes(text);
+  const files = existsSync(terraform.stateHome) ? readdirSync(terraform.stateHome) : [];
+  return files.some((name) => readFileSync(path.join(terraform.stateHome, name)).includes(text));
 }

@@ -1,5 +1,5 @@
 /**
- * Provider processes of a modelled Terraform: each has its own session, and all of them the machine's journal. A
+ * Provider processes of a modelled Terraform: each has its own session, and all of them the machine's store. A
  * command can be ended between any two of its effects (what it sends, notes, writes out, records), as `kill -9` does it:
  * what was in memory is gone, and nothing more happens. The modules are the sources: the built provider has no door between two effects.
  */
@@ -9,10 +9,10 @@ import { Agent, type Dispatcher } from "undici";
 import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../src/core/files/index.ts";
 import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
+import { MemoryStore, MemoryTables, type Note, type NoteOptions } from "../../src/core/local/index.ts";
 import type { Diagnostic } from "../../src/core/model/index.ts";
 import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
-import type { Journal, Note } from "../../src/fronts/terraform/index.ts";
-import { openJournal } from "../../src/fronts/terraform/journal.ts";
+import { Entries, type Entry } from "../../src/fronts/terraform/entries.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { TestClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
@@ -71,7 +71,7 @@ export class Machine {
   readonly clock: TestClock;
   readonly #token: string;
   readonly #agent = new Agent();
-  #folder = newFolder();
+  #tables = new MemoryTables();
   /** Where secrets are written out to. */
   readonly outputs = newFolder();
   /** The budget of the provider's client. */
@@ -87,9 +87,8 @@ export class Machine {
   }
 
   /** Another machine, or a fresh runner. */
-  loseJournal(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-    this.#folder = newFolder();
+  loseStore(): void {
+    this.#tables = new MemoryTables();
   }
 
   /** What left before a command was killed has arrived by then. */
@@ -97,18 +96,10 @@ export class Machine {
     while (this.#flying.size > 0) await Promise.all(this.#flying);
   }
 
-  /** What the journal holds of creates, by type and name. (What was released is remembered for a replacement.) */
+  /** The entries of creates, by type and name. (A replacement needs to know the objects that were released.) */
   noted(): readonly string[] {
-    const journal = this.#journal(() => undefined);
-    const entries = journal.list();
-    journal.close();
-    return entries.flatMap(({ type, name }) => (/ (?:released|replacing)$/.test(type) ? [] : [`${type} ${name}`]));
-  }
-
-  #journal(onWarning: (warning: Diagnostic) => void) {
-    const { clock, sandbox } = this;
-    const account = { baseUrl: sandbox.url, token: this.#token, project: PROJECT };
-    return openJournal({ ...account, folder: this.#folder, clock, onWarning });
+    const entries = [...this.#tables.notes.values()].map(entryOf);
+    return entries.filter((entry) => !/^\w+ (?:released|replacing) /.test(entry)).sort();
   }
 
   /** A new process of the provider, configured. */
@@ -117,7 +108,7 @@ export class Machine {
     const warnings: Diagnostic[] = [];
     const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });
     life.stops.add(stop);
-    const journal = this.#journal((warning) => void warnings.push(warning));
+    const store = new MortalStore(this.#tables, life);
     const client = new HostingClient({
       baseUrl: sandbox.url,
       token: this.#token,
@@ -142,17 +133,17 @@ export class Machine {
       place: "here",
       self: { mark: randomUUID(), parent: life.mark, isRunning: () => false },
       stop: stop.signal,
-      journal: mortalJournal(journal, life),
+      entries: new Entries({ store, project: PROJECT, onWarning: (warning) => void warnings.push(warning) }),
       secretOutputs: mortalOutputs(files, life),
       secretDestination: (output, of) => files.destination(output, of),
-      close: async () => journal.close(),
+      close: async () => store.close(),
     };
     return { connection: { ...connection, stop, session }, warnings };
   }
 
   async close(): Promise<void> {
     await this.#agent.destroy();
-    for (const folder of [this.#folder, this.outputs]) rmSync(folder, { recursive: true, force: true });
+    rmSync(this.outputs, { recursive: true, force: true });
   }
 
   #watch(life: Life, dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
@@ -192,32 +183,41 @@ export class Machine {
 
 export interface ProviderProcess {
   readonly connection: Connection;
-  /** What was noticed beside the calls: a journal that cannot be kept. */
+  /** What was noticed beside the calls: a store that is unusable. */
   readonly warnings: readonly Diagnostic[];
 }
 
-/** In memory where the system has such a place: the journal is synced, and how long that takes does not matter here. */
 const newFolder = () => mkdtempSync(quickFolder("core"));
 
-const whatIs = ({ private: { pending, attempt } }: Note) =>
+const entryOf = ({ list, name }: Pick<Note, "list" | "name">) => `${JSON.parse(list).at(-1)} ${name}`;
+
+const whatIs = ({ private: { pending, attempt } }: Entry) =>
   pending !== undefined ? "intent" : attempt !== undefined ? "attempt" : "result";
 
-/** What is removed is removed when the process ends well: before that nothing happens to the file. */
-function mortalJournal(journal: Journal, life: Life): Journal {
-  return {
-    get: (type, name) => journal.get(type, name),
-    put(type, name, resource) {
-      life.pass(`journal: ${whatIs(resource)} of ${type} ${name}`);
-      journal.put(type, name, resource);
-    },
-    insert(type, name, resource) {
-      life.pass(`journal: ${whatIs(resource)} of ${type} ${name}`);
-      return journal.insert(type, name, resource);
-    },
-    remove: (type, name) => journal.remove(type, name),
-    answered: () => journal.answered(),
-    close: () => journal.close(),
-  };
+/** The store of one process of a machine. After the end of its life it writes nothing. */
+class MortalStore extends MemoryStore {
+  readonly #life: Life;
+
+  constructor(tables: MemoryTables, life: Life) {
+    super({ tables });
+    this.#life = life;
+  }
+
+  override async note(notes: readonly Note[], options?: NoteOptions): Promise<readonly Note[]> {
+    const isAnswer = options?.when === "present";
+    if (isAnswer && this.#life.over) return [];
+    for (const note of isAnswer ? [] : notes)
+      this.#life.pass(`store: ${whatIs(note.value as unknown as Entry)} of ${entryOf(note)}`);
+    return super.note(notes, options);
+  }
+
+  override async forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void> {
+    for (const note of notes) {
+      const known = await this.notes(note.list, note.name);
+      if (known.length > 0) this.#life.pass(`store: removal of ${entryOf(note)}`);
+    }
+    return super.forget(notes);
+  }
 }
 
 function mortalOutputs(outputs: SecretOutputs, life: Life): SecretOutputs {

@@ -183,7 +183,7 @@ export class TerraformCore {
     const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
     // Terraform asks it to end: the answers are recorded by then.
     const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;
-    if (!unheard) connection.session?.journal.answered();
+    if (!unheard) await connection.session?.entries.answered();
     await connection.session?.close();
     refuse(
       "journal",

@@ -8,9 +8,10 @@ import { ApiError, attempt, type Clock, type Diagnostic, fail, systemClock, warn
 import { normalizeBaseUrl } from "./address.ts";
 import { describeEndpoint, type EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
-import { httpDate, Limiter, limit, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+import { Limiter, limit, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
 import { routeTo } from "./proxy.ts";
+import { httpDate } from "./rate-hints.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
 import { VERSION } from "./version.ts";

@@ -3,7 +3,8 @@ import { type Clock, type Code, isObject, type Reached } from "../model/index.ts
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
 import { FailedAttempt, PROXY_AUTHENTICATION } from "./failed-attempt.ts";
-import { LONGEST_WAIT_MS, minuteOf, rateHints, waitWords } from "./limiter.ts";
+import { LONGEST_WAIT_MS, minuteOf, waitWords } from "./limiter.ts";
+import { rateHints } from "./rate-hints.ts";
 import type { Redact } from "./token.ts";
 
 /** Turns an answer other than 2xx into the error that callers get. */

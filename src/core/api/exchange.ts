@@ -2,7 +2,7 @@
 import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./failed-attempt.ts";
-import type { Ticket } from "./limiter.ts";
+import type { Ticket } from "./ticket.ts";
 
 /** Options of one call. */
 export interface CallOptions {

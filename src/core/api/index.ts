@@ -25,9 +25,10 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
-export { MOST_REQUESTS_PER_MINUTE, type Ticket, type Wait } from "./limiter.ts";
+export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";
 export { ledgerFor, type StoreOptions as LedgerOptions } from "./open-store.ts";
 export type * from "./records.ts";
+export type { Ticket } from "./ticket.ts";
 export { VERSION } from "./version.ts";

@@ -13,6 +13,8 @@ import {
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
 import { cancelled, FailedAttempt, tooLate } from "./failed-attempt.ts";
+import { rateHints } from "./rate-hints.ts";
+import { Ticket } from "./ticket.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
@@ -59,43 +61,6 @@ export interface Wait extends WaitReason {
   readonly ms: number;
   /** `GET /services/7/grants`, without its query. */
   readonly request: string;
-}
-
-/** A request uses a booking of this age at most, because the host counts the request when it arrives. */
-const BOOKED_MS = 15_000;
-
-/** A booked place for one request. Whoever holds it uses it, or releases it. */
-export class Ticket {
-  readonly booking: Pick<ApiRequest, "waitedMs" | "left">;
-  readonly #limiter: Limiter;
-  readonly #clock: Clock;
-  readonly #bookedAt: number;
-  #isOpen = true;
-
-  constructor(limiter: Limiter, clock: Clock, booking: Ticket["booking"]) {
-    this.#limiter = limiter;
-    this.#clock = clock;
-    this.#bookedAt = clock.now();
-    this.booking = booking;
-  }
-
-  /** Returns true once. The request that leaves calls {@link Limiter.answered}. */
-  use(): boolean {
-    const isOpen = this.#isOpen;
-    this.#isOpen = false;
-    return isOpen;
-  }
-
-  /** The booking is not used, and young enough. */
-  get isOpen(): boolean {
-    return this.#isOpen && this.#clock.now() - this.#bookedAt <= BOOKED_MS;
-  }
-
-  /** No request leaves with it. */
-  release(): void {
-    if (this.#isOpen) this.#limiter.answered();
-    this.#isOpen = false;
-  }
 }
 
 /** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
@@ -182,7 +147,7 @@ export class Limiter {
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
-          return new Ticket(this, this.#clock, { waitedMs: now - started, left });
+          return new Ticket(this.#clock, () => this.answered(), { waitedMs: now - started, left });
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
         if (waitMs > withinMs) return undefined;
@@ -339,65 +304,9 @@ function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong
     detail: `${describeEndpoint(endpoint)} was not sent${attempt > 1 ? " again" : ""}. The API refused a request with this token${since} (429), and asks for a pause until ${minuteOf(now + askedMs)}.${kept}`,
     remedies: [
       `Run the command again after ${until}.`,
-      "If you know that the host is ready again, set HOSTFORM_LEDGER=memory for one command: it ignores the pause, which all processes of this machine share.",
+      "If you know that the host is ready again, set HOSTFORM_STORE=memory for one command: it ignores the pause, which all processes of this machine share.",
     ],
   });
-}
-
-/** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
-interface RateHints {
-  /** Requests per minute that the server allows. */
-  readonly limit: number | undefined;
-  /** Requests left in the server's window. */
-  readonly remaining: number | undefined;
-  /** How long until the server's window starts again, in ms. */
-  readonly resetMs: number | undefined;
-  /** How long the server asks to wait, in ms. */
-  readonly retryAfterMs: number | undefined;
-}
-
-/** A reset further away than this is not that of a one-minute window: ignored. */
-const LONGEST_RESET_MS = 3_600_000;
-
-/**
- * Reads Retry-After (seconds or HTTP date), the X-RateLimit fields, and those of the IETF's drafts: RateLimit-Limit,
- * -Remaining and -Reset, or RateLimit and RateLimit-Policy. What makes no sense is left out.
- */
-export function rateHints(headers: ApiReply["headers"], now: number): RateHints {
-  const field = (name: string) => headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`];
-  const policy = parameters(headers["ratelimit-policy"]);
-  const state = parameters(headers.ratelimit);
-  const window = count(policy.w) ?? WINDOW_MS / 1000;
-  const quota = count(policy.q);
-  const perMinute = quota === undefined ? undefined : Math.floor((quota * WINDOW_MS) / 1000 / Math.max(1, window));
-  const limit = count(field("limit")?.split(/[,;]/)[0]) ?? count(state.limit) ?? perMinute;
-  const remaining = count(field("remaining")) ?? count(state.r) ?? count(state.remaining);
-  const resetMs = reset(field("reset") ?? state.t ?? state.reset, serverNow(headers, now));
-  const retryAfterMs = retryAfter(headers, now);
-  return { limit: limit === 0 ? undefined : limit, remaining, resetMs, retryAfterMs };
-}
-
-/** `"default";r=10;t=5`, or `limit=60, remaining=10, reset=5` as older drafts have it; of several policies the first. */
-function parameters(value: string | undefined): Readonly<Record<string, string>> {
-  if (value === undefined || value.length > 1_000) return {};
-  const isList = /^\s*[a-z]+=/.test(value);
-  const [first = ""] = isList ? [value.replaceAll(",", ";")] : value.split(",");
-  return Object.fromEntries(
-    first
-      .split(";")
-      .map((part) => part.split("=").map((word) => word.trim()))
-      .filter(([name, given]) => name !== undefined && given !== undefined) as [string, string][],
-  );
-}
-
-/** How long Retry-After asks to wait, in ms; undefined when it is absent, unreadable or a date gone by. */
-export function retryAfter(headers: ApiReply["headers"], now: number): number | undefined {
-  const value = headers["retry-after"]?.trim();
-  if (value === undefined) return undefined;
-  if (/^\d{1,7}(\.\d{1,9})?$/.test(value)) return Number(value) * 1000;
-  const date = httpDate(value);
-  const wait = date === undefined ? -1 : date - serverNow(headers, now);
-  return wait >= 0 ? wait : undefined;
 }
 
 /** `181 seconds`, `10 minutes`, `24 hours`: rounded up, by a fifth at most. */
@@ -409,27 +318,3 @@ export function waitWords(ms: number): string {
 
 /** `2026-11-29 22:41 UTC` */
 export const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
-/** The server's idea of now, so that a clock that differs from ours does not distort its dates. */
-function serverNow(headers: ApiReply["headers"], now: number): number {
-  return httpDate(headers.date) ?? now;
-}
-
-/** The moment that an HTTP date names, in ms since the epoch; undefined for anything else. */
-export function httpDate(value: string | undefined): number | undefined {
-  if (value === undefined || !/^[A-Za-z]{3,9},? /.test(value)) return undefined;
-  const time = Date.parse(value);
-  return Number.isNaN(time) ? undefined : time;
-}
-
-function count(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d{1,9}$/.test(value.trim()) ? Number(value) : undefined;
-}
-
-/** Epoch seconds, epoch milliseconds or seconds from now, distinguished by their size. */
-function reset(value: string | undefined, now: number): number | undefined {
-  if (value === undefined || !/^\d{1,15}(\.\d{1,9})?$/.test(value.trim())) return undefined;
-  const number = Number(value);
-  const wait = number > 1e11 ? number - now : number > 1e8 ? number * 1000 - now : number * 1000;
-  return wait >= 0 && wait <= LONGEST_RESET_MS ? wait : undefined;
-}

@@ -2,14 +2,9 @@
 import { hash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import {
-  type AccountStore,
-  databaseTrouble,
-  type Ledger,
-  MemoryStore,
-  SqliteStore,
-  stateFolder,
-} from "../local/index.ts";
+import type { AccountStore } from "../local/account-store.ts";
+import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
+import type { Ledger } from "../local/ledger.ts";
 import { problem } from "../messages/index.ts";
 import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
@@ -31,9 +26,9 @@ const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
 const UNUSED_MS = 90 * 24 * 3_600_000;
 
 /**
- * Opens a store in the user's state folder; with `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory` in memory. Sandboxes have
- * a folder of their own unless `HOSTFORM_STATE_HOME` is set, and nobody is warned if that folder is unusable. The first request
- * or create makes the file.
+ * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
+ * are in memory, and only notes in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
+ * nobody is warned if that folder is unusable. The first request, create or note makes the file.
  * @throws HostformError provider.base_url.
  */
 export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
@@ -42,8 +37,8 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
   const isResettable = isLoopback(url);
   const isSandbox = isResettable && !env.HOSTFORM_STATE_HOME;
   const folder = stateFolder(env);
-  const isInMemory = env.HOSTFORM_STORE === "memory" || env.HOSTFORM_LEDGER === "memory";
-  if (isInMemory || (isSandbox && folder === undefined)) return new MemoryStore({ account, isResettable, clock });
+  const memory = new MemoryStore({ account, isResettable, clock });
+  if (isSandbox && folder === undefined) return memory;
   const warned = new Set<string>();
   const warn = (kind: string, warning: Diagnostic) => {
     if (!warned.has(kind)) onWarning?.(warning);
@@ -57,7 +52,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     return path.join(home, name);
   };
   const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
-  return new SqliteStore(() => inHome(`${origin}.store`), {
+  const store = new SqliteStore(() => inHome(`${origin}.store`), {
     account,
     clock,
     isResettable,
@@ -67,6 +62,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         : {
             requests: inHome(`${account}.requests`),
             creates: inHome(`${account}.creates`),
+            journal: path.join(folder, "creates.journal"),
           },
     onCountingAlone: (reason) => alone(problem("provider.ledger", { place, reason: wordsOf(reason) })),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
@@ -74,6 +70,14 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
       warn("waiting", problem("store.waiting", { pid, project, since: new Date(since).toISOString() })),
     onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
     onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
+  });
+  if (env.HOSTFORM_STORE !== "memory" && env.HOSTFORM_LEDGER !== "memory") return store;
+  // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well.
+  return Object.assign(memory, {
+    note: store.note.bind(store),
+    notes: store.notes.bind(store),
+    forget: store.forget.bind(store),
+    close: store.close.bind(store),
   });
 }
 

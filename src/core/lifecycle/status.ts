@@ -102,6 +102,8 @@ export class NotLiveYet extends HostformError {
   readonly kind: Kind;
   readonly service: Remote;
   readonly refusal: ApiError;
+  /** Reason of a change that waits: a later run carries it out. */
+  readonly waiting: Diagnostic;
   readonly #what: string;
 
   /** @param what was refused: an address, or "The single sign-on". @param why it is not live, if that is known. */
@@ -109,7 +111,8 @@ export class NotLiveYet extends HostformError {
     const [said] = refusal.diagnostics;
     const words = [said?.summary, said?.detail].filter(Boolean).join(". ");
     const about = { what, noun: kind.noun, id: service.id, why, refusal: words };
-    super([problem("apply.waiting/live", about)], { cause: refusal });
+    super([problem("apply.waiting/live", { ...about, severity: "error" })], { cause: refusal });
+    this.waiting = problem("apply.waiting/live", about);
     this.kind = kind;
     this.service = service;
     this.#what = what;

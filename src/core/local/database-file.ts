@@ -254,8 +254,8 @@ export function withoutWarning<T>(emitter: Pick<NodeJS.Process, "emitWarning">, 
 }
 
 /**
- * The folder of what belongs to the user and this machine, and to no project: the count of requests of each token, and the
- * Terraform provider's journal of creates. `HOSTFORM_STATE_HOME` decides; else it is the platform's folder for such files. The
+ * The folder of what belongs to the user and this machine, and to no project: the stores, and the signs of life of
+ * processes. `HOSTFORM_STATE_HOME` decides; else it is the platform's folder for such files. The
  * first writer creates it.
  * @returns undefined where no home is known, as in some containers.
  */

@@ -11,8 +11,7 @@ import type { StoreStatements } from "./store-file.ts";
 export interface EarlierFiles {
   readonly requests: string;
   readonly creates: string;
-  /** Absent: the provider still writes its journal. */
-  readonly journal?: string;
+  readonly journal: string;
 }
 
 /** The list of the notes that the Terraform provider keeps about objects of one type. */
@@ -20,7 +19,7 @@ export const entriesOf = (account: string, project: string, type: string): strin
   JSON.stringify(["entries", account, project, type]);
 
 export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean =>
-  existsSync(creates) || (journal !== undefined && existsSync(journal));
+  existsSync(creates) || existsSync(journal);
 
 /**
  * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.
@@ -78,7 +77,6 @@ function importJournal(
   account: string,
   { journal }: EarlierFiles,
 ): (() => void) | undefined {
-  if (journal === undefined) return undefined;
   const { database, addNote, meta, putMeta } = statements;
   const mark = `journal serial ${account}`;
   let last = 0;

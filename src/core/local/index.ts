@@ -1,8 +1,8 @@
 /**
- * Small databases in the user's state folder, shared by the processes of this machine; locks on files; and which processes
- * are running. In: a path, a schema and what to do with it; from the environment, the folder. Out: one step at a time for all
- * processes, and nothing that a killed process holds. Must not: know what is kept in them or for whom, or import anything but
- * `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
+ * What the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
+ * interface (`account-store`); locks on files, and signs of life of processes. In: an account, a path, a clock. Out: facts that are
+ * atomic for all processes, and nothing that a killed process holds. Must not: know the API or kinds, or import anything but
+ * `model`. No type that needs `node:sqlite` may stand in what `api` publishes.
  */
 export type {
   AccountStore,

@@ -47,6 +47,8 @@ export class MemoryLedger implements Ledger {
 interface IntentRow extends Intent {
   readonly serial: number;
   readonly process: string;
+  /** That of the turn in which it was recorded. */
+  readonly epoch: number;
   readonly state: StoredIntent["state"] | "open";
 }
 
@@ -115,6 +117,9 @@ export class MemoryStore implements AccountStore {
 
   async leave({ epoch }: Turn, intent: Intent): Promise<void> {
     if (epoch !== this.#tables.epoch) throw new HostformError([problem("store.turn_lost", {})]);
+    const earlier = this.#tables.intents.get(intent.id);
+    if (earlier !== undefined && earlier.epoch !== epoch)
+      this.#tables.intents.set(`${intent.id} ${earlier.serial}`, earlier);
     this.#put(intent, "open");
   }
 
@@ -189,7 +194,13 @@ export class MemoryStore implements AccountStore {
   /** Each state of an intent has a new serial: a run that read a list while it was under way reads the list again. */
   #put(intent: Intent, state: IntentRow["state"], who = this.#who): void {
     this.#tables.count += 1;
-    this.#tables.intents.set(intent.id, { ...intent, serial: this.#tables.count, process: who, state });
+    this.#tables.intents.set(intent.id, {
+      ...intent,
+      serial: this.#tables.count,
+      process: who,
+      epoch: this.#tables.epoch,
+      state,
+    });
   }
 
   #others(): IntentRow[] {

@@ -72,6 +72,8 @@ export class SqliteStore implements AccountStore {
   /** This process, as no other is called. */
   readonly #who: string;
   #isAlone = false;
+  /** Creates that left in a turn. One that left in an earlier turn may have been carried out, whatever becomes of the next attempt. */
+  readonly #left = new WeakMap<Turn, Set<string>>();
   /** Removed notes are in the log until it is truncated. */
   #hasRemoved = false;
   readonly #turn: SharedTurn;
@@ -140,6 +142,9 @@ export class SqliteStore implements AccountStore {
   async leave(turn: Turn, intent: Intent): Promise<void> {
     const isMine = await this.#change((statements) => {
       if (statements.turn.get(this.account)?.epoch !== turn.epoch) return false;
+      const left = this.#left.get(turn) ?? new Set();
+      if (!left.has(intent.id)) statements.keepIntent.run(intent.id);
+      this.#left.set(turn, left.add(intent.id));
       this.#put(statements, intent, "open");
       statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
       return true;
@@ -190,27 +195,29 @@ export class SqliteStore implements AccountStore {
   async note(notes: readonly Note[], options: NoteOptions = {}): Promise<readonly Note[]> {
     const { when, keptMs = NOTE_KEPT_MS, isDurable = true } = options;
     const now = this.#options.clock.now();
-    return this.#orFail((statements) => {
+    const others = await this.#orFail((statements) => {
       const { noteOf, putNote } = statements;
-      const existing = notes.map(({ list, name }) => noteOf.get(list, name));
-      if (when === "absent" && existing.some((row) => row !== undefined)) return existing.flatMap(noteIn);
+      const existing = notes.map(({ list, name }) => noteIn(noteOf.get(list, name)));
+      if (when === "absent" && existing.some(([one]) => one !== undefined)) return existing.flat();
       for (const [i, { list, name, value }] of notes.entries()) {
-        if (when === "present" && existing[i] === undefined) continue;
+        if (when === "present" && existing[i]?.length === 0) continue;
         putNote.run(list, name, now, now + keptMs, JSON.stringify(value));
+        // The log still has the value that was there.
+        if (existing[i]?.length !== 0 && isDurable) this.#hasRemoved = true;
       }
       return [];
     }, isDurable);
+    this.#overwriteRemoved();
+    return others;
   }
 
   async notes(list: string, name?: string): Promise<readonly Note[]> {
-    // A run that only reads creates no file.
-    if (
-      !attempt(
-        () => this.#exists(),
-        () => true,
-      )
-    )
-      return [];
+    // A run that only reads creates no file, and needs no folder.
+    const exists = attempt(
+      () => this.#exists(),
+      () => false,
+    );
+    if (!exists) return [];
     return this.#orFail(({ noteOf, notesOf }) =>
       (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
     );
@@ -228,12 +235,20 @@ export class SqliteStore implements AccountStore {
     // What cannot be written now is as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();
-    const truncate = () => this.#file.use(({ database }) => database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
-    if (this.#hasRemoved) attempt(truncate, () => {});
-    this.#hasRemoved = false;
+    this.#overwriteRemoved();
     attempt(
       () => this.#file.close(),
       () => {},
+    );
+  }
+
+  /** Empties the write-ahead log, which may hold removed secrets. While another process reads it, that is left for later. */
+  #overwriteRemoved(): void {
+    if (!this.#hasRemoved) return;
+    const checkpoint = ({ database }: StoreStatements) => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    this.#hasRemoved = attempt(
+      () => this.#file.use(checkpoint)?.busy === 1,
+      () => true,
     );
   }
 

@@ -32,6 +32,7 @@ export function prepare(database: DatabaseSync) {
     putIntent: database.prepare(
       "INSERT OR REPLACE INTO intents (account, process, id, place, thing, likeness, at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
+    keepIntent: database.prepare("UPDATE intents SET id = id || ' ' || serial WHERE id = ?"),
     removeIntent: database.prepare("DELETE FROM intents WHERE id = ?"),
     left: database.prepare(
       "SELECT * FROM intents WHERE account = ? AND state = 'open' AND state <> 'answered' AND process <> ?",

@@ -11,7 +11,7 @@ export const processes = {
     summary: "This process counts its requests alone",
     detail: `${place}: ${reason}. Processes with this token may exceed the limit together, or create one object twice.`,
     remedies: [
-      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
+      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_STORE=memory if nothing else uses the token.",
     ],
   })),
   "provider.ledger/creates": warning(({ place, reason }: Failure) => ({

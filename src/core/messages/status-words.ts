@@ -1,6 +1,6 @@
 /** Messages about a status that hostform does not understand, or that does not permit a change yet. */
 import type { Json, QueuedJob, Remedy } from "../model/index.ts";
-import { type Catalogue, error, type Words, warning } from "./message.ts";
+import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import { inJson, type Resource } from "./objects.ts";
 
 export interface Status extends Resource {
@@ -71,7 +71,7 @@ export const statusWords = {
     summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of it until it is live`,
     remedies: [{ do: "apply_again" }],
   })),
-  "apply.waiting/live": error(({ what, noun, id, why, refusal }: Words<"what" | "noun" | "id" | "refusal"> & Why) => ({
+  "apply.waiting/live": either(({ what, noun, id, why, refusal }: Words<"what" | "noun" | "id" | "refusal"> & Why) => ({
     summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
     detail: refusal,
     remedies: [`Run it again when the ${noun} is live. The host provisions it when its invoice is paid.`],

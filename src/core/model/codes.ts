@@ -42,7 +42,7 @@ export const codes = {
   "provider.token": "No API token is available",
   "provider.base_url": "The base URL is missing or not usable",
   "provider.ledger": "Requests are counted in this process alone",
-  "provider.journal": "The Terraform provider cannot write its journal",
+  "provider.journal": "The Terraform provider cannot use the store in the state folder",
   "store.turn_lost": "Another process has the turn to create by now",
   "store.unwritable": "The store in the state folder cannot be written",
   "store.busy": "Another process holds the store in the state folder",

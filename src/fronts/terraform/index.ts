@@ -15,12 +15,12 @@ import type {
   FileOutput,
   Json,
   JsonObject,
-  ResourceState,
   SecretDestination,
   SecretName,
   ValueObject,
 } from "../../core/model/index.ts";
 import type { Schema, SchemaType } from "../../core/model/schema.ts";
+import type { Entries } from "./entries.ts";
 
 /** One provider configuration, opened: its account and settings. */
 export interface ProviderSession {
@@ -35,48 +35,18 @@ export interface ProviderSession {
   readonly moneyScale: number | undefined;
   /** A digest of the host's address, as the private mark of an object has it. */
   readonly host: string;
-  /** A digest of folder, workspace and backend: an entry of the journal is used where it was written. */
+  /** A digest of folder, workspace and backend: an entry is used where it was written. */
   readonly place: string;
   /** This process and its parent, and whether another process of this machine is still running. */
   readonly self: { readonly mark: string; readonly parent: string; isRunning(mark: string): boolean };
   readonly clock: Clock;
   /** Aborted when Terraform is stopped (Ctrl-C): running requests finish, no new one is sent. */
   readonly stop: AbortSignal;
-  readonly journal: Journal;
+  readonly entries: Entries;
   readonly secretOutputs: SecretOutputs;
   /** Where a secret would be written. @throws HostformError `secret.output` for a place where none may be. */
   secretDestination(output: FileOutput, of: SecretName): Promise<SecretDestination>;
   close(): Promise<void>;
-}
-
-/**
- * The outcome of a create that Terraform may not have recorded yet: Terraform writes its state after the provider has answered,
- * and a kill in between loses the answer. In the user's state folder, mode 0600, until Terraform shows that it has recorded the
- * object.
- */
-export interface Note extends ResourceState {
-  /** Where Terraform ran, as {@link ProviderSession.place} has it. */
-  readonly place?: string;
-  /** The process that wrote it, as {@link ProviderSession.self} has it. */
-  readonly owner?: string;
-  /** Terraform ended the process in order after the answer: its state has the object, or had it. */
-  readonly answered?: true;
-  /** Of a change: the one-time values that Terraform had recorded before it. */
-  readonly base?: JsonObject;
-}
-
-/** The notes of this account and project. Each method is synchronous and atomic. */
-export interface Journal {
-  /** @param name what distinguishes the object from others of its type: a service's reference, else the natural key. */
-  get(type: string, name: string): Note | undefined;
-  /** Durable when it returns. */
-  put(type: string, name: string, note: Note): void;
-  /** Puts an entry if there is none. @returns the existing one; then nothing was put. */
-  insert(type: string, name: string, note: Note): Note | undefined;
-  remove(type: string, name: string): void;
-  /** Terraform has received every answer and has gone on: marks the entries of this process. */
-  answered(): void;
-  close(): void;
 }
 
 /** What data sources need of a session. */

@@ -21,7 +21,7 @@ export function terraformRemedies(kind?: Kind): RemedyText {
   });
 }
 
-/** Removes a create that made nothing from the state, and its entry from the journal. */
+/** Removes a create that made nothing from the state, and its entry from the store. */
 const NOT_MADE = "`terraform plan` once, `terraform state rm` it, and apply again";
 
 const WITHOUT =

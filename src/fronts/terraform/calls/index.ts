@@ -29,7 +29,7 @@ export function createProvider(host: Host): Peer {
     async finish() {
       // After Ctrl-C Terraform may end without writing its state, and it drops the answer to a cancelled call.
       const { stop, isAnswerLost, session } = connection;
-      if (!stop.signal.aborted && !isAnswerLost && session?.isOpen) session.journal.answered();
+      if (!stop.signal.aborted && !isAnswerLost && session?.isOpen) await session.entries.answered();
     },
     stop: () => connection.stop.abort(),
     async close() {

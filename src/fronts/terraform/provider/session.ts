@@ -8,7 +8,7 @@ import { openStore } from "../../../core/api/open-store.ts";
 import { appFolder, systemSecretFiles } from "../../../core/files/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
-import { isRunning, processMark, stateFolder } from "../../../core/local/index.ts";
+import { isRunning, processMark } from "../../../core/local/index.ts";
 import {
   type Clock,
   childEnvironment,
@@ -20,8 +20,8 @@ import {
   untrustedByEnvironment,
   type ValueObject,
 } from "../../../core/model/index.ts";
+import { Entries } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
-import { type OpenJournal, openJournal } from "../journal.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 
 /** What a session needs of the process that it lives in. */
@@ -130,7 +130,6 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     return { client: new HostingClient(reaching), store };
   });
   const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
-  let journal: OpenJournal | undefined;
   const session: ProviderSession = {
     client,
     account: new Account(client, reading, stop, store),
@@ -147,15 +146,16 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     get project() {
       return open.includes("project") ? notKnown(["project"]) : project;
     },
-    // Opened on first use: half of Terraform's processes only validate.
-    get journal() {
-      journal ??= openJournal({ ...reached, project: session.project, folder: stateFolder(env), clock, onWarning });
-      return journal;
-    },
+    entries: new Entries({
+      store,
+      get project() {
+        return session.project;
+      },
+      onWarning,
+    }),
     async close() {
       await client.close();
       await store.close();
-      journal?.close();
     },
   };
   return session;
@@ -214,7 +214,7 @@ const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts 
   host: true,
   place: true,
   self: true,
-  journal: true,
+  entries: true,
 };
 
 /** The session of a configuration that has unknown parts: whatever needs the account throws {@link notKnown}. */

@@ -1,5 +1,5 @@
 /**
- * What applying one change needs of the provider: a journal that has each result before the next request leaves, and a writer
+ * What applying one change needs of the provider: the entries, which hold each result before the next request leaves, and a writer
  * that sends nothing after a stop, or when the `timeouts` of the resource are over.
  */
 import { endpoints } from "../../../core/api/endpoints.ts";
@@ -14,17 +14,17 @@ import {
   type ResourceState,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import { busy, shownOnce } from "./journal-lookup.ts";
+import { busy, shownOnce } from "./entry-lookup.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
-import { isToReplace, noteRefused, wasReleased } from "./replacement.ts";
+import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
 
 interface ApplyOptions {
-  /** The name of the object in the journal. */
+  /** The name of the entry. */
   readonly name: string | undefined;
   /** The attributes that have `timeouts`. */
   readonly config: ValueObject;
-  /** The journal has no entry of the object: the first one must find none. */
+  /** There is no entry of the object: the first one must find none. */
   readonly isFirst?: boolean;
   /** What Terraform has recorded. */
   readonly prior: JsonObject | null;
@@ -44,15 +44,15 @@ export interface Latest {
 }
 
 /**
- * What the lifecycle needs to apply one change. The journal gets each record at once, because Terraform writes its state only
- * after the answer; the answer is made from `latest`.
+ * What the lifecycle needs to apply one change. Each record becomes an entry at once, because Terraform writes its state
+ * only after the answer; the answer is made from `latest`.
  */
-export function applyContext(
+export async function applyContext(
   kind: Kind,
   { name, config, prior, operation, owner, scope, cancelled, isFirst, pending }: ApplyOptions,
-): { readonly context: ApplyContext; readonly latest: Latest } {
+): Promise<{ readonly context: ApplyContext; readonly latest: Latest }> {
   const { session, account, jobs } = scope;
-  const { client, clock, project, journal, place, secretOutputs, self } = session;
+  const { client, clock, project, entries, place, secretOutputs, self } = session;
   const stop = cancelled === undefined ? session.stop : AbortSignal.any([session.stop, cancelled]);
   const base = shownOnce(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
@@ -64,17 +64,17 @@ export function applyContext(
     ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner),
     siblings: (ofKind) => scope.siblings(ofKind),
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
-    replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
+    replaces: await replacesOf(kind, name, config, scope),
     save: async (resource) => {
       const isNothing = resource.attributes.id == null && resource.private.pending === undefined;
       if (isNothing && name !== undefined) {
-        noteRefused(kind, name, resource, session);
+        await noteRefused(kind, name, resource, session);
         return records.drop(resource.address);
       }
       if (name !== undefined && operation !== "delete") {
-        const note = { ...resource, place, owner: self.mark, base };
+        const entry = { ...resource, place, owner: self.mark, base };
         // Two processes may have found nothing at the same time.
-        const other = first ? journal.insert(kind.type, name, note) : journal.put(kind.type, name, note);
+        const other = first ? await entries.insert(kind.type, name, entry) : await entries.put(kind.type, name, entry);
         if (other) throw new HostformError([busy(other)]);
       }
       first = false;
@@ -83,7 +83,9 @@ export function applyContext(
     drop: async () => {
       latest.resource = undefined;
       latest.isDropped = true;
-      if (name !== undefined) journal.remove(kind.type, name);
+      // With create_before_destroy the entry of the name is that of the new object.
+      const id = operation === "delete" ? prior?.id : undefined;
+      if (name !== undefined) await entries.remove(kind.type, name, id);
     },
   };
   const context: ApplyContext = {
@@ -138,8 +140,8 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
     return { ...options, stop, ...(moments.length > 0 && { notAfter: Math.min(...moments) }) };
   };
   return {
-    perform<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
-      const sending = writer.perform(mutation, within(mutation, options));
+    request<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
+      const sending = writer.request(mutation, within(mutation, options));
       return limit === undefined ? sending : sending.catch((error: unknown) => ranOut(error, mutation, limit));
     },
     reserve<E extends MutationName>(mutation: Mutation<E>, options: Parameters<Writer["reserve"]>[1] = {}) {

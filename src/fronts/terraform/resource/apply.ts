@@ -32,7 +32,7 @@ import {
   recordedAs,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
-import { activeEntry, adoptEntry, refuseEdited } from "./journal-lookup.ts";
+import { activeEntry, adoptEntry, refuseEdited } from "./entry-lookup.ts";
 import {
   different,
   failureOf,
@@ -84,7 +84,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   // Whether two resources are the same thing may be known only now.
   const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return refuse(duplicate(kind, THIS, other));
-  const { note: noted, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
+  const { entry: noted, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
   if (elsewhere !== undefined) return refuse(elsewhere);
   if (isPendingCreate(noted)) refuseEdited(kind, noted, planned);
   if (isPendingCreate(noted) && kind.creation === "blind") {
@@ -99,7 +99,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
       const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, scope) };
       return settled(kind, question, attributes, kept, diagnostics);
     }
-    if (name !== undefined) scope.session.journal.remove(kind.type, name);
+    if (name !== undefined) await scope.session.entries.remove(kind.type, name);
   }
   const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
@@ -107,15 +107,15 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   const pending = isPendingCreate(before) ? before : undefined;
   const { cancelled } = question;
   const options = { name, config, prior, operation, owner, scope, cancelled, isFirst, pending } as const;
-  const { context, latest } = applyContext(kind, options);
-  const known = before?.private ?? generationOf(kind, name, scope.session.journal);
+  const { context, latest } = await applyContext(kind, options);
+  const known = before?.private ?? (await generationOf(kind, name, scope.session.entries));
   const change = changeOf(kind, { ...question, mark: known }, before, scope.session.settings);
   try {
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
     scope.collections.changed(kind, parentOf(kind, attributes));
     if (existing === undefined) scope.add(owner, kind, attributes);
-    dropReplacing(kind, name, scope.session.journal);
+    await dropReplacing(kind, name, scope.session.entries);
     const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, scope) };
     // A failure is not reported as waiting as well.

@@ -35,7 +35,7 @@ export function labelOf(kind: Kind, attributes: ValueObject): string {
   return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
 }
 
-/** What the journal knows the object by, with its parent; undefined when nothing distinguishes it from others (yet). */
+/** The name of its entry, with its parent; undefined when nothing distinguishes it from others (yet). */
 export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
   const name = kind.creation === "keyed" ? kind.orderReference?.(attributes) : kind.naturalKey(attributes);
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];

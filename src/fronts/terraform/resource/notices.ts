@@ -21,7 +21,7 @@ import {
   type ValueObject,
   warningOf,
 } from "../../../core/model/index.ts";
-import type { Note } from "../index.ts";
+import type { Entry } from "../entries.ts";
 import { describeDefect, logError } from "../wire/log.ts";
 import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
@@ -162,11 +162,11 @@ const sentElsewhere = (kind: Kind, prior: JsonObject): Diagnostic =>
   });
 
 /** Terraform shows a create for what an earlier run began. */
-export function willSettle(kind: Kind, note: Note): Diagnostic {
-  const what = isPendingCreate(note)
+export function willSettle(kind: Kind, entry: Entry): Diagnostic {
+  const what = isPendingCreate(entry)
     ? `was begun by an interrupted run: the apply finishes it, and creates nothing twice`
-    : `was created by an interrupted run as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and creates nothing`;
-  return warningOf("apply.replayed", `${note.address} ${what}`);
+    : `was created by an interrupted run as ${kind.noun} ${String(entry.attributes.id)}: the apply adopts it, and creates nothing`;
+  return warningOf("apply.replayed", `${entry.address} ${what}`);
 }
 
 /** One name is one order: a second resource with it would get the service of the first. */

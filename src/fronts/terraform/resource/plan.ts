@@ -34,7 +34,7 @@ import {
   recordedAs,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
-import { activeEntry } from "./journal-lookup.ts";
+import { activeEntry } from "./entry-lookup.ts";
 import {
   deferred,
   effectNotices,
@@ -55,13 +55,12 @@ import { asRecorded } from "./read.ts";
 import {
   checkOrder,
   immutableSinceCreate,
-  isToReplace,
   noteReplacing,
   planReplacement,
   prevented,
   replacedObject,
+  replacesOf,
   unmarkReleased,
-  wasReleased,
 } from "./replacement.ts";
 
 interface PlanAnswer {
@@ -127,9 +126,9 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   // Terraform does not send the tainted object with the plan of its replacement.
   const lost = scope.lostId(kind, name);
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
-  const { note, elsewhere } = await activeEntry(kind, name, scope);
+  const { entry, elsewhere } = await activeEntry(kind, name, scope);
   // The apply finishes what an earlier process began or created under this name, and creates nothing beside it.
-  const known = note !== undefined || elsewhere !== undefined;
+  const known = entry !== undefined || elsewhere !== undefined;
   const observed: Observation = known
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
@@ -153,7 +152,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
-    ...(note ? [willSettle(kind, note)] : []),
+    ...(entry ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
@@ -161,7 +160,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   ];
   // An expired grant is not created; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
-  if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, scope.session);
+  if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
@@ -189,10 +188,8 @@ async function observeNew(
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(scope.account, { kind, prior: undefined, config: declared, parentKind });
   if (seen.status === "present") return seen;
-  const name = nameOf(kind, declared);
-  const makesRoom = (remote: Remote) =>
-    remote.id === replacing?.id || wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope);
-  const isOther = (remote: Remote) => !makesRoom(remote);
+  const replaces = await replacesOf(kind, nameOf(kind, declared), config, scope);
+  const isOther = (remote: Remote) => remote.id !== replacing?.id && !replaces(remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
@@ -232,7 +229,7 @@ async function planRecorded(
   const replacement = planReplacement(kind, { prior, config, replacing, diagnostics, session });
   // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
-  unmarkReleased(kind, recorded.attributes, session.journal);
+  await unmarkReleased(kind, recorded.attributes, session.entries);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {

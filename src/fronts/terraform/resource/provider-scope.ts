@@ -34,7 +34,7 @@ const RELEASED: Owner = { label: "the object that it replaces" };
 /** The account of a provider configuration has no alias here. */
 const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object);
 
-/** The name of a thing, as the journal has it. */
+/** The name of a thing, as entries have it. */
 const nameKey = (kind: Kind, name: string | undefined) =>
   name === undefined ? undefined : JSON.stringify(["name", kind.type, name]);
 

@@ -25,7 +25,7 @@ import {
 } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
-import { isRecorded, mergeEntry } from "./journal-lookup.ts";
+import { isRecorded, mergeEntry } from "./entry-lookup.ts";
 import { otherHost, shownLater } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
@@ -46,17 +46,17 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
  * @throws ApiError when the account cannot be read.
  */
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
-  const { journal, host } = scope.session;
+  const { entries, host } = scope.session;
   const name = nameOf(kind, state);
-  const noted = name === undefined ? undefined : journal.get(kind.type, name);
-  const dropNote = () => {
+  const noted = name === undefined ? undefined : await entries.get(kind.type, name);
+  const dropEntry = async () => {
     if (name !== undefined && noted !== undefined && isRecorded(kind, state, mark, noted))
-      journal.remove(kind.type, name);
+      await entries.remove(kind.type, name);
   };
   const recorded = mergeEntry(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);
   if (isPendingCreate(prior)) {
-    dropNote();
+    await dropEntry();
     return readPending(kind, recorded, prior, scope);
   }
   const alone = await scope.collections.isAlone(kind, parentOf(kind, prior.attributes));
@@ -67,7 +67,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     const readable = kind.list !== undefined || kind.get !== undefined;
     if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
       throw new HostformError([otherHost(kind, recorded, "refreshed")]);
-    dropNote();
+    await dropEntry();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withProviderAttributes(kind, values, recorded) as JsonObject;
     if (left.lost) scope.noteLost(kind, state);
@@ -83,8 +83,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, scope);
     // Its entry goes with it; the entry of an object that replaces it stays.
-    if (name !== undefined && typeof state.id === "string" && noted?.attributes.id === state.id)
-      journal.remove(kind.type, name);
+    if (name !== undefined && typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }

@@ -73,7 +73,7 @@ export async function destroyResource(
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
   const options = { name, config: prior, prior, operation: "delete", scope, cancelled } as const;
-  const { context, latest } = applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
+  const { context, latest } = await applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
   const applied = await applyChange(kind, change, null, context);
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
@@ -86,7 +86,7 @@ export async function destroyResource(
     });
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? suspending], left };
   }
-  markReleased(kind, recordedAs(kind, prior, {}), scope);
+  await markReleased(kind, recordedAs(kind, prior, {}), scope);
   scope.release(kind, name, prior);
   scope.collections.changed(kind, parentOf(kind, prior));
   return { diagnostics: [...diagnostics, ...applied.diagnostics] };

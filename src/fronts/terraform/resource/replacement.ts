@@ -17,7 +17,8 @@ import {
   type ValueObject,
   warningOf,
 } from "../../../core/model/index.ts";
-import type { Journal, ProviderSession } from "../index.ts";
+import type { Entries, Entry } from "../entries.ts";
+import type { ProviderSession } from "../index.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
@@ -103,60 +104,67 @@ function suspendedFirst(kind: Kind): Diagnostic {
 
 /**
  * Which live objects a create may replace although they look like it: Terraform does not send the create what it replaces. The
- * journal has them under types of their own, for the place that Terraform works on.
+ * store has them under types of their own, for the place that Terraform works on.
  */
 
 const released = (kind: Kind) => `${kind.type} released`;
 const replacing = (kind: Kind) => `${kind.type} replacing`;
 
 /** Terraform has destroyed or forgotten an object: if the order that replaces it is refused, a later run may repeat that order. */
-export function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): void {
-  const { journal, place } = scope.session;
+export async function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): Promise<void> {
+  const { entries, place } = scope.session;
   const { id } = object.attributes;
   scope.markReleased(kind, object.attributes);
-  if (kind.creation === "keyed" && typeof id === "string") journal.put(released(kind), id, { ...object, place });
+  if (kind.creation === "keyed" && typeof id === "string") await entries.put(released(kind), id, { ...object, place });
 }
 
-/** Whether this configuration released a live object, in this run or an earlier one, and the declared one has another name. */
-export function wasReleased(kind: Kind, config: ValueObject, remote: Remote, scope: ProviderScope): boolean {
-  if (scope.isReleased(kind, { ...remote.attributes, id: remote.id })) return true;
-  if (config.replace_on_change !== true) return false;
-  const { journal, place } = scope.session;
-  const note = journal.get(released(kind), remote.id);
-  return note !== undefined && note.place === place && nameOf(kind, note.attributes) !== nameOf(kind, config);
+/**
+ * Returns a test of live objects: may a create take the place of this one? It may if this configuration released the object, in
+ * this run or, under another name, in an earlier one; or if the same run of Terraform planned the create as its replacement.
+ */
+export async function replacesOf(
+  kind: Kind,
+  name: string | undefined,
+  config: ValueObject,
+  scope: ProviderScope,
+): Promise<(remote: Remote) => boolean> {
+  const { entries, place, self } = scope.session;
+  const planned = name === undefined ? undefined : await entries.get(replacing(kind), name);
+  const isOfRun = planned?.place === place && planned.owner === self.parent;
+  const earlier = config.replace_on_change === true ? await entries.all(released(kind)) : new Map<string, Entry>();
+  return ({ id, attributes }) => {
+    if (scope.isReleased(kind, { ...attributes, id })) return true;
+    if (isOfRun && planned.attributes.id === id) return true;
+    const entry = earlier.get(id);
+    return entry?.place === place && nameOf(kind, entry.attributes) !== nameOf(kind, config);
+  };
 }
 
 /**
  * A planned create replaces an object: with create_before_destroy another process applies it while the old object exists. The
  * entry is valid for this run of Terraform alone.
  */
-export function noteReplacing(
+export async function noteReplacing(
   kind: Kind,
   name: string | undefined,
   old: Replaced | undefined,
-  { journal, place, self }: Pick<ProviderSession, "journal" | "place" | "self">,
-): void {
+  { entries, place, self }: Pick<ProviderSession, "entries" | "place" | "self">,
+): Promise<void> {
   if (name === undefined || old === undefined) return;
   // One name is one order; deletable objects may exist twice for a moment.
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
-  journal.put(replacing(kind), name, { ...recordedAs(kind, { id: old.id }, {}), place, owner: self.parent });
-}
-
-/** Whether the same run of Terraform planned the create of this name as the replacement of a live object. */
-export function isToReplace(kind: Kind, name: string | undefined, remote: Remote, { session }: ProviderScope): boolean {
-  const note = name === undefined ? undefined : session.journal.get(replacing(kind), name);
-  return note?.attributes.id === remote.id && note.place === session.place && note.owner === session.self.parent;
+  await entries.put(replacing(kind), name, { ...recordedAs(kind, { id: old.id }, {}), place, owner: self.parent });
 }
 
 /** The replacement exists. */
-export function dropReplacing(kind: Kind, name: string | undefined, journal: Journal): void {
-  if (name !== undefined) journal.remove(replacing(kind), name);
+export async function dropReplacing(kind: Kind, name: string | undefined, entries: Entries): Promise<void> {
+  if (name !== undefined) await entries.remove(replacing(kind), name);
 }
 
 /** An object that the state has again (by an import) is not released. */
-export function unmarkReleased(kind: Kind, { id }: JsonObject, journal: Journal): void {
-  if (kind.creation === "keyed" && typeof id === "string") journal.remove(released(kind), id);
+export async function unmarkReleased(kind: Kind, { id }: JsonObject, entries: Entries): Promise<void> {
+  if (kind.creation === "keyed" && typeof id === "string") await entries.remove(released(kind), id);
 }
 
 /**
@@ -228,21 +236,21 @@ export function checkOrder(
   return found;
 }
 
-/** The type of these entries in the journal; any resource that orders under the project and name reads them. */
+/** The type of these entries; any resource that orders under the project and name reads them. */
 const refused = (kind: Kind) => `${kind.type} refused`;
 
 /** Records that the key of an order is used up: a host may repeat the refusal for the corrected order (§4). */
-export function noteRefused(
+export async function noteRefused(
   kind: Kind,
   name: string,
   order: ResourceState,
-  { journal, place }: Pick<ProviderSession, "journal" | "place">,
-): void {
-  journal.put(refused(kind), name, { ...order, place });
+  { entries, place }: Pick<ProviderSession, "entries" | "place">,
+): Promise<void> {
+  await entries.put(refused(kind), name, { ...order, place });
 }
 
 /** The generation of the next order of this name, for its mark; none where no order was refused. */
-export function generationOf(kind: Kind, name: string | undefined, journal: Journal): PrivateMark {
-  const note = name === undefined ? undefined : journal.get(refused(kind), name);
-  return { generation: note?.private.generation };
+export async function generationOf(kind: Kind, name: string | undefined, entries: Entries): Promise<PrivateMark> {
+  const entry = name === undefined ? undefined : await entries.get(refused(kind), name);
+  return { generation: entry?.private.generation };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Limiter, PauseTooLong, rateHints } from "../../../../src/core/api/limiter.ts";
+import { Limiter, PauseTooLong } from "../../../../src/core/api/limiter.ts";
+import { rateHints } from "../../../../src/core/api/rate-hints.ts";
 import fc from "../../../support/fc.ts";
 import { LEDGERS } from "../../../support/ledgers.ts";
 import { FakeClock } from "./support.ts";

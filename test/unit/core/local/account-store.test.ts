@@ -285,6 +285,16 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await b.withTurn(RUN, async () => expect(await b.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
     });
 
+    it("keeps a create without an answer although it was sent again in a later turn, and refused", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent(), "nothing");
+      await create(a, intent({ at: AT + 2_000 }), "unsent");
+      await b.withTurn(RUN, async () =>
+        expect(await b.newest({ state: "unknown", notOf: "state 2" })).toMatchObject({ at: AT + 1_000 }),
+      );
+    });
+
     it("shows a create that left twice once", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];

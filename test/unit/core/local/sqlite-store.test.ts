@@ -248,6 +248,30 @@ describe("a file", () => {
     expect(await store.notes("l")).toMatchObject([{ value: 2 }]);
   });
 
+  it("that no folder can hold has no notes, and refuses to write one", async () => {
+    const place = () => {
+      throw new Error("no home folder is known");
+    };
+    const store = new SqliteStore(place, { account: "a", clock: testClock() });
+    expect(await store.notes("l")).toEqual([]);
+    await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject({
+      diagnostics: [{ code: "store.unwritable" }],
+    });
+  });
+
+  it("with an unreadable note takes another one in its place", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.note([{ list: "l", name: "n", value: 1 }]);
+    const database = new DatabaseSync(file);
+    database.exec("UPDATE notes SET value = '{'");
+    database.close();
+    expect(await store.note([{ list: "l", name: "n", value: 2 }], { when: "present" })).toEqual([]);
+    expect(await store.notes("l"), "it is not present").toEqual([]);
+    expect(await store.note([{ list: "l", name: "n", value: 3 }], { when: "absent" })).toEqual([]);
+    expect(await store.notes("l")).toMatchObject([{ value: 3 }]);
+  });
+
   it("that is unusable lets creates go on alone with one call of the warning, and refuses notes", async () => {
     const blocked = path.join(temporaryFolder(), "file");
     writeFileSync(blocked, "");

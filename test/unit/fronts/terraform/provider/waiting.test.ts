@@ -9,7 +9,7 @@ describe("a configuration that is known only after apply", () => {
     async (name) => {
       const { session } = await open({ [name]: UNKNOWN }, { env: { HOSTING_BASE_URL: "https://api.example" } });
       const message = `The provider's \`${name}\` is known only after apply`;
-      for (const part of ["client", "account", "settings", "project", "moneyScale", "journal"] as const) {
+      for (const part of ["client", "account", "settings", "project", "moneyScale", "entries"] as const) {
         expect(() => session[part], part).toThrow(message);
       }
       expect(session.clock.now()).toBeGreaterThan(0);

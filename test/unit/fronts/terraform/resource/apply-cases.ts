@@ -1,7 +1,7 @@
 /** What Terraform asks to have applied, of an account that is a map; and the answers of a host to it. */
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type Intent, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import type { Note } from "../../../../../src/fronts/terraform/index.ts";
+import type { Entry } from "../../../../../src/fronts/terraform/entries.ts";
 import { applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
 import type { Answer, Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { START } from "../../../../support/clock.ts";
@@ -51,23 +51,23 @@ export interface Asked extends Options {
   /** Absent: a create. */
   readonly prior?: JsonObject;
   readonly mark?: Mark;
-  readonly note?: { readonly name: string; readonly note: Partial<Note> };
+  readonly note?: { readonly name: string; readonly note: Partial<Entry> };
   /** Planned otherwise than what was recorded, with what is declared over it. */
   readonly planned?: ValueObject;
   readonly cancelled?: AbortSignal;
-  prepare?(place: FakeScope): void;
+  prepare?(place: FakeScope): void | Promise<void>;
 }
 
 export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const { prior, mark = {}, note, planned: over, cancelled, prepare, ...options } = asked;
   const place = fakeScope(type, options);
-  const { kind, front, journal, sent } = place;
+  const { kind, front, entries, sent } = place;
   if (note !== undefined) {
     const defaults = attributesOf(kind).flatMap(({ name, meta }) => (meta.default ? [[name, meta.default]] : []));
     const attributes = complete(kind, { ...Object.fromEntries(defaults), ...config });
-    journal.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
+    await entries.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
   }
-  prepare?.(place);
+  await prepare?.(place);
   const held = prior === undefined ? null : asHeld(kind, { ...prior });
   // What only an answer contains is not known to the plan of a create.
   const isCreate = prior === undefined || mark.pending !== undefined;

@@ -23,11 +23,11 @@ describe("nothing is sent any more", () => {
     ["when Terraform is stopped", { session: { stop: AbortSignal.abort() }, cancelled: new AbortController().signal }],
     ["when Terraform is stopped, and the call knows nothing of it", { session: { stop: AbortSignal.abort() } }],
   ])("%s", async (_, asked) => {
-    const { answer, sent, journal } = await ask("hosting_service", ORDER, asked);
+    const { answer, sent, entries } = await ask("hosting_service", ORDER, asked);
     expect(sent).toEqual([]);
     expect(answer.state).toBeNull();
     expect(codesOf(answer.diagnostics)).toEqual(["error interrupted"]);
-    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+    expect(await entries.get("hosting_service", ORDER.domain)).toBeUndefined();
   });
 });
 

@@ -1,8 +1,11 @@
 // What Terraform has created: once, whatever came of the request before, and only where it is this state's to create.
 import { describe, expect, it } from "vitest";
+import type { Reader } from "../../../../../src/core/api/index.ts";
+import { Account } from "../../../../../src/core/lifecycle/index.ts";
+import { MemoryStore, MemoryTables } from "../../../../../src/core/local/index.ts";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
-import { isToReplace, noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
+import { noteReplacing, replacesOf } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { accountElsewhere } from "../../../../support/changes.ts";
 import { START } from "../../../../support/clock.ts";
 import {
@@ -28,7 +31,7 @@ import {
   pendingOf,
   refused,
 } from "./apply-cases.ts";
-import { codesOf, memoryJournal } from "./fake-scope.ts";
+import { codesOf, memoryEntries } from "./fake-scope.ts";
 
 const LIVE = { ...liveService, plan_id: 11 };
 const SERVER = { plan_id: 11, currency: "USD", reference: "db" };
@@ -64,11 +67,11 @@ describe("an order", () => {
       ["error plan.exists"],
     ],
   ])("that %s is an error, and Terraform holds nothing", async (_, config, asked, said) => {
-    const { answer, sent, journal } = await ask("hosting_service", config, asked);
+    const { answer, sent, entries } = await ask("hosting_service", config, asked);
     expect(codesOf(answer.diagnostics)).toEqual(said);
     expect(answer).toMatchObject({ state: null, mark: {} });
     expect(sent).toEqual(asked.answer === undefined ? [] : ["createService"]);
-    if (asked.note === undefined) expect(journal.get("hosting_service", "db")).toBeUndefined();
+    if (asked.note === undefined) expect(await entries.get("hosting_service", "db")).toBeUndefined();
   });
 
   it("of a server that looks like another one is placed: its name says that it is another one", async () => {
@@ -98,33 +101,48 @@ describe("an order", () => {
 
   it("takes the place of another service once", async () => {
     const old = remote({ ...LIVE, id: "900" });
-    const { kind, front, sent } = await ask(
-      "hosting_service",
-      { ...ORDER, reference: "second" },
-      {
-        objects: [old],
-        answer: ordered(),
-        prepare: (place) => noteReplacing(place.kind, "second", { id: "900", name: "first" }, place.session),
-      },
-    );
+    const config = { ...ORDER, reference: "second" };
+    const { kind, front, sent } = await ask("hosting_service", config, {
+      objects: [old],
+      answer: ordered(),
+      prepare: (place) => noteReplacing(place.kind, "second", { id: "900", name: "first" }, place.session),
+    });
     expect(sent).toEqual(["createService"]);
-    expect(isToReplace(kind, "second", old, front)).toBe(false);
+    expect((await replacesOf(kind, "second", config, front))(old)).toBe(false);
   });
 });
 
 describe("a create that two processes begin at a time", () => {
   it("is sent by the one that has written it down", async () => {
-    const journal = memoryJournal();
-    journal.put("hosting_webhook", HOOK_NAME, {
+    const store = new MemoryStore();
+    const entries = memoryEntries(store);
+    await entries.put("hosting_webhook", HOOK_NAME, {
       ...recorded("hosting_webhook.other", HOOK),
       owner: "a living process",
     });
     // Neither has seen the note of the other when it begins.
-    const session = { journal: { ...journal, get: () => undefined } };
+    const blind = Object.assign(memoryEntries(store), { get: async () => undefined });
+    const session = { entries: blind };
     const { answer, sent } = await ask("hosting_webhook", HOOK, { session });
     expect(codesOf(answer.diagnostics)).toEqual(["error config.duplicate"]);
     expect({ sent, state: answer.state }).toEqual({ sent: [], state: null });
-    expect(journal.get("hosting_webhook", HOOK_NAME)?.owner).toBe("a living process");
+    expect((await entries.get("hosting_webhook", HOOK_NAME))?.owner).toBe("a living process");
+  });
+
+  it("without an answer has one id in Terraform's mark, in its entry and among the intents of the store", async () => {
+    const tables = new MemoryTables();
+    const store = new MemoryStore({ tables });
+    const reader = { hostNow: () => START } as Reader;
+    const session = {
+      account: new Account(reader, { statusWords: {} }, undefined, store),
+      entries: memoryEntries(store),
+    };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { session, answer: lost });
+    expect(sent).toEqual(["createWebhook", "createWebhook"]);
+    const { id } = answer.mark.pending ?? {};
+    expect(id).toEqual(expect.any(String));
+    expect((await session.entries.get("hosting_webhook", HOOK_NAME))?.private.pending?.id).toBe(id);
+    expect(new Set([...tables.intents.values()].map((intent) => intent.id))).toEqual(new Set([id]));
   });
 
   it.each(["made", "unknown"] as const)("is not sent for a domain that another run here has %s", async (outcome) => {
@@ -149,7 +167,7 @@ describe("an order whose answer was lost", () => {
     ["the journal", noted],
     ["Terraform's state", held],
   ])("and that %s holds is sent again as it was then, when the list shows nothing of it", async (_, from) => {
-    const { answer, mutations, journal } = await ask("hosting_service", ORDER, { ...from, answer: ordered() });
+    const { answer, mutations, entries } = await ask("hosting_service", ORDER, { ...from, answer: ordered() });
     expect(mutations).toMatchObject([
       { endpoint: "createService", body: THEN.body, idempotencyKey: "the key of then" },
     ]);
@@ -157,7 +175,7 @@ describe("an order whose answer was lost", () => {
     expect(answer.state).toMatchObject({ id: "1001" });
     expect(answer.mark).toMatchObject({ host: "here", made: "www.acme.example" });
     expect(answer.mark).not.toHaveProperty("pending");
-    expect(journal.get("hosting_service", "www.acme.example")).toMatchObject({ attributes: { id: "1001" } });
+    expect(await entries.get("hosting_service", "www.acme.example")).toMatchObject({ attributes: { id: "1001" } });
   });
 
   it.each([
@@ -202,7 +220,7 @@ describe("an order whose answer was lost", () => {
     ["", {}],
     [" of a second generation", { generation: 2 }],
   ])("and%s is answered with the service of another resource is over, and nothing of it is held", async (_, more) => {
-    const { answer, sent, journal, kind, front } = await ask("hosting_service", ORDER, {
+    const { answer, sent, entries, kind, front } = await ask("hosting_service", ORDER, {
       prior: ORDER,
       mark: { host: "here", pending: THEN, ...more },
       answer: ordered(),
@@ -211,7 +229,7 @@ describe("an order whose answer was lost", () => {
     expect(sent).toEqual(["createService"]);
     expect(codesOf(answer.diagnostics)).toEqual(["error apply.replayed"]);
     expect(answer.mark).toEqual({ host: "here", ...more });
-    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+    expect(await entries.get("hosting_service", ORDER.domain)).toBeUndefined();
     const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
     expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
   });
@@ -292,7 +310,7 @@ describe("a defect", () => {
   });
 
   it("before anything was written down is thrown", async () => {
-    const session = { journal: { ...memoryJournal(), insert: ours } };
+    const session = { entries: Object.assign(memoryEntries(), { insert: ours }) };
     await expect(ask("hosting_webhook", HOOK, { session })).rejects.toThrow("is not what was expected");
   });
 });
@@ -321,12 +339,15 @@ describe("after a create", () => {
     ["refused", refused, undefined],
     ["lost", lost, "createWebhook"],
   ])("that was %s the journal says so", async (_, answer, operation) => {
-    const { journal } = await ask("hosting_webhook", HOOK, { answer });
-    expect(journal.get("hosting_webhook", HOOK_NAME)?.private.pending?.operation).toBe(operation);
+    const { entries } = await ask("hosting_webhook", HOOK, { answer });
+    expect((await entries.get("hosting_webhook", HOOK_NAME))?.private.pending?.operation).toBe(operation);
   });
 
   it("that was answered the journal has its secret", async () => {
-    const { journal } = await ask("hosting_webhook", HOOK, { answer: hookMade });
-    expect(journal.get("hosting_webhook", HOOK_NAME)?.attributes).toMatchObject({ ...liveWebhook, secret: "whsec_1" });
+    const { entries } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    expect((await entries.get("hosting_webhook", HOOK_NAME))?.attributes).toMatchObject({
+      ...liveWebhook,
+      secret: "whsec_1",
+    });
   });
 });

@@ -110,14 +110,14 @@ describe("a password", () => {
     ["is lost on its way", lost],
   ])("that %s is sent, and stands in no state, mark, note or message, whatever the plan holds", async (_, reply) => {
     const config = { ...ORDER, password: "correct horse", password_version: 2 };
-    const { answer, mutations, journal } = await ask("hosting_service", config, {
+    const { answer, mutations, entries } = await ask("hosting_service", config, {
       prior: { ...PRIOR, password_version: 1 },
       mark: MARK,
       answer: reply,
     });
     expect(mutations).toMatchObject([{ endpoint: "resetPassword", body: { password: "correct horse" } }]);
     expect(answer.state).toMatchObject({ id: "1001", password: null });
-    expect(JSON.stringify([answer, journal.get("hosting_service", ORDER.domain)])).not.toContain("correct horse");
+    expect(JSON.stringify([answer, await entries.get("hosting_service", ORDER.domain)])).not.toContain("correct horse");
   });
 
   const VPS = { ...PRIOR, product_type: "vps", password_version: 1 };
@@ -178,14 +178,14 @@ describe("a password", () => {
     expect(codesOf(next.diagnostics)).toEqual(["warning secret.lost"]);
   });
 
-  it("that the server generates is in the journal, beside the one that Terraform had recorded", async () => {
-    const { journal } = await ask("hosting_service", change, {
+  it("that the server generates is in the entries, beside the one that Terraform had recorded", async () => {
+    const { entries } = await ask("hosting_service", change, {
       prior: { ...VPS, generated_password: "old" },
       mark: MARK,
       planned: generated,
       answer: () => ({ password: "new" }),
     });
-    expect(journal.get("hosting_service", ORDER.domain)).toMatchObject({
+    expect(await entries.get("hosting_service", ORDER.domain)).toMatchObject({
       attributes: { generated_password: "new", password_version: 2 },
       base: { generated_password: "old", password_version: 1 },
       place: "this folder",

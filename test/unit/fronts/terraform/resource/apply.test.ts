@@ -11,7 +11,7 @@ import { fullText } from "../../../../support/full-text.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
 import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./apply-cases.ts";
-import { asHeld, codesOf, fakeScope, memoryJournal, type Options } from "./fake-scope.ts";
+import { asHeld, codesOf, fakeScope, memoryEntries, type Options } from "./fake-scope.ts";
 
 const shown = ({ state, mark, diagnostics }: Answer) => ({
   id: state === null ? null : state.id,
@@ -20,13 +20,13 @@ const shown = ({ state, mark, diagnostics }: Answer) => ({
 });
 describe("a create", () => {
   it("is recorded with what its answer returned, and with where it was created", async () => {
-    const { answer, sent, journal, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    const { answer, sent, entries, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
     expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
     expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
     expect(sent).toEqual(["createWebhook"]);
     expect(answer.mark.made, "under its name").toBeDefined();
     expect(front.ownerOf(kind, { id: "201" }), "no other create is looked for in it").toBeDefined();
-    expect(journal.get("hosting_webhook", answer.mark.made ?? "")?.attributes.id).toBe("201");
+    expect((await entries.get("hosting_webhook", answer.mark.made ?? ""))?.attributes.id).toBe("201");
   });
 
   it("that is refused is an error, and nothing is held: Terraform may make it again", async () => {
@@ -147,7 +147,7 @@ describe("a create", () => {
 
   it("by a mistake of ours before anything was sent is thrown", async () => {
     const broken = fakeScope("hosting_webhook");
-    broken.journal.get = () => {
+    broken.entries.get = () => {
       throw new TypeError("ours");
     };
     const planned = asHeld(broken.kind, HOOK) as ValueObject;
@@ -171,14 +171,14 @@ describe("a create", () => {
   });
 
   it("that was refused with 422 orders under another key the next time, in this process or a later one (§4)", async () => {
-    const journal = memoryJournal();
+    const entries = memoryEntries();
     const keys = new Map<string, number>();
     const answer: Options["answer"] = ({ idempotencyKey = "" }) => {
       keys.set(idempotencyKey, (keys.get(idempotencyKey) ?? 0) + 1);
       return keys.size < 3 ? refused() : ordered()();
     };
     for (let nth = 1; nth <= 3; nth++) {
-      const { answer: end } = await ask("hosting_service", ORDER, { answer, session: { journal } });
+      const { answer: end } = await ask("hosting_service", ORDER, { answer, session: { entries } });
       expect(shown(end), `order ${nth}`).toMatchObject({ id: nth < 3 ? null : "1001" });
     }
     expect([...keys.values()]).toEqual([1, 1, 1]);

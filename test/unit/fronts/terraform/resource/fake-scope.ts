@@ -1,8 +1,10 @@
-/** The front of an account that is a map, with a journal that is one too: for unit tests of the provider's core. */
+/** The front of an account that is a map, with a store in memory: for unit tests of the provider's core. */
 import type { HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
+import { MemoryStore } from "../../../../../src/core/local/index.ts";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
-import type { Journal, Note, ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
+import { Entries } from "../../../../../src/fronts/terraform/entries.ts";
+import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { ProviderScope } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
@@ -15,7 +17,7 @@ export interface FakeScope {
   readonly kind: Kind;
   readonly fake: FakeAccount;
   readonly clock: TestClock;
-  readonly journal: Journal;
+  readonly entries: Entries;
   /** What was sent to change something. */
   readonly sent: readonly Mutation[];
 }
@@ -38,7 +40,7 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
       }),
   );
   const clock = testClock();
-  const journal = memoryJournal();
+  const entries = memoryEntries();
   const whole: ProviderSession = {
     isOpen: true,
     client: writer as unknown as HostingClient,
@@ -55,31 +57,24 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
     },
     clock,
     stop: new AbortController().signal,
-    journal,
+    entries,
     secretOutputs: { check: async () => [], write: async () => undefined },
     secretDestination: async () => ({ real: "/p/secret", inside: true, linked: false, shown: "secret" }),
     close: async () => undefined,
     ...session,
   };
   const front = new ProviderScope(whole, { HOSTFORM_TERRAFORM_COALESCE: coalesce === false ? "0" : undefined });
-  return { front, session: whole, kind: fake.kind, fake, clock, journal, sent: writer.sent };
+  return { front, session: whole, kind: fake.kind, fake, clock, entries, sent: writer.sent };
 }
 
-export function memoryJournal(): Journal {
-  const notes = new Map<string, Note>();
-  return {
-    get: (type, name) => notes.get(`${type} ${name}`),
-    put: (type, name, note) => void notes.set(`${type} ${name}`, note),
-    insert(type, name, note) {
-      const other = notes.get(`${type} ${name}`);
-      if (other === undefined) notes.set(`${type} ${name}`, note);
-      return other;
+export const memoryEntries = (store = new MemoryStore()): Entries =>
+  new Entries({
+    store,
+    project: "acme",
+    onWarning: ({ summary }) => {
+      throw new Error(summary);
     },
-    remove: (type, name) => void notes.delete(`${type} ${name}`),
-    answered: () => undefined,
-    close: () => undefined,
-  };
-}
+  });
 
 /** An object of the schema as Terraform holds it: null where no value is given. */
 export function asHeld(kind: Kind, attributes: JsonObject): JsonObject {

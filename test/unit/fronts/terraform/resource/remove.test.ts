@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { type Mark, nameOf } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { fixOf } from "../../../../support/remedies.ts";
@@ -202,24 +202,33 @@ describe("a suspension before Terraform lets go", () => {
   ] as const)("that %s is an error, and the service stays in the state with its marks", async (...one) => {
     const [, status, phase, code] = one;
     const objects = [remote({ ...liveService, status }, phase)];
-    const { kind, front, prior, journal } = held("hosting_service", attributes, { objects, answer: () => ({}) });
+    const { kind, front, prior, entries } = held("hosting_service", attributes, { objects, answer: () => ({}) });
     const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
     expect(codesOf(diagnostics)).toEqual([`error ${code}`]);
     expect(left?.state).toMatchObject({ id: "1001", timeouts: { delete: "1m" }, deletion_policy: "suspend" });
     const job = expect.objectContaining({ toward: "suspended", before: "active" });
     expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job });
-    expect(journal.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
+    expect(await entries.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
   });
 });
 
-it("after a destroy the journal has no entry of the object, and data sources list its collection again", async () => {
-  const { kind, front, prior, fake, journal } = held("hosting_grant", liveGrant, { answer: () => null });
+it("the removal of the old object leaves the entry of the new one, which Terraform has not recorded yet", async () => {
+  const { kind, front, prior, entries } = held("hosting_webhook", liveWebhook, { answer: () => null });
+  const created = { ...recorded("hosting_webhook.x", { ...liveWebhook, id: "202" }), place: "this folder" };
+  const name = String(nameOf(kind, liveWebhook));
+  await entries.put(kind.type, name, created);
+  await destroyResource(kind, prior, { host: "here" }, front);
+  expect(await entries.get(kind.type, name)).toEqual(created);
+});
+
+it("after a destroy the store has no entry of the object, and data sources list its collection again", async () => {
+  const { kind, front, prior, fake, entries } = held("hosting_grant", liveGrant, { answer: () => null });
   const name = "1001 dev@acme.example";
-  journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
+  await entries.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
   await front.account.list(kind, "1001");
   await destroyResource(kind, prior, { host: "here" }, front);
   front.collections.upToDate(kind, "1001");
   await front.account.list(kind, "1001");
   expect(fake.asked).toEqual(["list 1001", "list 1001"]);
-  expect(journal.get(kind.type, name)).toBeUndefined();
+  expect(await entries.get(kind.type, name)).toBeUndefined();
 });

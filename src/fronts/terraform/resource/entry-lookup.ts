@@ -1,5 +1,5 @@
 /**
- * What the journal has of an object that a plan creates, and what the provider does with it: adopt, refuse, or merge into the state.
+ * The entry of an object that a plan creates, and its use: adopt, refuse, or merge into the state.
  */
 import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
 import {
@@ -26,12 +26,13 @@ import {
   type ValueObject,
   warningOf,
 } from "../../../core/model/index.ts";
-import type { Note, ProviderSession } from "../index.ts";
+import type { Entry } from "../entries.ts";
+import type { ProviderSession } from "../index.ts";
 import { type Mark, shownValue } from "./attribute-mapping.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /**
- * What the journal has under a name. An entry of another state whose object has ended is removed.
+ * Returns the entry of a name. Removes an entry of another state whose object has ended.
  * @returns `elsewhere` where it was created, or begun, for another state (folder, workspace, backend).
  * @throws ApiError when the account cannot be read.
  */
@@ -39,23 +40,23 @@ export async function activeEntry(
   kind: Kind,
   name: string | undefined,
   scope: ProviderScope,
-): Promise<{ note?: Note; elsewhere?: Diagnostic }> {
+): Promise<{ entry?: Entry; elsewhere?: Diagnostic }> {
   if (name === undefined) return {};
-  const { journal } = scope.session;
-  const note = journal.get(kind.type, name);
-  if (note === undefined) return {};
-  const elsewhere = refusalOf(kind, note, scope.session);
-  if (elsewhere === undefined) return { note };
-  if (elsewhere.code !== "plan.exists" || !(await findEntryObject(kind, note, scope)).hasEnded) return { elsewhere };
-  journal.remove(kind.type, name);
+  const { entries } = scope.session;
+  const entry = await entries.get(kind.type, name);
+  if (entry === undefined) return {};
+  const elsewhere = refusalOf(kind, entry, scope.session);
+  if (elsewhere === undefined) return { entry };
+  if (elsewhere.code !== "plan.exists" || !(await findEntryObject(kind, entry, scope)).hasEnded) return { elsewhere };
+  await entries.remove(kind.type, name);
   return {};
 }
 
 /** Why this run may not use an entry. */
-function refusalOf(kind: Kind, note: Note, { place, self }: ProviderSession): Diagnostic | undefined {
-  const { owner = self.mark, answered } = note;
-  if (answered || (note.place !== undefined && note.place !== place)) return foreign(kind, note);
-  return owner !== self.mark && self.isRunning(owner) ? busy(note) : undefined;
+function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
+  const { owner = self.mark, answered } = entry;
+  if (answered || (entry.place !== undefined && entry.place !== place)) return foreign(kind, entry);
+  return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }
 
 /**
@@ -75,7 +76,7 @@ async function findEntryObject(
 }
 
 /** The lock of the state keeps out neither a second alias nor a run with `-lock=false`. */
-export function busy({ address }: Note): Diagnostic {
+export function busy({ address }: Entry): Diagnostic {
   return errorOf("config.duplicate", `Another process is creating ${address} now`, {
     detail: "Another apply of this configuration is running, or another of its provider blocks is the same account.",
     remedies: ["Wait until the other apply has ended. Use one provider block for each account."],
@@ -88,9 +89,9 @@ const OTHERWISE =
 
 const ONE_MANAGER = "Only one resource may manage an object: two would undo each other's changes.";
 
-function foreign(kind: Kind, note: Note): Diagnostic {
-  const { address } = note;
-  if (isPendingCreate(note)) {
+function foreign(kind: Kind, entry: Entry): Diagnostic {
+  const { address } = entry;
+  if (isPendingCreate(entry)) {
     const summary = `A create of ${address} is pending for another state, or this state has lost it`;
     return errorOf("plan.pending", summary, {
       detail: "The project and the natural key are the same there and here.",
@@ -100,10 +101,10 @@ function foreign(kind: Kind, note: Note): Diagnostic {
       address,
     });
   }
-  const id = String(note.attributes.id);
+  const id = String(entry.attributes.id);
   return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
     detail: `It belongs to another state (another folder, workspace or backend), or this state has lost it. ${ONE_MANAGER}`,
-    object: importIdOf(kind, id, note.attributes),
+    object: importIdOf(kind, id, entry.attributes),
     remedies: [`If it belongs to this state: import it. ${OTHERWISE}`],
     address,
   });
@@ -121,10 +122,10 @@ export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
  * The recorded attributes, with the one-time secrets of an entry that Terraform could not record. A state that has changed since
  * the entry was begun is newer, and stays as it is.
  */
-export function mergeEntry(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
-  if (note === undefined || typeof state.id !== "string" || note.attributes.id !== state.id) return state;
-  if (!equal(shownOnce(kind, state), shownOnce(kind, note.base ?? {}))) return state;
-  const shown = Object.entries(shownOnce(kind, note.attributes)).filter(([, value]) => value !== null);
+export function mergeEntry(kind: Kind, state: JsonObject, entry: Entry | undefined): JsonObject {
+  if (entry === undefined || typeof state.id !== "string" || entry.attributes.id !== state.id) return state;
+  if (!equal(shownOnce(kind, state), shownOnce(kind, entry.base ?? {}))) return state;
+  const shown = Object.entries(shownOnce(kind, entry.attributes)).filter(([, value]) => value !== null);
   return { ...state, ...Object.fromEntries(shown) };
 }
 
@@ -132,14 +133,14 @@ export function mergeEntry(kind: Kind, state: JsonObject, note: Note | undefined
  * Whether Terraform's state has everything that an entry is kept for, or is newer. The entry of a create that replaces the
  * recorded object is kept for that create.
  */
-export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note): boolean {
-  const { attributes, private: recorded } = note;
+export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, entry: Entry): boolean {
+  const { attributes, private: recorded } = entry;
   const { pending } = recorded;
   if (pending !== undefined) {
     if (state.id === null) return mark.pending?.since === pending.since;
     return !pending.known?.includes(String(state.id));
   }
-  return attributes.id === state.id && equal(mergeEntry(kind, state, note), state);
+  return attributes.id === state.id && equal(mergeEntry(kind, state, entry), state);
 }
 
 /**

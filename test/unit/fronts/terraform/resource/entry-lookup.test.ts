@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import type { Intent, JsonObject, Phase, PrivateMark } from "../../../../../src/core/model/index.ts";
-import type { Note } from "../../../../../src/fronts/terraform/index.ts";
+import type { Entry } from "../../../../../src/fronts/terraform/entries.ts";
 import { type Mark, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import {
   activeEntry,
   isRecorded,
   mergeEntry,
   shownOnce,
-} from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
+} from "../../../../../src/fronts/terraform/resource/entry-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveService, recorded, remote } from "../../../../support/subjects.ts";
 import { asHeld, fakeScope } from "./fake-scope.ts";
@@ -17,7 +17,7 @@ const service = terraformKind("hosting_service");
 const webhook = terraformKind("hosting_webhook");
 const PENDING: Intent = { since: "2026-11-21T09:00:00Z", operation: "createService" };
 
-const noteAbout = (type: string, attributes: JsonObject, over: Partial<Note> = {}): Note => ({
+const noteAbout = (type: string, attributes: JsonObject, over: Partial<Entry> = {}): Entry => ({
   ...recorded(`${type}.x`, attributes),
   ...over,
 });
@@ -25,7 +25,7 @@ const noteAbout = (type: string, attributes: JsonObject, over: Partial<Note> = {
 describe("a note of the journal", () => {
   interface Case {
     readonly why: string;
-    readonly note: Partial<Note>;
+    readonly note: Partial<Entry>;
     readonly mark?: PrivateMark;
     /** `used`, or the code of the refusal. */
     readonly is: string;
@@ -61,25 +61,25 @@ describe("a note of the journal", () => {
   ];
 
   it.each(cases)("$why: $is", async ({ note, mark = {}, is }) => {
-    const { kind, front, journal } = fakeScope("hosting_service", { objects: [remote(liveService)] });
+    const { kind, front, entries } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const written = noteAbout(kind.type, { id: mark.pending ? null : "1001" }, { ...note, private: mark });
-    journal.put(kind.type, "www", written);
-    const { note: used, elsewhere } = await activeEntry(kind, "www", front);
+    await entries.put(kind.type, "www", written);
+    const { entry: used, elsewhere } = await activeEntry(kind, "www", front);
     if (is === "used") expect({ used, elsewhere }).toEqual({ used: written, elsewhere: undefined });
     else
       expect({ used, code: elsewhere?.code, severity: elsewhere?.severity }).toEqual({ code: is, severity: "error" });
   });
 
   it("is looked for by type and name; what has no name has none", async () => {
-    const { kind, front, journal } = fakeScope("hosting_service");
-    journal.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
+    const { kind, front, entries } = fakeScope("hosting_service");
+    await entries.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
     expect(await activeEntry(kind, "www", front)).toEqual({});
     expect(await activeEntry(kind, undefined, front)).toEqual({});
   });
 
   it("of another place names the id in the way that an import takes it", async () => {
-    const { kind, front, journal } = fakeScope("hosting_grant", { objects: [remote({ id: "301" })] });
-    journal.put(
+    const { kind, front, entries } = fakeScope("hosting_grant", { objects: [remote({ id: "301" })] });
+    await entries.put(
       kind.type,
       "7 a@b.example",
       noteAbout(kind.type, { id: "301", service_id: "7" }, { place: "elsewhere" }),
@@ -92,7 +92,7 @@ describe("a note of another state", () => {
   const young = { created: new Date(START - 1_000).toISOString() };
   const pending = { pending: PENDING };
 
-  it.each<[string, { type?: string; id?: string | null; note?: Partial<Note>; phase?: Phase | null }, boolean]>([
+  it.each<[string, { type?: string; id?: string | null; note?: Partial<Entry>; phase?: Phase | null }, boolean]>([
     ["whose object is there stays", { phase: "live" }, true],
     ["whose object has ended is removed", { phase: "gone" }, false],
     ["whose object is not listed any more is removed", { phase: null }, false],
@@ -102,28 +102,28 @@ describe("a note of another state", () => {
     ["that is not settled stays", { id: null, phase: null, note: { private: pending } }, true],
   ])("%s", async (_, { type = "hosting_service", id = "1001", note = {}, phase = "live" }, stays) => {
     const objects = phase === null ? [] : [remote({ ...liveService }, phase)];
-    const { kind, front, journal } = fakeScope(type, { objects });
-    journal.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
-    const { note: used, elsewhere } = await activeEntry(kind, "www", front);
+    const { kind, front, entries } = fakeScope(type, { objects });
+    await entries.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
+    const { entry: used, elsewhere } = await activeEntry(kind, "www", front);
     expect({ used, refused: elsewhere !== undefined }).toEqual({ used: undefined, refused: stays });
-    expect(journal.get(type, "www") !== undefined).toBe(stays);
+    expect((await entries.get(type, "www")) !== undefined).toBe(stays);
   });
 
   it("is another thing than a note of this one, or of one that is still at it: those stay, whatever the account shows", async () => {
-    const { kind, front, journal } = fakeScope("hosting_service");
+    const { kind, front, entries } = fakeScope("hosting_service");
     for (const owner of ["a dead process", "a living process"]) {
       const note = noteAbout(kind.type, { id: "1001" }, { place: "this folder", owner });
-      journal.put(kind.type, "www", note);
+      await entries.put(kind.type, "www", note);
       await activeEntry(kind, "www", front);
-      expect(journal.get(kind.type, "www"), owner).toBe(note);
+      expect(await entries.get(kind.type, "www"), owner).toBe(note);
     }
   });
 
   it.each(["get", "list"] as const)("has ended also where the API can only %s", async (how) => {
-    const { kind, front, journal } = fakeScope("hosting_migration_request");
+    const { kind, front, entries } = fakeScope("hosting_migration_request");
     const { get, list, ...rest } = kind;
     const only = { ...rest, ...(how === "get" ? { get } : { list }) } as Kind;
-    journal.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
+    await entries.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
     expect(await activeEntry(only, "www", front)).toEqual({});
   });
 });
@@ -187,7 +187,7 @@ describe("a note has done its work when Terraform's state", () => {
   const begun = (known: readonly string[] = []) =>
     noteAbout("hosting_webhook", { id: null }, { private: { pending: { ...PENDING, known } } });
 
-  it.each<[string, JsonObject, Mark, Note, boolean]>([
+  it.each<[string, JsonObject, Mark, Entry, boolean]>([
     ["holds the object with its secret", { id: "1", secret: "s" }, {}, made("1"), true],
     ["holds it with another secret, of later", { id: "1", secret: "t" }, {}, made("1"), true],
     ["holds it without the secret: not yet", { id: "1", secret: null }, {}, made("1"), false],

@@ -10,7 +10,7 @@ import {
   type Value,
 } from "../../../../../src/core/model/index.ts";
 import { labelOf } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
-import { adoptEntry } from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
+import { adoptEntry } from "../../../../../src/fronts/terraform/resource/entry-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";

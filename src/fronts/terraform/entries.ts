@@ -1,0 +1,131 @@
+/** The entries of the account store about objects that Terraform may not have recorded yet. */
+import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core/local/index.ts";
+import {
+  type Diagnostic,
+  HostformError,
+  type Json,
+  type JsonObject,
+  type ResourceState,
+  warningOf,
+} from "../../core/model/index.ts";
+
+/**
+ * The outcome of a create. Terraform writes its state after the provider has answered, and a kill in between loses the answer.
+ * The store keeps the entry until Terraform shows that it has recorded the object.
+ */
+export interface Entry extends ResourceState {
+  /** Digest of folder, workspace and backend of Terraform. */
+  readonly place?: string;
+  /** Mark of the process that wrote it. */
+  readonly owner?: string;
+  /** Terraform ended the process in order after the answer: its state has the object, or had it. */
+  readonly answered?: true;
+  /** Of a change: the one-time values that Terraform had recorded before it. */
+  readonly base?: JsonObject;
+}
+
+interface EntriesOptions {
+  readonly store: AccountStore;
+  readonly project: string | undefined;
+  /** Called once if entries cannot be written, and once if they cannot be read. A warning holds no value of a resource. */
+  readonly onWarning: (warning: Diagnostic) => void;
+}
+
+/** The entries of an account and project. If the store is unusable, this process keeps its entries in memory. */
+export class Entries {
+  readonly #options: EntriesOptions;
+  /** The entries that this process wrote since the last {@link answered}. */
+  readonly #own = new Map<string, Note>();
+  /** The entries that the store did not take. */
+  readonly #unwritten = new MemoryStore();
+  readonly #warned = new Set<string>();
+
+  constructor(options: EntriesOptions) {
+    this.#options = options;
+  }
+
+  /** @param name distinguishes the object from others of its type: the reference of a service, else the natural key. */
+  async get(type: string, name: string): Promise<Entry | undefined> {
+    return (await this.#read(type, name)).get(name);
+  }
+
+  /** Returns the entries of a type, by name. */
+  all(type: string): Promise<ReadonlyMap<string, Entry>> {
+    return this.#read(type);
+  }
+
+  /** Writes an entry; durable when it resolves. */
+  async put(type: string, name: string, entry: Entry): Promise<void> {
+    await this.#write(type, name, entry);
+  }
+
+  /** Writes an entry if there is none. @returns the existing one; then nothing was written. */
+  insert(type: string, name: string, entry: Entry): Promise<Entry | undefined> {
+    return this.#write(type, name, entry, "absent");
+  }
+
+  /** Removes an entry. @param id only if this is the id of its object. */
+  async remove(type: string, name: string, id?: Json): Promise<void> {
+    const entry = await this.get(type, name);
+    // Each plan asks for the removal of entries that most often do not exist: no reason to write.
+    if (entry === undefined || (id !== undefined && entry.attributes.id !== id)) return;
+    const note = { list: this.#listOf(type), name };
+    this.#own.delete(keyOf(note));
+    await this.#unwritten.forget([note]);
+    await this.#options.store.forget([note]).catch((error: unknown) => this.#warn("write", error));
+  }
+
+  /** Marks the entries that this process wrote: Terraform has received every answer and has gone on. */
+  async answered(): Promise<void> {
+    const notes = [...this.#own.values()].map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
+    this.#own.clear();
+    if (notes.length === 0) return;
+    await this.#options.store
+      .note(notes as unknown as Note[], { when: "present" })
+      .catch((error: unknown) => this.#warn("write", error));
+  }
+
+  async #read(type: string, name?: string): Promise<ReadonlyMap<string, Entry>> {
+    const list = this.#listOf(type);
+    const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
+    const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
+    return new Map(notes.map((note) => [note.name, entryIn(note)]));
+  }
+
+  async #write(type: string, name: string, entry: Entry, when?: "absent"): Promise<Entry | undefined> {
+    const note = { list: this.#listOf(type), name, value: entry as unknown as Json };
+    const write = (store: AccountStore) => store.note([note], when && { when });
+    let others: readonly Note[];
+    try {
+      others = await write(this.#options.store);
+      await this.#unwritten.forget([note]);
+    } catch (error) {
+      this.#warn("write", error);
+      others = await write(this.#unwritten);
+    }
+    if (others[0] !== undefined) return entryIn(others[0]);
+    this.#own.set(keyOf(note), note);
+    return undefined;
+  }
+
+  #listOf(type: string): string {
+    return entriesOf(this.#options.store.account, this.#options.project ?? "", type);
+  }
+
+  #warn(what: "read" | "write", error: unknown): undefined {
+    if (!(error instanceof HostformError)) throw error;
+    if (this.#warned.has(what)) return;
+    this.#warned.add(what);
+    const { summary = "", detail = "", remedies = [] } = error.diagnostics[0] ?? {};
+    this.#options.onWarning(
+      warningOf("provider.journal", `The Terraform provider cannot ${what} its entries in the store`, {
+        detail: `${summary}. ${detail} If Terraform is killed before it writes its state, the next apply can only look in the account, and one-time secrets may be lost.`,
+        remedies,
+      }),
+    );
+  }
+}
+
+const entryIn = ({ value }: Note): Entry => value as unknown as Entry;
+
+const keyOf = ({ list, name }: Pick<Note, "list" | "name">): string => `${list} ${name}`;
