@@ -35,8 +35,8 @@ const sending = (
 ): Sabotage => ({
   writer: (client, world) => ({
     reserve: (mutation, options) => client.reserve(mutation, options),
-    perform: async (mutation, options) =>
-      client.perform((await alter(mutation, client, world)) as typeof mutation, options),
+    request: async (mutation, options) =>
+      client.request((await alter(mutation, client, world)) as typeof mutation, options),
   }),
 });
 
@@ -44,12 +44,12 @@ const sending = (
 const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
   writer: (client) => ({
     reserve: (mutation, options) => client.reserve(mutation, options),
-    perform: async (mutation, options) => {
+    request: async (mutation, options) => {
       try {
-        return await client.perform(mutation, options);
+        return await client.request(mutation, options);
       } catch (error) {
         if (mutation.endpoint !== endpoint || !(error instanceof ApiError) || error.reached !== "maybe") throw error;
-        return client.perform(mutation);
+        return client.request(mutation);
       }
     },
   }),

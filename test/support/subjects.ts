@@ -182,7 +182,7 @@ export function fakeWriter(
   return {
     sent,
     reserve: async () => freeTicket(),
-    perform: async <E extends MutationName>(mutation: Mutation<E>, { onLeave = () => {} }: CallOptions = {}) => {
+    request: async <E extends MutationName>(mutation: Mutation<E>, { onLeave = () => {} }: CallOptions = {}) => {
       await onLeave();
       sent.push(mutation);
       return (await answer(mutation, sent.length, onLeave)) as never;

@@ -87,14 +87,14 @@ export class HostingClient {
   }
 
   /**
-   * Waits until the request limit allows a request that changes something, and books a place for it: `perform` takes the ticket.
+   * Waits until the request limit allows a request that changes something, and books a place for it: `request` takes the ticket.
    * @param options `withinMs`: longest wait, in milliseconds. @returns undefined if no place is free by then.
    */
   async reserve<E extends MutationName>(
     { endpoint, params, body, idempotencyKey }: Mutation<E>,
     { withinMs, ...options }: CallOptions & { readonly withinMs?: number | undefined } = {},
   ): Promise<Ticket | undefined> {
-    const request = this.#request(endpoint, { ...options, params, body, idempotencyKey });
+    const request = this.#build(endpoint, { ...options, params, body, idempotencyKey });
     const ticket = await reserve(this.#options, request, withinMs);
     if (ticket === undefined || !(this.#options.clock.now() > (options.notAfter ?? Number.POSITIVE_INFINITY)))
       return ticket;
@@ -103,7 +103,7 @@ export class HostingClient {
   }
 
   /** Sends a request that changes something and reads its answer (§4). */
-  async perform<E extends MutationName>(
+  async request<E extends MutationName>(
     { endpoint, params, body, idempotencyKey }: Mutation<E>,
     options: CallOptions = {},
   ): Promise<Answers[E]> {
@@ -120,15 +120,15 @@ export class HostingClient {
     /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
       // A caller without types that leaves the options out gets the error of a missing key.
-      this.perform({ endpoint: "createService", body, idempotencyKey: options?.idempotencyKey }, options),
+      this.request({ endpoint: "createService", body, idempotencyKey: options?.idempotencyKey }, options),
     /** Queues a suspension; the service shows when it is done. */
     suspend: (id: string, options?: CallOptions) =>
-      this.perform({ endpoint: "suspendService", params: { id } }, options),
+      this.request({ endpoint: "suspendService", params: { id } }, options),
     unsuspend: (id: string, options?: CallOptions) =>
-      this.perform({ endpoint: "unsuspendService", params: { id } }, options),
+      this.request({ endpoint: "unsuspendService", params: { id } }, options),
     /** Sets the password (shared and WordPress hosting), or without one has it generated (Root VPS, Virtual Desktop). */
     resetPassword: (id: string, { password, ...options }: CallOptions & { readonly password?: string } = {}) =>
-      this.perform(
+      this.request(
         { endpoint: "resetPassword", params: { id }, ...(password !== undefined && { body: { password } }) },
         options,
       ),
@@ -144,9 +144,9 @@ export class HostingClient {
   readonly grants = {
     list: (serviceId: string, options?: ListOptions) => this.#list("listGrants", options, { id: serviceId }),
     create: (serviceId: string, body: JsonObject, options?: CallOptions) =>
-      this.perform({ endpoint: "createGrant", params: { id: serviceId }, body }, options),
+      this.request({ endpoint: "createGrant", params: { id: serviceId }, body }, options),
     revoke: (serviceId: string, grantId: string, options?: CallOptions) =>
-      this.perform({ endpoint: "revokeGrant", params: { id: serviceId, grantId } }, options),
+      this.request({ endpoint: "revokeGrant", params: { id: serviceId, grantId } }, options),
   };
 
   readonly invoices = {
@@ -157,8 +157,8 @@ export class HostingClient {
   readonly webhooks = {
     list: (options?: ListOptions) => this.#list("listWebhooks", options),
     /** The answer holds the signing secret, which no other answer shows. */
-    create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createWebhook", body }, options),
-    delete: (id: string, options?: CallOptions) => this.perform({ endpoint: "deleteWebhook", params: { id } }, options),
+    create: (body: JsonObject, options?: CallOptions) => this.request({ endpoint: "createWebhook", body }, options),
+    delete: (id: string, options?: CallOptions) => this.request({ endpoint: "deleteWebhook", params: { id } }, options),
   };
 
   readonly domains = {
@@ -167,19 +167,19 @@ export class HostingClient {
     checkByPost: (names: readonly string[], { signal }: CallOptions = {}) =>
       checkDomainsByPost((endpoint, parts) => this.#call(endpoint, parts), names, signal),
     /** Registers a domain: an invoice is raised at once. Never repeated after a lost answer. */
-    register: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "registerDomain", body }, options),
+    register: (body: JsonObject, options?: CallOptions) => this.request({ endpoint: "registerDomain", body }, options),
   };
 
   readonly accounts = {
     list: (options?: ListOptions) => this.#list("listAccounts", options),
-    create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createAccount", body }, options),
+    create: (body: JsonObject, options?: CallOptions) => this.request({ endpoint: "createAccount", body }, options),
   };
 
   readonly migrationRequests = {
     list: (options?: ListOptions) => this.#list("listMigrationRequests", options),
     get: (id: string, options?: CallOptions) => this.#get("getMigrationRequest", id, options),
     create: (body: JsonObject, options?: CallOptions) =>
-      this.perform({ endpoint: "createMigrationRequest", body }, options),
+      this.request({ endpoint: "createMigrationRequest", body }, options),
   };
 
   async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
@@ -187,10 +187,10 @@ export class HostingClient {
   }
 
   #answer(endpoint: EndpointName, parts: RequestParts): Promise<ApiAnswer> {
-    return this.#chain(this.#request(endpoint, parts));
+    return this.#chain(this.#build(endpoint, parts));
   }
 
-  #request(endpoint: EndpointName, parts: RequestParts): ApiRequest {
+  #build(endpoint: EndpointName, parts: RequestParts): ApiRequest {
     const signal = anyOf(this.#options.signal, parts.signal);
     const stop = anyOf(this.#options.stop, parts.stop);
     return buildRequest(endpoint, { ...parts, signal, stop });
@@ -250,4 +250,4 @@ export interface Reader extends Pick<HostingClient, "hostNow" | "plans" | "invoi
 }
 
 /** The half that changes the account: it takes each request as a plain value. */
-export type Writer = Pick<HostingClient, "perform" | "reserve">;
+export type Writer = Pick<HostingClient, "request" | "reserve">;

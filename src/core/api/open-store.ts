@@ -2,15 +2,9 @@
 import { hash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import {
-  type AccountStore,
-  databaseTrouble,
-  type Ledger,
-  MemoryStore,
-  SqliteStore,
-  stateFolder,
-  type TurnHolder,
-} from "../local/index.ts";
+import type { AccountStore } from "../local/account-store.ts";
+import { databaseTrouble, MemoryStore, SqliteStore, stateFolder, type TurnHolder } from "../local/index.ts";
+import type { Ledger } from "../local/ledger.ts";
 import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock, warningOf } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { accountDigest } from "./token.ts";
@@ -96,7 +90,7 @@ function countingAlone(folder: string | undefined, reason: unknown): Diagnostic 
   return warningOf("provider.ledger", "Requests are counted in this process alone", {
     detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token, this process may send more requests than the host allows, and then has to wait. A run with another state may create the same object at the same time.`,
     remedies: [
-      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_STORE=memory if nothing else uses the token.",
+      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
     ],
   });
 }

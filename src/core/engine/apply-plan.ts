@@ -135,39 +135,21 @@ class Run {
     );
   }
 
+  /**
+   * 1. recordObserved: the state shows the account as it is.
+   * 2. startReady: each change begins after those that it refers to, until none is left or the run is stopped.
+   * 3. recordOutputs, if every change has ended.
+   * 4. endOpen: the outcome of changes that did not begin or did not end.
+   */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests } = this.#options;
     const [started, before] = [clock.now(), requests()];
     await this.#recordObserved();
     const queue = new ReadyQueue(plan.changes.filter((change) => !isNoOp(change)));
-    const { waiting, blockers } = queue;
-    const running = new Map<string, Promise<void>>();
-    const abandoned = whenAborted(this.#options.abandon);
-    stop.addEventListener("abort", () => this.#slots.wake(), { once: true });
-    while (!this.#options.abandon?.aborted) {
-      const changed = this.#slots.change();
-      while (this.#slots.taken < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
-        const change = queue.take((one) => this.#gate.mayBegin(one, running.keys()));
-        if (change === undefined) break;
-        const ended = () => {
-          running.delete(change.address);
-          queue.ended(change.address);
-        };
-        const attempt = () => this.#attempt(change, blockers.get(change.address) ?? []).finally(ended);
-        running.set(change.address, this.#slots.during(attempt));
-      }
-      if (running.size === 0) break;
-      if (this.#slots.taken === 0 || stop.aborted) this.#slots.beIdle();
-      await Promise.race([changed, abandoned]);
-    }
-    this.#slots.beIdle();
+    const running = await this.#startReady(queue);
     if (this.#defect !== undefined) throw this.#defect.error;
     const outputs = running.size > 0 ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
-    for (const address of waiting.keys()) this.#outcomes.set(address, notStarted(address));
-    for (const address of running.keys()) {
-      const isUnsent = this.#fateOf(address).requests === "nothing";
-      this.#outcomes.set(address, isUnsent ? notStarted(address) : unknown(address));
-    }
+    this.#endOpen(queue, running);
     return {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [...this.#gate.exceeded(), ...outputs],
@@ -180,6 +162,40 @@ class Run {
       requests: requests() - before,
       seconds: (clock.now() - started) / 1000,
     };
+  }
+
+  /** @returns the changes that are still under way, if not even their records are awaited. */
+  async #startReady(queue: ReadyQueue): Promise<ReadonlyMap<string, unknown>> {
+    const { stop } = this.#options;
+    const running = new Map<string, Promise<void>>();
+    const abandoned = whenAborted(this.#options.abandon);
+    stop.addEventListener("abort", () => this.#slots.wake(), { once: true });
+    while (!this.#options.abandon?.aborted) {
+      const changed = this.#slots.change();
+      while (this.#slots.taken < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
+        const change = queue.take((one) => this.#gate.mayBegin(one, running.keys()));
+        if (change === undefined) break;
+        const ended = () => {
+          running.delete(change.address);
+          queue.ended(change.address);
+        };
+        const attempt = () => this.#attempt(change, queue.blockers.get(change.address) ?? []).finally(ended);
+        running.set(change.address, this.#slots.during(attempt));
+      }
+      if (running.size === 0) break;
+      if (this.#slots.taken === 0 || stop.aborted) this.#slots.beIdle();
+      await Promise.race([changed, abandoned]);
+    }
+    this.#slots.beIdle();
+    return running;
+  }
+
+  #endOpen({ waiting }: ReadyQueue, running: ReadonlyMap<string, unknown>): void {
+    for (const address of waiting.keys()) this.#outcomes.set(address, notStarted(address));
+    for (const address of running.keys()) {
+      const isUnsent = this.#fateOf(address).requests === "nothing";
+      this.#outcomes.set(address, isUnsent ? notStarted(address) : unknown(address));
+    }
   }
 
   /** Records what was observed of resources that do not change, so that the state shows the account as it is. */
@@ -242,7 +258,7 @@ class Run {
         return;
       }
       if (error instanceof NotLiveYet && !this.#options.stop.aborted) {
-        const diagnostics = this.#explain(error, change).map((each) => ({ ...each, severity: "warning" as const }));
+        const diagnostics = this.#explain(new HostformError([error.waiting]), change);
         return end("complete", { address, result: "waiting", diagnostics });
       }
       end("errored", this.#unfinished(error, change));

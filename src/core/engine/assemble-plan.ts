@@ -27,12 +27,12 @@ import { kindOf, kindsOf } from "./resolve-config.ts";
 /**
  * Computes the plan. Pure: the same input gives the same value, nothing is read or sent.
  *
- * 1. Declared resources in the order of their references, so that each sees what those it refers to will be.
- * 2. Recorded resources that are not declared: removal, by kind and policy.
- * 3. Outputs, drift, cost and requests of the whole.
+ * 1. planDeclared: declared resources in the order of their references, so that each sees the future values of others.
+ * 2. planRemovals: recorded resources that are not declared, by kind and policy.
+ * 3. planOutputs, then drift, cost and requests of all changes.
  */
 export function plan(options: PlanOptions): Plan {
-  const { desired, state, observed, mode, now } = options;
+  const { desired, state, observed, mode } = options;
   const kinds = kindsOf(desired, options.kinds);
   const resources = mode === "apply" ? desired.resources : [];
   const recordedAll = options.recorded ?? state;
@@ -40,26 +40,9 @@ export function plan(options: PlanOptions): Plan {
   const made = planDeclared({ ...options, kinds, desired: { ...desired, resources } }, ownerOf);
   const changes = new Map(made.changes);
   const diagnostics = [...made.diagnostics];
-  const declared = new Set(desired.resources.map(({ address }) => address));
-  const isForgotten = forgottenBy(desired.removed);
-  const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
-  for (const prior of dropped) {
-    const kind = kindOf(prior.address, kinds);
-    const observation = observed.observations.get(prior.address);
-    if (kind === undefined || observation === undefined) continue;
-    const planned = planRemoval({
-      kind,
-      prior,
-      observed: observation,
-      mode,
-      now: observed.now?.get(prior.provider) ?? now,
-      settings: desired.providers.get(prior.provider),
-      ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
-      siblings: siblingsOf(prior, kind, recordedAll.resources.values()),
-      forget: isForgotten(prior.address),
-    });
-    changes.set(prior.address, planned.change);
-    diagnostics.push(...planned.diagnostics);
+  for (const { change, diagnostics: found } of planRemovals({ ...options, kinds }, ownerOf)) {
+    changes.set(change.address, change);
+    diagnostics.push(...found);
   }
 
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
@@ -102,7 +85,7 @@ export function plan(options: PlanOptions): Plan {
     project: desired.project,
     lineage: state.lineage,
     serial: state.serial,
-    timestamp: new Date(now).toISOString(),
+    timestamp: new Date(options.now).toISOString(),
     mode,
     changes: sorted,
     pending: sorted.filter(isUndecided).map(({ address }) => address),
@@ -114,6 +97,32 @@ export function plan(options: PlanOptions): Plan {
     cost: costOf(sorted),
     requests: estimateRequests(sorted, { ...options, ...options.applying, kinds }),
   };
+}
+
+function planRemovals(
+  { desired, state, recorded = state, observed, mode, now, kinds }: PlanOptions,
+  ownerOf: ReturnType<typeof ownerIn>,
+): ReturnType<typeof planRemoval>[] {
+  const declared = new Set(desired.resources.map(({ address }) => address));
+  const isForgotten = forgottenBy(desired.removed);
+  const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
+  return dropped.flatMap((prior) => {
+    const kind = kindOf(prior.address, kinds);
+    const observation = observed.observations.get(prior.address);
+    if (kind === undefined || observation === undefined) return [];
+    const planned = planRemoval({
+      kind,
+      prior,
+      observed: observation,
+      mode,
+      now: observed.now?.get(prior.provider) ?? now,
+      settings: desired.providers.get(prior.provider),
+      ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
+      siblings: siblingsOf(prior, kind, recorded.resources.values()),
+      forget: isForgotten(prior.address),
+    });
+    return [planned];
+  });
 }
 
 /** What stands as it was recorded, by address. */

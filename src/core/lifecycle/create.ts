@@ -54,7 +54,8 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
   for (let turns = 0, early = 1; ; turns++) {
     const current = creation;
     try {
-      const settled = creation.intent && (await of.settle(creation));
+      const isOpen = creation.intent !== undefined && creation.crowded === undefined;
+      const settled = isOpen ? await of.settle(creation) : undefined;
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
       if (turns === MOST_TURNS) throw creation.lost ?? changedAgain(change.address);
       // Outside of the turn, so that a full minute does not block other processes.
@@ -88,6 +89,7 @@ async function attempt(
   isOutdated: boolean,
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
+  creation.crowded = undefined;
   if (intent !== undefined && isOutdated && (await creation.look(context.account.hostNow())).do !== "resend") return;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
@@ -101,10 +103,7 @@ async function attempt(
       return undefined;
     },
     ...ready.options,
-    record: () => {
-      creation.crowded = undefined;
-      return creation.record(mutation, ready.before);
-    },
+    record: () => creation.record(mutation, ready.before),
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);

@@ -134,7 +134,7 @@ export async function perform<E extends MutationName, T>(
   }
   let answer: Answers[E];
   try {
-    answer = await fate.track(() => writer.perform(mutation, { ...options, ticket, onLeave: turn?.begin }));
+    answer = await fate.track(() => writer.request(mutation, { ...options, ticket, onLeave: turn?.begin }));
   } catch (error) {
     if (wasRefused(error)) await turn?.end("nothing");
     if (failed === undefined) throw error;

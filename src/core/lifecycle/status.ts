@@ -15,6 +15,7 @@ import {
   type PrivateMark,
   type QueuedJob,
   type Remedy,
+  warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { attributesOf, parentOf } from "./attributes.ts";
@@ -147,6 +148,8 @@ export class NotLiveYet extends HostformError {
   readonly kind: Kind;
   readonly service: Remote;
   readonly refusal: ApiError;
+  /** Reason of a change that waits: a later run carries it out. */
+  readonly waiting: Diagnostic;
   readonly #what: string;
 
   /** @param what was refused: an address, or "The single sign-on". @param why it is not live, if that is known. */
@@ -157,6 +160,7 @@ export class NotLiveYet extends HostformError {
     const detail = [said?.summary, said?.detail].filter(Boolean).join(". ");
     const fix = `Run it again when the ${noun} is live: it is provisioned when its invoice is paid.`;
     super([errorOf("apply.waiting", summary, { detail, remedies: [fix] })], { cause: refusal });
+    this.waiting = warningOf("apply.waiting", summary, { detail, remedies: [fix] });
     this.kind = kind;
     this.service = service;
     this.#what = what;

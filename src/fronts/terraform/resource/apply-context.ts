@@ -140,8 +140,8 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
     return { ...options, stop, ...(moments.length > 0 && { notAfter: Math.min(...moments) }) };
   };
   return {
-    perform<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
-      const sending = writer.perform(mutation, within(mutation, options));
+    request<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
+      const sending = writer.request(mutation, within(mutation, options));
       return limit === undefined ? sending : sending.catch((error: unknown) => ranOut(error, mutation, limit));
     },
     reserve<E extends MutationName>(mutation: Mutation<E>, options: Parameters<Writer["reserve"]>[1] = {}) {

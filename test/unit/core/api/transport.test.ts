@@ -86,7 +86,7 @@ describe("ids in the path", () => {
   }
 
   it("a missing parameter is refused, too", async () => {
-    expect(await failureOf(setUp().client.perform({ endpoint: "suspendService" }))).toMatchObject({ reached: "no" });
+    expect(await failureOf(setUp().client.request({ endpoint: "suspendService" }))).toMatchObject({ reached: "no" });
   });
 
   it("never leave their segment, whatever is accepted", () => {
@@ -112,7 +112,7 @@ describe("what is refused before anything is sent", () => {
   it("an order without a usable Idempotency-Key (§4: required)", async () => {
     const { client } = setUp();
     for (const idempotencyKey of [undefined, "", "two words", "line\nbreak", "ключ", "x".repeat(256)]) {
-      const call = client.perform({
+      const call = client.request({
         endpoint: "createService",
         body: {},
         ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -125,7 +125,7 @@ describe("what is refused before anything is sent", () => {
   });
 
   it("an Idempotency-Key where none is known", async () => {
-    const call = setUp().client.perform({
+    const call = setUp().client.request({
       endpoint: "createGrant",
       params: { id: "7" },
       body: {},

@@ -37,7 +37,7 @@ async function through(
   const writer = fakeWriter(async () => queue.shift()?.());
   const order = await gate.admit(kind, one, account);
   const fate = new Fate(order?.answered);
-  for (const request of requests) await fate.track(() => writer.perform(request)).catch(() => undefined);
+  for (const request of requests) await fate.track(() => writer.request(request)).catch(() => undefined);
   if (!fate.hasEffect) order?.withdrawn();
   return writer.sent.length;
 }

@@ -168,6 +168,29 @@ describe("a full minute of requests", () => {
     expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
     expect([made(), waits]).toEqual([2, [5_000, undefined]]);
   });
+
+  it("costs a create that is sent again no second reading of the list", async () => {
+    const { begin, asked } = machine("hosting_webhook");
+    const pending = { since: new Date(START - 3_600_000).toISOString(), operation: "createWebhook" };
+    const one = begin({ mark: { pending } });
+    one.writer.reserve = async (_, { withinMs } = {}) => (withinMs === undefined ? freeTicket() : undefined);
+    expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
+    expect(asked).toEqual(["list"]);
+  });
+
+  it("never sends again what another run created meanwhile", async () => {
+    const { begin, made, clock } = machine("hosting_webhook");
+    const pending = { since: new Date(START - 3_600_000).toISOString(), operation: "createWebhook" };
+    const one = begin({ owner: "one", mark: { pending } });
+    one.writer.reserve = async (_, { withinMs } = {}) => {
+      if (withinMs !== undefined) return undefined;
+      await begin({ owner: "two" }).end();
+      clock.advance(600_000);
+      return freeTicket();
+    };
+    await one.end();
+    expect(made()).toBe(1);
+  });
 });
 
 describe("a run that is stopped", () => {

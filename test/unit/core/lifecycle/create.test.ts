@@ -786,11 +786,11 @@ describe("a keyed create", () => {
 
   it("is repeated within the run as long as its user says that the host remembers keys", async () => {
     const options: unknown[] = [];
-    const perform = async (_: unknown, given: unknown) => {
+    const request = async (_: unknown, given: unknown) => {
       options.push(given);
       return ordered() as never;
     };
-    const writer = { perform, reserve: async () => freeTicket() };
+    const writer = { request, reserve: async () => freeTicket() };
     await run("hosting_service", ORDER, () => ordered(), { context: { writer } });
     const settings = { keyLifetimeMs: 600_000 };
     await run("hosting_service", ORDER, () => ordered(), { settings, context: { writer } });

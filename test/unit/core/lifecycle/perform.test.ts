@@ -31,7 +31,7 @@ async function run({ answer = () => "made", stopAt, isCrowded, isUnwritable, giv
       happens(`reserved within ${withinMs}`);
       return isCrowded ? undefined : ticket;
     },
-    perform: async (_: unknown, options: CallOptions = {}) => {
+    request: async (_: unknown, options: CallOptions = {}) => {
       expect(options.ticket).toBe(ticket);
       await options.onLeave?.();
       happens("sent");

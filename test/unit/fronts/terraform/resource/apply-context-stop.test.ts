@@ -6,7 +6,7 @@ import { freeTicket } from "../../../../support/subjects.ts";
 
 const refusing = (reached: Reached): Writer => ({
   reserve: async () => freeTicket(),
-  perform: async ({ endpoint }) => {
+  request: async ({ endpoint }) => {
     throw new ApiError({ code: "api.too_late", summary: "The client's words", endpoint, reached });
   },
 });
@@ -25,7 +25,7 @@ describe("a request that came too late for its turn", () => {
     ],
   ])("%s", async (_, mutation, reached, summary) => {
     const writer = stoppable(refusing(reached), new AbortController().signal, { until: 1, name: "timeouts.create" });
-    const error = await writer.perform(mutation).catch((failure: unknown) => failure);
+    const error = await writer.request(mutation).catch((failure: unknown) => failure);
     expect(error).toMatchObject({ reached, diagnostics: [{ summary: expect.stringMatching(summary) }] });
   });
 });
