@@ -42,6 +42,8 @@ export class Creation {
   #attempts: readonly Attempt[] = [];
   /** The intent without the last attempt. */
   #earlier: Intent | undefined;
+  /** Generation of the account's lists at the last look. */
+  #generation = 0;
   #last: { readonly listed: Listed; readonly now: number } | undefined;
 
   constructor(progress: Progress, withdraw: Creation["withdraw"]) {
@@ -155,9 +157,15 @@ export class Creation {
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);
       account.forget(kind, parent);
+      this.#generation = account.generation;
       this.#last = { listed: { ...(await listAll(account, kind, planned)), readAt: now }, now };
     }
     return this.decide();
+  }
+
+  /** Another process created something since the last look. */
+  get isOutdated(): boolean {
+    return this.#last !== undefined && this.#generation !== this.context.account.generation;
   }
 
   /** Decides by the list that was read last. */
