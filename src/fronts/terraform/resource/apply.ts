@@ -100,7 +100,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
       const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, scope) };
       return settled(kind, question, attributes, kept, diagnostics);
     }
-    if (name !== undefined) await scope.session.entries.remove(kind.type, name);
+    await scope.session.entries.remove(kind.type, name);
   }
   const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
