@@ -91,7 +91,8 @@ async function attempt(
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
   creation.crowded = undefined;
-  if (intent !== undefined && isOutdated && (await creation.look(context.account.hostNow())).do !== "resend") return;
+  const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);
+  if (!isDecided && (await creation.look(context.account.hostNow())).do !== "resend") return undefined;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
   creation.turn = turn;
