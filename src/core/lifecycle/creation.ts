@@ -2,11 +2,12 @@ import type { Mutation, Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
+import { notSent } from "./context.ts";
 import { intentId, intentOf, refusedAgain, stopped } from "./creating.ts";
 import type { Attempt } from "./decide.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
-import { notSent, type Progress, save, type Turn } from "./perform.ts";
+import { type Progress, save, type Turn } from "./perform.ts";
 import { listAll } from "./read.ts";
 import { changedSince, existing, questionOf } from "./refusals.ts";
 
