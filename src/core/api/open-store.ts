@@ -90,7 +90,7 @@ function countingAlone(folder: string | undefined, reason: unknown): Diagnostic 
   return warningOf("provider.ledger", "Requests are counted in this process alone", {
     detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token, this process may send more requests than the host allows, and then has to wait. A run with another state may create the same object at the same time.`,
     remedies: [
-      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
+      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_STORE=memory if nothing else uses the token.",
     ],
   });
 }
