@@ -1,5 +1,5 @@
 /**
- * Whatever happens in whatever order behind Terraform (edits, applies, kills, lost answers, a lost journal, a state that was
+ * Whatever happens in whatever order behind Terraform (edits, applies, kills, lost answers, a lost store, a state that was
  * not pushed, changes elsewhere, time): nothing is ordered or made twice, nothing is tainted, Terraform finds no defect.
  * And when nothing goes wrong any more, a user who does what the messages say ends with what is declared.
  *
@@ -27,7 +27,7 @@ const step = fc.oneof(
       do: fc.constant("killed apply"),
       at: fc.integer({ min: 1, max: 25 }),
       pushed: fc.boolean(),
-      journal: fc.boolean(),
+      store: fc.boolean(),
     }),
   },
   {
@@ -40,7 +40,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("drift"), address }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("pay", "lose the journal") }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("pay", "lose the store") }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("wait"), minutes: fc.integer({ min: 1, max: 30 }) }) },
 );
 
@@ -76,7 +76,7 @@ class Agency {
     this.expectSound(said);
   }
 
-  async #killed({ at, pushed, journal }: { at: number; pushed: boolean; journal: boolean }): Promise<void> {
+  async #killed({ at, pushed, store }: { at: number; pushed: boolean; store: boolean }): Promise<void> {
     const before = this.core.state;
     const life = new Life(at);
     await this.apply({ life });
@@ -84,7 +84,7 @@ class Agency {
     await this.machine.calm();
     if (!pushed) this.core.restore(before);
     // Both at once would leave nothing that knows of a webhook which was made first and is to replace another.
-    else if (!journal) this.machine.loseStore();
+    else if (!store) this.machine.loseStore();
   }
 
   pay(): void {

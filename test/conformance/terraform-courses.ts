@@ -136,8 +136,8 @@ export async function begin(kind: Kind, course: Course): Promise<Subject> {
 }
 
 /**
- * Fails unless account, state and declaration are one, no secret is lost, and the journal holds nothing any more.
- * @param alien how many unknown objects there are, because state and journal are gone.
+ * Fails unless account, state and declaration are one, no secret is lost, and the store holds no entry any more.
+ * @param alien how many unknown objects there are, because state and store are gone.
  */
 export async function expectSettled(
   subject: Subject,
@@ -151,7 +151,7 @@ export async function expectSettled(
   expect([...core.state.current.keys()], "the state").toEqual(course.recorded ? [address] : []);
   expect(core.state.deposed.size, "deposed").toBe(0);
   if (!course.recorded) {
-    expect(subject.machine.noted(), "the journal").toEqual([]);
+    expect(subject.machine.noted(), "the entries").toEqual([]);
     return;
   }
   // Where it is from, and under which name it was made; nothing that is still to be settled or done.
@@ -160,7 +160,7 @@ export async function expectSettled(
   if (subject.kind.list !== undefined) expect(core.attributes(address).id).toBe(String(made.at(-1)));
   await subject.expectNoChanges(course.declared(subject), secrets);
   // Terraform has shown by now that it has recorded the object.
-  expect(subject.machine.noted(), "the journal").toEqual([]);
+  expect(subject.machine.noted(), "the entries").toEqual([]);
   if (secrets) expectSecrets(subject);
 }
 

@@ -1,8 +1,8 @@
 /**
  * `kill -9` of Terraform and its provider before each of their effects, in every command of every kind: what is sent, what
- * is noted in the journal, what is written out, what Terraform records. Then the same command again by new processes.
+ * becomes an entry, what is written out, what Terraform records. Then the same command again by new processes.
  * Nothing is made twice, nothing is tainted, no secret is lost. On the machine of before; and on another one, without
- * journal, where an error that offers an import is good enough.
+ * store, where an error that offers an import is good enough.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -14,13 +14,13 @@ import { type Remains, untilSettled } from "./terraform-recovery.ts";
 
 /** What is left of a command that was killed. */
 const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: number })[] = [
-  { what: "", journal: true, state: true },
+  { what: "", store: true, state: true },
   // Longer than the key of an order is trusted.
-  { what: ", an hour later", journal: true, state: true, hours: 1 },
+  { what: ", an hour later", store: true, state: true, hours: 1 },
   // A remote state is pushed now and then: what was recorded last is lost with the process.
-  { what: ", the state not pushed", journal: true, state: false },
-  { what: ", on another machine", journal: false, state: true },
-  { what: ", on another machine, the state not pushed", journal: false, state: false },
+  { what: ", the state not pushed", store: true, state: false },
+  { what: ", on another machine", store: false, state: true },
+  { what: ", on another machine, the state not pushed", store: false, state: false },
 ];
 
 /**
@@ -59,7 +59,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       await expectSettled(subject, course);
     });
 
-    // Without the journal the account is all there is: that is about what is made.
+    // Without the store the account is all there is: that is about what is made.
     const creates = course.name.startsWith("create");
     const aftermaths = LONG || creates ? AFTERMATHS : AFTERMATHS.slice(0, 3);
     it.each(aftermaths)("killed before any effect$what", async (aftermath) => {
@@ -72,17 +72,17 @@ describe.each([...kinds.values()])("$type", (kind) => {
         const outcome = await subject.core.run(course.declared(subject), { ...course.options, life });
         expect(outcome.killed).toBe(true);
         if (!aftermath.state) subject.core.restore(before);
-        if (!aftermath.journal) subject.machine.loseStore();
+        if (!aftermath.store) subject.machine.loseStore();
         subject.machine.clock.advance((aftermath.hours ?? 0) * 3_600_000);
         subject.sent();
         try {
           await untilSettled(subject, course, aftermath);
           // All was done and noted: there is nothing to be sent any more.
-          const isDone = at === effects.length - 1 && aftermath.journal && course.options === undefined;
+          const isDone = at === effects.length - 1 && aftermath.store && course.options === undefined;
           if (isDone) expect(subject.changesSent()).toEqual([]);
           // Where the new object was made first and nothing remembers it, one of the two stays.
-          const alien = course.createFirst && !aftermath.journal ? 1 : 0;
-          await expectSettled(subject, course, { secrets: aftermath.journal, alien });
+          const alien = course.createFirst && !aftermath.store ? 1 : 0;
+          await expectSettled(subject, course, { secrets: aftermath.store, alien });
         } catch (error) {
           failures.push(`${effect}: ${error instanceof Error ? error.message : error}`);
         }
@@ -102,7 +102,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
           const life = new Life(second);
           await effectsOf(subject, course, life);
           try {
-            await untilSettled(subject, course, { journal: true });
+            await untilSettled(subject, course, { store: true });
             await expectSettled(subject, course);
           } catch (error) {
             failures.push(`${effects[at]}; ${life.effects.at(-1)}: ${error instanceof Error ? error.message : error}`);

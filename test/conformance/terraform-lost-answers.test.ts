@@ -38,9 +38,9 @@ async function requestsOf(subject: Subject, course: Course): Promise<{ line: str
 describe.each([...kinds.values()])("$type", (kind) => {
   describe.each(coursesOf(kind))("$name", (course) => {
     it.each([
-      { where: "on the same machine", journal: true },
-      { where: "on another machine", journal: false },
-    ])("ends well $where although an answer was lost", async ({ journal }) => {
+      { where: "on the same machine", store: true },
+      { where: "on another machine", store: false },
+    ])("ends well $where although an answer was lost", async ({ store }) => {
       const failures: string[] = [];
       for (const { line, method, nth } of await requestsOf(await begin(kind, course), course)) {
         for (const { loss, fault } of sampled()) {
@@ -51,8 +51,8 @@ describe.each([...kinds.values()])("$type", (kind) => {
             await run(subject, course);
             expect(control.faults().map(({ fired }) => fired)).toEqual([1]);
             expect([...subject.core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
-            if (!journal) subject.machine.loseStore();
-            await untilSettled(subject, course, { journal: true });
+            if (!store) subject.machine.loseStore();
+            await untilSettled(subject, course, { store: true });
             await expectSettled(subject, course);
           } catch (error) {
             failures.push(`${line}, ${loss}: ${error instanceof Error ? error.message : error}`);

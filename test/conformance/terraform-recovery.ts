@@ -10,12 +10,12 @@ const text = ({ summary, detail }: Said) => `${summary}\n${detail}`;
 
 /** What the machine still has of the command that went wrong. */
 export interface Remains {
-  readonly journal: boolean;
+  readonly store: boolean;
 }
 
 /**
  * Runs the course's command until it ends well and the next plan has nothing to do and nothing to say.
- * @throws when that does not come, when it asks for what the journal should have spared the user, or more than once for the
+ * @throws when that does not come, when it asks for what the store should have spared the user, or more than once for the
  *   same.
  */
 export async function untilSettled(subject: Subject, course: Course, remains: Remains): Promise<void> {
@@ -36,20 +36,20 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
       asked.add(question);
       // Once the key of an object without a name is too old, only the user knows whose it is.
       const { config = {} } = course.declared(subject)[address] ?? {};
-      if (!remains.journal || kind.naturalKey(config) === undefined) await doAsTold(subject, question);
+      if (!remains.store || kind.naturalKey(config) === undefined) await doAsTold(subject, question);
     }
   }
   throw new Error(`not settled after ${PATIENCE} commands`);
 }
 
-async function isQuiet(subject: Subject, course: Course, { journal }: Remains): Promise<boolean> {
+async function isQuiet(subject: Subject, course: Course, { store }: Remains): Promise<boolean> {
   const { changes, said } = await subject.core.plan(course.declared(subject));
   // A secret that the lost machine got stays unknown, and each plan says so until its object is replaced.
-  const news = journal ? said : said.filter((one) => !saysLost(one));
+  const news = store ? said : said.filter((one) => !saysLost(one));
   return news.length === 0 && changes.every(({ action }) => action === "no-op");
 }
 
-/** Without the journal the account is all there is: what the plan finds there is imported. */
+/** Without the store the account is all there is: what the plan finds there is imported. */
 async function doAsTold(subject: Subject, question: string): Promise<void> {
   const { core, address, kind } = subject;
   const [, offered] = /terraform import \S+ '([^']+)'/.exec(question) ?? [];

@@ -186,7 +186,7 @@ export class TerraformCore {
     if (!unheard) await connection.session?.entries.answered();
     await connection.session?.close();
     refuse(
-      "journal",
+      "entries",
       warnings.map(({ summary, detail }) => `${summary}: ${detail}`),
     );
     return result;

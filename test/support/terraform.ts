@@ -143,7 +143,7 @@ export class Terraform extends Workplace {
     this.control.advanceClock({ minutes: 2 });
   }
 
-  /** Where the provider's journal and ledger are. */
+  /** The folder of the provider's store. */
   get stateHome(): string {
     return this.env.HOSTFORM_STATE_HOME ?? "";
   }

@@ -61,6 +61,7 @@ export class Account {
   #whole = new WeakMap<Listing, number>();
   /** Listings that are empty because the host answered with no list: they prove nothing. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
+  #generation = 0;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -199,6 +200,11 @@ export class Account {
     return listing;
   }
 
+  /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /**
    * Lists that were read before another process of this machine made something are read again when they are needed.
    * To be called when what other processes sent has arrived.
@@ -321,6 +327,7 @@ export class Account {
   refresh(): void {
     // Before anything is read: what is made while a list is read may be missing in it.
     this.#counted = this.store?.count() ?? this.#counted;
+    this.#generation += 1;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();

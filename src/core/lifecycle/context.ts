@@ -1,6 +1,7 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import {
+  ApiError,
   type Awaiting,
   type Diagnostic,
   fail,
@@ -14,7 +15,6 @@ import {
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import type { PendingCreate } from "./pending-create.ts";
-import type { Fate } from "./perform.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
@@ -95,6 +95,56 @@ interface WatchContext {
    */
   confirm?(kind: Kind, address: string, id: string): Promise<boolean>;
 }
+
+/** Fate of the requests of one change. */
+export class Fate {
+  /** No request left; all were answered; or the result of one is unknown. */
+  requests: "nothing" | "answered" | "open" = "nothing";
+  /** The last answer could not be recorded. */
+  isUnrecorded = false;
+  /** A request was carried out, or may have been. */
+  hasEffect = false;
+  readonly #onAnswer: ((answer: unknown) => void) | undefined;
+
+  /** @param onAnswer receives the first answer of success. */
+  constructor(onAnswer?: (answer: unknown) => void) {
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Tracks a request from its leaving to its answer. */
+  async track<T>(send: () => Promise<T>): Promise<T> {
+    const { requests, hasEffect } = this;
+    this.requests = "open";
+    this.hasEffect = true;
+    try {
+      const answer = await send();
+      this.requests = "answered";
+      if (!this.#isAnswered) this.#onAnswer?.(answer);
+      this.#isAnswered = true;
+      return answer;
+    } catch (error) {
+      if (wasRefused(error)) this.hasEffect = hasEffect;
+      if (notSent(error)) this.requests = requests;
+      else if (wasRefused(error) && requests !== "open") this.requests = "answered";
+      throw error;
+    }
+  }
+
+  /** Records what an answer contained. */
+  async record(write: () => Promise<void>): Promise<void> {
+    this.isUnrecorded = this.requests === "answered";
+    await write();
+    this.isUnrecorded = false;
+  }
+
+  #isAnswered = false;
+}
+
+/** Returns true if the request was certainly not carried out. */
+export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
+
+/** Returns true if the request did not leave. */
+export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
 
 /** What came of a change. */
 export interface Applied {

@@ -4,11 +4,11 @@ import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
+import { wasRefused } from "./context.ts";
 import { idempotencyKey, usesUpKey } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { repeatWithinMs } from "./decide.ts";
 import { knownBefore, madeBetween } from "./pending-create.ts";
-import { wasRefused } from "./perform.ts";
 import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
 

@@ -5,13 +5,14 @@ import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
 import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
+import { wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
 import { deleteObject } from "./in-place.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
-import { type Progress, perform, save, type Turn, wasRefused } from "./perform.ts";
+import { type Progress, perform, save, type Turn } from "./perform.ts";
 import { likeness } from "./read.ts";
 import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
@@ -87,7 +88,8 @@ async function attempt(
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
   creation.crowded = undefined;
-  if (intent !== undefined && isOutdated && (await creation.look(context.account.hostNow())).do !== "resend") return;
+  const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);
+  if (!isDecided && (await creation.look(context.account.hostNow())).do !== "resend") return undefined;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
   creation.turn = turn;

@@ -3,11 +3,12 @@ import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
+import { notSent } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import type { Attempt } from "./decide.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
-import { notSent, type Progress, save, type Turn } from "./perform.ts";
+import { type Progress, save, type Turn } from "./perform.ts";
 import { listAll } from "./read.ts";
 import { existing, questionOf } from "./refusals.ts";
 
@@ -43,6 +44,8 @@ export class Creation {
   #attempts: readonly Attempt[] = [];
   /** The intent without the last attempt. */
   #earlier: Intent | undefined;
+  /** Generation of the account's lists at the last look. */
+  #generation = 0;
   #last: { readonly listed: Listed; readonly now: number } | undefined;
 
   constructor(progress: Progress, withdraw: Creation["withdraw"]) {
@@ -156,9 +159,15 @@ export class Creation {
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);
       account.forget(kind, parent);
+      this.#generation = account.generation;
       this.#last = { listed: { ...(await listAll(account, kind, planned)), readAt: now }, now };
     }
     return this.decide();
+  }
+
+  /** Another process created something since the last look. */
+  get isOutdated(): boolean {
+    return this.#last !== undefined && this.#generation !== this.context.account.generation;
   }
 
   /** Decides by the list that was read last. */

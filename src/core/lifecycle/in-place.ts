@@ -6,9 +6,10 @@ import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
 import { parentOf, refreshed } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
+import { wasRefused } from "./context.ts";
 import { intentOf } from "./creating.ts";
 import { isJustCreated } from "./pending-create.ts";
-import { type Progress, perform, save, wasRefused } from "./perform.ts";
+import { type Progress, perform, save } from "./perform.ts";
 import { observedMark, unclearEnd } from "./status.ts";
 
 /** Returns true while list lag may hide the object. */

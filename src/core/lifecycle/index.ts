@@ -6,12 +6,12 @@
 export * from "./account.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
-export { type Applied, type ApplyContext, refuseStopped, type SecretOutputs } from "./context.ts";
+export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { idempotencyKey, orderNameErrors } from "./creating.ts";
+
 export { JobWatch, nextPause } from "./job-watch.ts";
 export * from "./ownership.ts";
 export * from "./pending-create.ts";
-export { Fate } from "./perform.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";

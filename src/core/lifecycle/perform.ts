@@ -3,17 +3,9 @@
  */
 import type { Answers, CallOptions, Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
-import {
-  ApiError,
-  type Awaiting,
-  type Change,
-  type Diagnostic,
-  type Invoice,
-  type JsonObject,
-  type PrivateMark,
-} from "../model/index.ts";
+import type { Awaiting, Change, Diagnostic, Invoice, JsonObject, PrivateMark } from "../model/index.ts";
 import { recordOf } from "./attributes.ts";
-import { type ApplyContext, proceed } from "./context.ts";
+import { type ApplyContext, proceed, wasRefused } from "./context.ts";
 
 /** A change under way, as the last answer left it. */
 export interface Progress {
@@ -29,56 +21,6 @@ export interface Progress {
   awaiting?: Awaiting | undefined;
   unclear?: Diagnostic;
 }
-
-/** Fate of the requests of one change. */
-export class Fate {
-  /** No request left; all were answered; or the result of one is unknown. */
-  requests: "nothing" | "answered" | "open" = "nothing";
-  /** The last answer could not be recorded. */
-  isUnrecorded = false;
-  /** A request was carried out, or may have been. */
-  hasEffect = false;
-  readonly #onAnswer: ((answer: unknown) => void) | undefined;
-
-  /** @param onAnswer receives the first answer of success. */
-  constructor(onAnswer?: (answer: unknown) => void) {
-    this.#onAnswer = onAnswer;
-  }
-
-  /** Tracks a request from its leaving to its answer. */
-  async track<T>(send: () => Promise<T>): Promise<T> {
-    const { requests, hasEffect } = this;
-    this.requests = "open";
-    this.hasEffect = true;
-    try {
-      const answer = await send();
-      this.requests = "answered";
-      if (!this.#isAnswered) this.#onAnswer?.(answer);
-      this.#isAnswered = true;
-      return answer;
-    } catch (error) {
-      if (wasRefused(error)) this.hasEffect = hasEffect;
-      if (notSent(error)) this.requests = requests;
-      else if (wasRefused(error) && requests !== "open") this.requests = "answered";
-      throw error;
-    }
-  }
-
-  /** Records what an answer contained. */
-  async record(write: () => Promise<void>): Promise<void> {
-    this.isUnrecorded = this.requests === "answered";
-    await write();
-    this.isUnrecorded = false;
-  }
-
-  #isAnswered = false;
-}
-
-/** Returns true if the request was certainly not carried out. */
-export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
-
-/** Returns true if the request did not leave. */
-export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
 
 /** The turn of a create among the processes of this machine. */
 export interface Turn {

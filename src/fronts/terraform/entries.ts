@@ -44,14 +44,20 @@ export class Entries {
     this.#options = options;
   }
 
-  /** @param name distinguishes the object from others of its type: the reference of a service, else the natural key. */
-  async get(type: string, name: string): Promise<Entry | undefined> {
-    return (await this.#read(type, name)).get(name);
+  /**
+   * @param name distinguishes the object from others of its type: the reference of a service, else the natural key. There is no
+   *   entry without one.
+   */
+  async get(type: string, name: string | undefined): Promise<Entry | undefined> {
+    return name === undefined ? undefined : (await this.all(type, name)).get(name);
   }
 
   /** Returns the entries of a type, by name. */
-  all(type: string): Promise<ReadonlyMap<string, Entry>> {
-    return this.#read(type);
+  async all(type: string, name?: string): Promise<ReadonlyMap<string, Entry>> {
+    const list = this.#listOf(type);
+    const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
+    const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
+    return new Map(notes.map((note) => [note.name, entryIn(note)]));
   }
 
   /** Writes an entry; durable when it resolves. */
@@ -65,10 +71,10 @@ export class Entries {
   }
 
   /** Removes an entry. @param id only if this is the id of its object. */
-  async remove(type: string, name: string, id?: Json): Promise<void> {
+  async remove(type: string, name: string | undefined, id?: Json): Promise<void> {
     const entry = await this.get(type, name);
     // Each plan asks for the removal of entries that most often do not exist: no reason to write.
-    if (entry === undefined || (id !== undefined && entry.attributes.id !== id)) return;
+    if (name === undefined || entry === undefined || (id !== undefined && entry.attributes.id !== id)) return;
     const note = { list: this.#listOf(type), name };
     this.#own.delete(keyOf(note));
     await this.#unwritten.forget([note]);
@@ -83,13 +89,6 @@ export class Entries {
     await this.#options.store
       .note(notes as unknown as Note[], { when: "present" })
       .catch((error: unknown) => this.#warn("write", error));
-  }
-
-  async #read(type: string, name?: string): Promise<ReadonlyMap<string, Entry>> {
-    const list = this.#listOf(type);
-    const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
-    const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
-    return new Map(notes.map((note) => [note.name, entryIn(note)]));
   }
 
   async #write(type: string, name: string, entry: Entry, when?: "absent"): Promise<Entry | undefined> {

@@ -84,8 +84,7 @@ export async function applyContext(
       latest.resource = undefined;
       latest.isDropped = true;
       // With create_before_destroy the entry of the name is that of the new object.
-      const id = operation === "delete" ? prior?.id : undefined;
-      if (name !== undefined) await entries.remove(kind.type, name, id);
+      await entries.remove(kind.type, name, operation === "delete" ? prior?.id : undefined);
     },
   };
   const context: ApplyContext = {

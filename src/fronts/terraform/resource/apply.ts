@@ -43,6 +43,7 @@ import {
   otherHost,
   secretLost,
   THIS,
+  undoneBy,
   waits,
 } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
@@ -99,7 +100,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
       const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, scope) };
       return settled(kind, question, attributes, kept, diagnostics);
     }
-    if (name !== undefined) await scope.session.entries.remove(kind.type, name);
+    await scope.session.entries.remove(kind.type, name);
   }
   const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
@@ -266,9 +267,8 @@ function failed(
     const diagnostics = reported.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
   }
-  const severity = isNew ? ("warning" as const) : ("error" as const);
-  const warnings = reported.map((each) => ({ ...each, severity }));
+  const undone = reported.map((each) => undoneBy(isNew ? "create" : "update", each));
   const said = reported.some(({ code }) => code === "plan.pending");
   const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];
-  return { ...answer, diagnostics: [...warnings, ...end] };
+  return { ...answer, diagnostics: [...undone, ...end] };
 }

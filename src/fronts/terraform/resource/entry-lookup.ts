@@ -41,7 +41,6 @@ export async function activeEntry(
   name: string | undefined,
   scope: ProviderScope,
 ): Promise<{ entry?: Entry; elsewhere?: Diagnostic }> {
-  if (name === undefined) return {};
   const { entries } = scope.session;
   const entry = await entries.get(kind.type, name);
   if (entry === undefined) return {};

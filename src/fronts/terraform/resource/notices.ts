@@ -27,16 +27,20 @@ import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 /**
- * The diagnostics of a successful change. An error of an update saves what is known, and fails the run; after an error of a
- * create Terraform would create the object again.
+ * Reports what is not done. After an error of a create Terraform would create the object again, so that a create reports a
+ * warning. A later change reports an error, so that the run fails.
  */
+export const undoneBy = (operation: "create" | "update", { severity: _, code, summary, ...parts }: Diagnostic) =>
+  (operation === "create" ? warningOf : errorOf)(code, summary, parts);
+
+/** The diagnostics of a successful change. */
 export function notices(
   kind: Kind,
   { diagnostics, awaiting, invoice, unclear }: Applied,
   operation: "create" | "update",
 ): Diagnostic[] {
   const reported = [...diagnostics];
-  if (unclear !== undefined) reported.push(operation === "create" ? { ...unclear, severity: "warning" } : unclear);
+  if (unclear !== undefined) reported.push(undoneBy(operation, unclear));
   if (awaiting === "job") {
     const remedies = ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."];
     reported.push(warningOf("apply.waiting", `A job of the ${kind.noun} is queued and not done yet`, { remedies }));
@@ -109,12 +113,11 @@ export function notUnderstood(
   kind: Kind,
   attributes: JsonObject,
   { waiting = [], job }: Mark,
-  operation: string,
+  operation: "create" | "update",
 ): Diagnostic[] {
   if (waiting.length === 0) return [];
   const subject = { kind, address: labelOf(kind, attributes), provider: "default", attributes, job };
-  const said = unknownPhase(subject, { left: waiting, unseen: [] });
-  return [operation === "create" ? said : { ...said, severity: "error" }];
+  return [undoneBy(operation, unknownPhase(subject, { left: waiting, unseen: [] }))];
 }
 
 /** What is declared and not done; Terraform demands that the state has it all the same. A queued job is reported as such. */

@@ -48,10 +48,9 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
   const { entries, host } = scope.session;
   const name = nameOf(kind, state);
-  const noted = name === undefined ? undefined : await entries.get(kind.type, name);
+  const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
-    if (name !== undefined && noted !== undefined && isRecorded(kind, state, mark, noted))
-      await entries.remove(kind.type, name);
+    if (noted !== undefined && isRecorded(kind, state, mark, noted)) await entries.remove(kind.type, name);
   };
   const recorded = mergeEntry(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);
@@ -83,7 +82,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, scope);
     // Its entry goes with it; the entry of an object that replaces it stays.
-    if (name !== undefined && typeof state.id === "string") await entries.remove(kind.type, name, state.id);
+    if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }

@@ -129,7 +129,7 @@ export async function replacesOf(
   scope: ProviderScope,
 ): Promise<(remote: Remote) => boolean> {
   const { entries, place, self } = scope.session;
-  const planned = name === undefined ? undefined : await entries.get(replacing(kind), name);
+  const planned = await entries.get(replacing(kind), name);
   const isOfRun = planned?.place === place && planned.owner === self.parent;
   const earlier = config.replace_on_change === true ? await entries.all(released(kind)) : new Map<string, Entry>();
   return ({ id, attributes }) => {
@@ -158,9 +158,8 @@ export async function noteReplacing(
 }
 
 /** The replacement exists. */
-export async function dropReplacing(kind: Kind, name: string | undefined, entries: Entries): Promise<void> {
-  if (name !== undefined) await entries.remove(replacing(kind), name);
-}
+export const dropReplacing = (kind: Kind, name: string | undefined, entries: Entries): Promise<void> =>
+  entries.remove(replacing(kind), name);
 
 /** An object that the state has again (by an import) is not released. */
 export async function unmarkReleased(kind: Kind, { id }: JsonObject, entries: Entries): Promise<void> {
@@ -251,6 +250,6 @@ export async function noteRefused(
 
 /** The generation of the next order of this name, for its mark; none where no order was refused. */
 export async function generationOf(kind: Kind, name: string | undefined, entries: Entries): Promise<PrivateMark> {
-  const entry = name === undefined ? undefined : await entries.get(refused(kind), name);
+  const entry = await entries.get(refused(kind), name);
   return { generation: entry?.private.generation };
 }

@@ -178,13 +178,18 @@ describe("a full minute of requests", () => {
     expect(asked).toEqual(["list"]);
   });
 
-  it("never sends again what another run created meanwhile", async () => {
+  it.each([
+    ["never sends again what another run created meanwhile", false],
+    ["does not either if another create of this run had a turn first", true],
+  ])("%s", async (_, isCaughtUp) => {
     const { begin, made, clock } = machine("hosting_webhook");
     const pending = { since: new Date(START - 3_600_000).toISOString(), operation: "createWebhook" };
     const one = begin({ owner: "one", mark: { pending } });
     one.writer.reserve = async (_, { withinMs } = {}) => {
       if (withinMs !== undefined) return undefined;
       await begin({ owner: "two" }).end();
+      const turn = { project: "acme", place: "one" };
+      if (isCaughtUp) await one.account.store?.withTurn(turn, (of) => one.account.catchUp(of));
       clock.advance(600_000);
       return freeTicket();
     };

@@ -1,7 +1,8 @@
 // One request of a change: what is durable, and what other processes know, at each point at which the run may be killed.
 import { describe, expect, it } from "vitest";
 import type { CallOptions, Mutation, Ticket } from "../../../../src/core/api/index.ts";
-import { Fate, perform, type Turn } from "../../../../src/core/lifecycle/perform.ts";
+import { Fate } from "../../../../src/core/lifecycle/context.ts";
+import { perform, type Turn } from "../../../../src/core/lifecycle/perform.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
 import { fakeRun } from "../../../support/changes.ts";
 import { failure, fakeAccount, freeTicket, kindOf } from "../../../support/subjects.ts";

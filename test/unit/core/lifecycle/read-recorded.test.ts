@@ -1,9 +1,9 @@
 // What is observed of a resource, in each way in which it can be named, and what is said of values that are wrong.
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
+import { notSent, wasRefused } from "../../../../src/core/lifecycle/context.ts";
 import { intentOf, mutationOf, refusedAgain, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
 import { type Observation, parentOf, read, validate } from "../../../../src/core/lifecycle/index.ts";
-import { notSent, wasRefused } from "../../../../src/core/lifecycle/perform.ts";
 import { billedTwice, likeness, sameInUse } from "../../../../src/core/lifecycle/read.ts";
 import { mayPass, notLiveYet, signOnRefused } from "../../../../src/core/lifecycle/status.ts";
 import {

@@ -127,7 +127,7 @@ describe("entries on disk", () => {
     expect(await entries.names()).toEqual([]);
     await entries.put(TYPE, "acme", entry("2"));
     expect(await open(folder).names()).toEqual(["acme"]);
-    expect(entries.warnings).toMatchObject([{ code: "provider.journal", summary: expect.stringContaining("damaged") }]);
+    expect(entries.warnings).toMatchObject([{ code: "store.damaged", summary: expect.stringContaining("damaged") }]);
     expect(JSON.stringify(entries.warnings)).not.toContain(SECRET);
     expect(existsSync(path.join(folder, `${name}.damaged`))).toBe(true);
   });

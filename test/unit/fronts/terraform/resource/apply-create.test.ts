@@ -164,7 +164,7 @@ describe("an order whose answer was lost", () => {
   const held: Asked = { prior: { ...ORDER, suspended: true }, mark: { host: "here", pending: THEN } };
 
   it.each([
-    ["the journal", noted],
+    ["the store", noted],
     ["Terraform's state", held],
   ])("and that %s holds is sent again as it was then, when the list shows nothing of it", async (_, from) => {
     const { answer, mutations, entries } = await ask("hosting_service", ORDER, { ...from, answer: ordered() });
@@ -179,7 +179,7 @@ describe("an order whose answer was lost", () => {
   });
 
   it.each([
-    ["the journal", noted],
+    ["the store", noted],
     ["Terraform's state", held],
   ])("and that %s holds is adopted, not sent, when the list shows what it made", async (_, from) => {
     const { answer, sent } = await ask("hosting_service", ORDER, { ...from, objects: [made] });
@@ -190,7 +190,7 @@ describe("an order whose answer was lost", () => {
   });
 
   it.each<[string, Asked, JsonObject | null]>([
-    ["the journal", noted, null],
+    ["the store", noted, null],
     ["Terraform's state", held, ORDER],
   ])("and that %s holds is an error when two may be what it made: none is sent", async (_, from, state) => {
     const objects = [made, remote({ ...LIVE, id: "1002", created_at: LONG_AGO })];

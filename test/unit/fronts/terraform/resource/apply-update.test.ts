@@ -19,7 +19,7 @@ describe("a change", () => {
       { prepare: ({ front, kind }) => void front.claim({ label: "another" }, kind, ORDER.domain, {}) },
     ],
     [
-      "although the journal has a note of another state under its name",
+      "although there is an entry of another state under its name",
       {
         objects: [remote(PRIOR)],
         note: { name: ORDER.domain, note: { attributes: PRIOR, place: "another folder" } },

@@ -22,7 +22,7 @@ const noteAbout = (type: string, attributes: JsonObject, over: Partial<Entry> = 
   ...over,
 });
 
-describe("a note of the journal", () => {
+describe("an entry", () => {
   interface Case {
     readonly why: string;
     readonly note: Partial<Entry>;
@@ -88,7 +88,7 @@ describe("a note of the journal", () => {
   });
 });
 
-describe("a note of another state", () => {
+describe("an entry of another state", () => {
   const young = { created: new Date(START - 1_000).toISOString() };
   const pending = { pending: PENDING };
 

@@ -60,7 +60,7 @@ describe("a pending webhook whose secret an answer contained", () => {
     expect(codes(diagnostics)).toEqual(["error plan.pending"]);
   });
 
-  it("is adopted by the apply that finds it in the journal", async () => {
+  it("is adopted by the apply that finds its entry", async () => {
     const attributes = complete(kindOf("hosting_webhook"), { ...SECRET, id: null });
     const name = String(kindOf("hosting_webhook").naturalKey(HOOK));
     const note = { attributes, private: { pending: PENDING } };
