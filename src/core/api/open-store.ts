@@ -2,15 +2,9 @@
 import { hash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import {
-  type AccountStore,
-  databaseTrouble,
-  type Ledger,
-  MemoryStore,
-  SqliteStore,
-  stateFolder,
-  type TurnHolder,
-} from "../local/index.ts";
+import type { AccountStore } from "../local/account-store.ts";
+import { databaseTrouble, MemoryStore, SqliteStore, stateFolder, type TurnHolder } from "../local/index.ts";
+import type { Ledger } from "../local/ledger.ts";
 import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock, warningOf } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { accountDigest } from "./token.ts";
@@ -31,10 +25,9 @@ const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
 const UNUSED_MS = 90 * 24 * 3_600_000;
 
 /**
- * Opens a store in the user's state folder; with `HOSTFORM_STORE=memory` in memory. With `HOSTFORM_LEDGER=memory` requests
- * and creates are in memory, and notes in the folder. Sandboxes have
- * a folder of their own unless `HOSTFORM_STATE_HOME` is set, and nobody is warned if that folder is unusable. The first request
- * or create makes the file.
+ * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
+ * are in memory, and only notes in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
+ * nobody is warned if that folder is unusable. The first request, create or note makes the file.
  * @throws HostformError provider.base_url.
  */
 export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
@@ -44,7 +37,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
   const isSandbox = isResettable && !env.HOSTFORM_STATE_HOME;
   const folder = stateFolder(env);
   const memory = new MemoryStore({ account, isResettable, clock });
-  if (env.HOSTFORM_STORE === "memory" || (isSandbox && folder === undefined)) return memory;
+  if (isSandbox && folder === undefined) return memory;
   const warned = new Set<string>();
   const warn = (kind: string, warning: Diagnostic) => {
     if (!warned.has(kind)) onWarning?.(warning);
@@ -75,7 +68,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     onDamaged: (file) => warn("damaged", damaged(file)),
     onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
-  if (env.HOSTFORM_LEDGER !== "memory") return store;
+  if (env.HOSTFORM_STORE !== "memory" && env.HOSTFORM_LEDGER !== "memory") return store;
   // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well.
   return Object.assign(memory, {
     note: store.note.bind(store),

@@ -64,12 +64,14 @@ export class Entries {
     return this.#write(type, name, entry, "absent");
   }
 
-  async remove(type: string, name: string): Promise<void> {
+  /** Removes an entry. @param id only if this is the id of its object. */
+  async remove(type: string, name: string, id?: Json): Promise<void> {
+    const entry = await this.get(type, name);
+    // Each plan asks for the removal of entries that most often do not exist: no reason to write.
+    if (entry === undefined || (id !== undefined && entry.attributes.id !== id)) return;
     const note = { list: this.#listOf(type), name };
     this.#own.delete(keyOf(note));
     await this.#unwritten.forget([note]);
-    // Each plan asks for the removal of entries that most often do not exist: no reason to write.
-    if ((await this.#stored(note.list, name)).length === 0) return;
     await this.#options.store.forget([note]).catch((error: unknown) => this.#warn("write", error));
   }
 
@@ -85,12 +87,9 @@ export class Entries {
 
   async #read(type: string, name?: string): Promise<ReadonlyMap<string, Entry>> {
     const list = this.#listOf(type);
-    const notes = [...(await this.#stored(list, name)), ...(await this.#unwritten.notes(list, name))];
+    const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
+    const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
     return new Map(notes.map((note) => [note.name, entryIn(note)]));
-  }
-
-  #stored(list: string, name?: string): Promise<readonly Note[]> {
-    return this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error) ?? []);
   }
 
   async #write(type: string, name: string, entry: Entry, when?: "absent"): Promise<Entry | undefined> {

@@ -83,7 +83,9 @@ export async function applyContext(
     drop: async () => {
       latest.resource = undefined;
       latest.isDropped = true;
-      if (name !== undefined) await entries.remove(kind.type, name);
+      // With create_before_destroy the entry of the name is that of the new object.
+      const id = operation === "delete" ? prior?.id : undefined;
+      if (name !== undefined) await entries.remove(kind.type, name, id);
     },
   };
   const context: ApplyContext = {

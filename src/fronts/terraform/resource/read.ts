@@ -83,8 +83,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, scope);
     // Its entry goes with it; the entry of an object that replaces it stays.
-    if (name !== undefined && typeof state.id === "string" && noted?.attributes.id === state.id)
-      await entries.remove(kind.type, name);
+    if (name !== undefined && typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }

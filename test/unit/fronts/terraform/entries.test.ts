@@ -74,6 +74,15 @@ describe("an entry", () => {
     expect(await one.get(TYPE, "a")).toBeUndefined();
   });
 
+  it("is removed for an id only if it is that of its object", async () => {
+    const entries = open();
+    await entries.put(TYPE, "a", entry("201"));
+    await entries.remove(TYPE, "a", "202");
+    expect(await entries.ids()).toEqual({ a: "201" });
+    await entries.remove(TYPE, "a", "201");
+    expect(await entries.ids()).toEqual({});
+  });
+
   it("is inserted by one of two processes, and the other gets it", async () => {
     const process = machine();
     const [one, other] = [process(), process()];

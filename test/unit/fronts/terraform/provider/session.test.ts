@@ -152,14 +152,14 @@ describe("what is missing or wrong is an error at its setting", () => {
 });
 
 describe("what a session keeps on disk", () => {
-  it("is a journal in the user's state folder, of this account and project", async () => {
+  it("is the entries of this account and project, in the state folder of the user", async () => {
     const home = temporaryFolder();
     const noted = recorded("hosting_webhook.x", { id: "201" });
-    const journalOf = async (given: ValueObject) =>
+    const entriesOf = async (given: ValueObject) =>
       (await open({ ...BASE, token: TOKEN, ...given }, { env: { HOSTFORM_STATE_HOME: home } })).session.entries;
-    await (await journalOf({ project: "acme" })).put("hosting_webhook", "https://h.example", noted);
-    expect(await (await journalOf({ project: "acme" })).get("hosting_webhook", "https://h.example")).toEqual(noted);
-    expect(await (await journalOf({ project: "other" })).get("hosting_webhook", "https://h.example")).toBeUndefined();
+    await (await entriesOf({ project: "acme" })).put("hosting_webhook", "https://h.example", noted);
+    expect(await (await entriesOf({ project: "acme" })).get("hosting_webhook", "https://h.example")).toEqual(noted);
+    expect(await (await entriesOf({ project: "other" })).get("hosting_webhook", "https://h.example")).toBeUndefined();
   });
 
   it("is what secret_output names, relative to Terraform's folder and never Terraform's own files", async () => {

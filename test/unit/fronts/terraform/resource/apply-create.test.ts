@@ -1,6 +1,8 @@
 // What Terraform has created: once, whatever came of the request before, and only where it is this state's to create.
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../../../../src/core/local/index.ts";
+import type { Reader } from "../../../../../src/core/api/index.ts";
+import { Account } from "../../../../../src/core/lifecycle/index.ts";
+import { MemoryStore, MemoryTables } from "../../../../../src/core/local/index.ts";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { noteReplacing, replacesOf } from "../../../../../src/fronts/terraform/resource/replacement.ts";
@@ -125,6 +127,22 @@ describe("a create that two processes begin at a time", () => {
     expect(codesOf(answer.diagnostics)).toEqual(["error config.duplicate"]);
     expect({ sent, state: answer.state }).toEqual({ sent: [], state: null });
     expect((await entries.get("hosting_webhook", HOOK_NAME))?.owner).toBe("a living process");
+  });
+
+  it("without an answer has one id in Terraform's mark, in its entry and among the intents of the store", async () => {
+    const tables = new MemoryTables();
+    const store = new MemoryStore({ tables });
+    const reader = { hostNow: () => START } as Reader;
+    const session = {
+      account: new Account(reader, { statusWords: {} }, undefined, store),
+      entries: memoryEntries(store),
+    };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { session, answer: lost });
+    expect(sent).toEqual(["createWebhook", "createWebhook"]);
+    const { id } = answer.mark.pending ?? {};
+    expect(id).toEqual(expect.any(String));
+    expect((await session.entries.get("hosting_webhook", HOOK_NAME))?.private.pending?.id).toBe(id);
+    expect(new Set([...tables.intents.values()].map((intent) => intent.id))).toEqual(new Set([id]));
   });
 
   it.each(["made", "unknown"] as const)("is not sent for a domain that another run here has %s", async (outcome) => {

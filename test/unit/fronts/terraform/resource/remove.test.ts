@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { type Mark, nameOf } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { fixOf } from "../../../../support/remedies.ts";
@@ -212,7 +212,16 @@ describe("a suspension before Terraform lets go", () => {
   });
 });
 
-it("after a destroy the journal has no entry of the object, and data sources list its collection again", async () => {
+it("the removal of the old object leaves the entry of the new one, which Terraform has not recorded yet", async () => {
+  const { kind, front, prior, entries } = held("hosting_webhook", liveWebhook, { answer: () => null });
+  const created = { ...recorded("hosting_webhook.x", { ...liveWebhook, id: "202" }), place: "this folder" };
+  const name = String(nameOf(kind, liveWebhook));
+  await entries.put(kind.type, name, created);
+  await destroyResource(kind, prior, { host: "here" }, front);
+  expect(await entries.get(kind.type, name)).toEqual(created);
+});
+
+it("after a destroy the store has no entry of the object, and data sources list its collection again", async () => {
   const { kind, front, prior, fake, entries } = held("hosting_grant", liveGrant, { answer: () => null });
   const name = "1001 dev@acme.example";
   await entries.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
