@@ -78,7 +78,7 @@ describe("a 429 that asks for 24 hours", () => {
     const times = text.match(new RegExp(MINUTE, "g")) ?? [];
     expect(text).toContain("GET /api/v1/plans was not sent. The API refused a request with this token at 20");
     expect(text).toContain("hostform sends nothing with this token until 20");
-    expect(text).toContain("set HOSTFORM_LEDGER=memory for one command");
+    expect(text).toContain("set HOSTFORM_STORE=memory for one command");
     expect(new Set(times).size).toBe(3);
     expect(asked.length).toBe(1);
     await run(["plans"], { HOSTFORM_LEDGER: "memory" });
