@@ -42,7 +42,7 @@ export function buildChain(
 
 /** The last handler. The first request loads undici, which takes longer to load than the rest of the client. */
 export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<ApiReply> {
-  return async (request) => {
+  return async function loading(request) {
     const { send } = await import("./transport.ts");
     return send({ ...options, dispatcher: await options.dispatcher() }, request);
   };
@@ -190,7 +190,7 @@ function observe(
   next: ChainHandler<ApiReply>,
 ): ChainHandler<ApiReply> {
   let isAnnounced = false;
-  return async (request) => {
+  return async function observing(request) {
     const { endpoint, method, path, attempt, waitedMs, left } = request;
     const started = clock.now();
     const report = (outcome: { status: number } | { error: string }) =>

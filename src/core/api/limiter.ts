@@ -254,7 +254,7 @@ export async function reserve(
 /** §8: lets a request through with its ticket, or when the budget allows, and learns from each answer. */
 export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
   const { limiter, clock } = options;
-  return async (request) => {
+  return async function limiting(request) {
     const own = request.ticket?.use() ? request.ticket : undefined;
     const booking = (own ?? (await reserve(options, request)))?.booking;
     try {

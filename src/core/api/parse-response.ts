@@ -16,7 +16,7 @@ export function parseResponse(
   options: { redact: Redact; clock: Clock },
   next: ChainHandler<ApiReply>,
 ): ChainHandler<ApiAnswer> {
-  return async (request) => {
+  return async function parsing(request) {
     const reply = await next(request);
     if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
     const { repeat, record }: Endpoint = endpoints[request.endpoint];

@@ -50,7 +50,7 @@ interface Tally {
  */
 export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): ChainHandler<ApiAnswer> {
   const { clock } = options;
-  return async (request) => {
+  return async function retrying(request) {
     const { repeat } = endpoints[request.endpoint];
     const { repeatWithinMs = REPEAT_WITHIN_MS } = request;
     let waited = 0;

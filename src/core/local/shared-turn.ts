@@ -94,7 +94,7 @@ export class SharedTurn implements TurnRow {
       const owner = [this.#of.process, process.pid, this.#mark, project, this.#of.digest(place), now, now];
       putTurn.run(this.#of.account, ...owner, epoch, ...next);
       if (this.#of.earlier) importCreates(statements, this.#of.account, this.#of.earlier);
-      this.#markUnknown(statements);
+      statements.markUnknown.run(this.#of.account, this.#of.process);
       return this.#turn(statements, epoch);
     });
     if (answer === undefined) return ALONE;
@@ -146,20 +146,6 @@ export class SharedTurn implements TurnRow {
   #isAwaited({ turn }: StoreStatements): boolean {
     const row = turn.get(this.#of.account);
     return row?.next != null && row.next !== this.#of.process && this.#isAlive(row.next, row.next_mark);
-  }
-
-  #markUnknown({ left, putIntent }: StoreStatements): void {
-    for (const { process, id, place, thing, likeness, at } of left.all(this.#of.account, this.#of.process))
-      putIntent.run(
-        this.#of.account,
-        process ?? "",
-        id ?? "",
-        place ?? "",
-        thing ?? "",
-        likeness ?? null,
-        at ?? 0,
-        "unknown",
-      );
   }
 
   #turn(of: StoreStatements, epoch: number): Turn {

@@ -18,7 +18,6 @@ import {
 } from "./account-store.ts";
 import { DatabaseFile, databaseTrouble } from "./database-file.ts";
 import { type EarlierFiles, hasEarlierFiles, importEarlierFiles } from "./earlier-files.ts";
-import type { Ledger } from "./ledger.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { SharedTurn } from "./shared-turn.ts";
 import { countOf, modeOf, prepare, SCHEMA, type StoreStatements } from "./store-file.ts";
@@ -62,12 +61,11 @@ interface Ended {
 
 export class SqliteStore implements AccountStore {
   readonly account: string;
-  readonly requests: Ledger;
+  readonly requests: SharedRequests;
   readonly isResettable: boolean;
   readonly #place: () => string;
   readonly #options: SqliteStoreOptions;
   readonly #file: DatabaseFile<StoreStatements>;
-  readonly #requests: SharedRequests;
   readonly #queue: TurnQueue;
   /** This process, as no other is called. */
   readonly #who: string;
@@ -108,8 +106,7 @@ export class SqliteStore implements AccountStore {
       open: options.open,
     });
     const { account, soonMs, onCountingAlone = () => {} } = options;
-    this.#requests = new SharedRequests(this.#file, { account, who: this.#who, soonMs, onAlone: onCountingAlone });
-    this.requests = this.#requests;
+    this.requests = new SharedRequests(this.#file, { account, who: this.#who, soonMs, onAlone: onCountingAlone });
     this.#turn = new SharedTurn({
       account,
       process: this.#who,
@@ -231,7 +228,7 @@ export class SqliteStore implements AccountStore {
   }
 
   async close(): Promise<void> {
-    this.#requests.settle();
+    this.requests.settle();
     // What cannot be written now is as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();

@@ -34,8 +34,11 @@ export function prepare(database: DatabaseSync) {
     ),
     keepIntent: database.prepare("UPDATE intents SET id = id || ' ' || serial WHERE id = ?"),
     removeIntent: database.prepare("DELETE FROM intents WHERE id = ?"),
-    left: database.prepare(
-      "SELECT * FROM intents WHERE account = ? AND state = 'open' AND state <> 'answered' AND process <> ?",
+    /** A turn begins: the creates of others that are still open ended without an answer. */
+    markUnknown: database.prepare(
+      `INSERT OR REPLACE INTO intents (account, process, id, place, thing, likeness, at, state)
+        SELECT account, process, id, place, thing, likeness, at, 'unknown' FROM intents
+        WHERE account = ? AND state = 'open' AND state <> 'answered' AND process <> ?`,
     ),
     lastOfOthers: database.prepare(
       "SELECT max(serial) AS last FROM intents WHERE serial > ? AND account IN (?, '') AND process <> ?",
