@@ -14,6 +14,7 @@ import { routeTo } from "./proxy.ts";
 import { httpDate } from "./rate-hints.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
+import { send } from "./transport.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -34,18 +35,10 @@ export function buildChain(
   options: ChainOptions,
   {
     parse = parseResponse,
-    wire = lazySend(options),
+    wire = (request) => send(options, request),
   }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
 ): ChainHandler<ApiAnswer> {
   return retry(options, parse(options, limit(options, observe(options, authorize(options, wire)))));
-}
-
-/** The last handler. The first request loads undici, which takes longer to load than the rest of the client. */
-export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<ApiReply> {
-  return async function loading(request) {
-    const { send } = await import("./transport.ts");
-    return send({ ...options, dispatcher: await options.dispatcher() }, request);
-  };
 }
 
 /** Parts of the handlers. Without a token, no request is authorized. */
@@ -122,7 +115,7 @@ export function resolveOptions(options: ClientOptions) {
   // Refuses a proxy that is not usable before the first request.
   if (options.dispatcher === undefined) routeTo(baseUrl, env);
   const openPool = async () => {
-    const { connectionPool } = await import("./transport.ts");
+    const { connectionPool } = await import("./pool.ts");
     const connectMs = Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2);
     return connectionPool(baseUrl, env, { timeoutMs: connectMs, onStep: options.onConnecting });
   };

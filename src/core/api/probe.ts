@@ -1,5 +1,5 @@
 import type { ApiError } from "../model/index.ts";
-import { buildChain, type ClientOptions, lazySend, type RequestEvent, resolveOptions } from "./chain.ts";
+import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import {
   type ApiAnswer,
@@ -12,6 +12,7 @@ import {
 import { FailedAttempt, refuseArgument } from "./failed-attempt.ts";
 import { parseResponse } from "./parse-response.ts";
 import { tokenForms } from "./token.ts";
+import { send } from "./transport.ts";
 
 /**
  * The endpoints that a probe can name. What reads is here, but for the one-time sign-on, which makes a credential. Of
@@ -92,7 +93,7 @@ export class Prober {
     const onLimited = (reply: ApiReply) => {
       this.#limited = this.#probed(reply, undefined);
     };
-    const wire = lazySend(resolved);
+    const wire: ChainHandler<ApiReply> = (request) => send(resolved, request);
     const chain = (as: string | undefined, sent: ChainHandler<ApiReply>) =>
       buildChain({ ...resolved, token: as, onRequest }, { parse: keepingReply(onLimited), wire: sent });
     this.#chains = {

@@ -1,20 +1,19 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
 import type { ZlibOptions } from "node:zlib";
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
-import { type ConnectorOptions, connectorTo } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher } from "./exchange.ts";
 import { cancelled, FailedAttempt } from "./failed-attempt.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
-import { routeTo, type Variables } from "./proxy.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface SendOptions {
   readonly baseUrl: URL;
-  readonly dispatcher: HttpDispatcher;
+  /** Returns the connections. */
+  dispatcher(): Promise<HttpDispatcher>;
   readonly clock: Clock;
   /** For one attempt, from connecting to the last byte, in ms. */
   readonly timeoutMs: number;
@@ -39,7 +38,7 @@ const GIVEN_UP = new Error("given up");
 export async function send(options: SendOptions, request: ApiRequest): Promise<ApiReply> {
   const { baseUrl, clock, timeoutMs, maxResponseBytes } = options;
   const { origin, pathname } = baseUrl;
-  const dispatcher = options.dispatcher as Dispatcher;
+  const dispatcher = (await options.dispatcher()) as Dispatcher;
   const { endpoint, signal, stop } = request;
   const held = beforeLeaving(request);
   if (held?.aborted) throw cancelled(endpoint, "no");
@@ -245,57 +244,4 @@ function unreachable(
     },
     { cause: error },
   );
-}
-
-/** Number of requests side by side: the changes of an apply, and the pages of a list that are read ahead. */
-const CONNECTIONS = 10;
-
-/** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
-export function connectionPool(
-  baseUrl: URL,
-  env: Variables,
-  options: Pick<ConnectorOptions, "timeoutMs" | "onStep">,
-): ConnectionPool {
-  const route = routeTo(baseUrl, env);
-  const forwards = route.proxy !== undefined && baseUrl.protocol === "http:";
-  const connector = { ...options, route, forwards };
-  return forwards ? new ForwardingPool(connector) : new ConnectionPool(connector);
-}
-
-class ConnectionPool extends Agent {
-  readonly #closed: AbortController;
-
-  constructor(options: Omit<ConnectorOptions, "closed">) {
-    const closed = new AbortController();
-    super({
-      allowH2: false,
-      connections: CONNECTIONS,
-      connect: connectorTo({ ...options, closed: closed.signal }),
-    });
-    this.#closed = closed;
-  }
-
-  /** Ends all connections at once, also those that are being opened, for which `close` would wait. */
-  async end(): Promise<void> {
-    this.#closed.abort();
-    await this.destroy();
-  }
-}
-
-/** Asks a proxy for plain http: it gets the whole address (RFC 9112, 3.2.2). */
-class ForwardingPool extends ConnectionPool {
-  readonly #authorization: string | undefined;
-
-  constructor(options: Omit<ConnectorOptions, "closed">) {
-    super(options);
-    this.#authorization = options.route.proxy?.authorization;
-  }
-
-  override dispatch(options: Agent.DispatchOptions, handler: DispatchHandler): boolean {
-    const headers = {
-      ...(options.headers as Record<string, string> | undefined),
-      ...(this.#authorization !== undefined && { "proxy-authorization": this.#authorization }),
-    };
-    return super.dispatch({ ...options, path: `${options.origin}${options.path}`, headers }, handler);
-  }
 }

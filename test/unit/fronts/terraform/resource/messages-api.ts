@@ -43,7 +43,13 @@ async function unanswered(): Promise<readonly Diagnostic[]> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const dispatcher = new Agent();
   const baseUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const options = { baseUrl, dispatcher, clock: testClock(), timeoutMs: 1, maxResponseBytes: 10 };
+  const options = {
+    baseUrl,
+    dispatcher: async () => dispatcher,
+    clock: testClock(),
+    timeoutMs: 1,
+    maxResponseBytes: 10,
+  };
   try {
     return await failureOf(() => send(options, requestOf("listServices")));
   } finally {
