@@ -91,10 +91,10 @@ export class HostingClient {
    * @param options `withinMs`: longest wait, in milliseconds. @returns undefined if no place is free by then.
    */
   async reserve<E extends MutationName>(
-    { endpoint, params, body, idempotencyKey }: Mutation<E>,
+    { endpoint, params, idempotencyKey }: Mutation<E>,
     { withinMs, ...options }: CallOptions & { readonly withinMs?: number | undefined } = {},
   ): Promise<Ticket | undefined> {
-    const request = this.#build(endpoint, { ...options, params, body, idempotencyKey });
+    const request = this.#build(endpoint, { ...options, params, idempotencyKey });
     const ticket = await reserve(this.#options, request, withinMs);
     if (ticket === undefined || !(this.#options.clock.now() > (options.notAfter ?? Number.POSITIVE_INFINITY)))
       return ticket;

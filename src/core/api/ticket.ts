@@ -3,7 +3,7 @@ import type { Clock } from "../model/index.ts";
 /** A request uses a booking of this age at most, because the host counts the request when it arrives. */
 const BOOKED_MS = 15_000;
 
-/** A booked place for one request. Its holder uses or releases it. */
+/** A booked place for one request. Its holder uses it, or releases it. */
 export class Ticket {
   /** The time that the place was waited for, in ms, and how many more requests may follow in this minute. */
   readonly booking: { readonly waitedMs: number; readonly left: number };

@@ -67,7 +67,7 @@ export const keyed: CreateClass = {
       before: knownBefore(live, alike, subject.ownerOf),
       ...(keyLifetimeMs !== undefined && { options: { repeatWithinMs: repeatWithinMs(keyLifetimeMs) } }),
       answered: (answer) => {
-        const made = kind.created(answer as Parameters<typeof kind.created>[0], planned, account.settings);
+        const made = creation.created(answer);
         return answered(creation, made, intent === undefined, before.get(made.id ?? ""), alike);
       },
     };

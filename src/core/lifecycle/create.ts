@@ -195,7 +195,6 @@ const listable: CreateClass = {
 
   async prepare(creation) {
     const { kind, change, planned, context } = creation;
-    const { settings } = context.account;
     const mutation = kind.create(planned, undefined);
     creation.before ??= await knownThere(creation).catch(async (error: unknown) => {
       throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
@@ -204,7 +203,7 @@ const listable: CreateClass = {
       mutation,
       before: creation.before,
       answered: async (answer) => {
-        const made = kind.created(answer as Parameters<typeof kind.created>[0], planned, settings);
+        const made = creation.created(answer);
         if (made.id === null || made.unclear) return void (await creation.accept(made));
         return isSecretLost(creation, made) ? recreate(creation, made) : made;
       },
@@ -228,13 +227,12 @@ const listable: CreateClass = {
 const blind: CreateClass = {
   settle: async (creation) => void (await creation.settle()),
 
-  async prepare({ kind, planned, context }) {
-    const { settings } = context.account;
+  async prepare(creation) {
     return {
-      mutation: kind.create(planned, undefined),
+      mutation: creation.kind.create(creation.planned, undefined),
       before: {},
       answered: async (answer) => {
-        const made = kind.created(answer as Parameters<typeof kind.created>[0], planned, settings);
+        const made = creation.created(answer);
         return made.unclear ? undefined : made;
       },
     };
@@ -298,7 +296,7 @@ async function recreate(
   creation.close();
 }
 
-function adopted({ kind, planned, context }: Creation, { id, attributes }: Remote): Created {
-  const { warning: _, ...answer } = kind.created(null, planned, context.account.settings);
+function adopted(creation: Creation, { id, attributes }: Remote): Created {
+  const { warning: _, ...answer } = creation.created(null);
   return { ...answer, id, attributes };
 }

@@ -81,6 +81,12 @@ export class Creation {
     };
   }
 
+  /** Interprets an answer; null: none came. */
+  created(answer: unknown): Created {
+    const { kind, planned, context } = this;
+    return kind.created(answer as Parameters<typeof kind.created>[0], planned, context.account.settings);
+  }
+
   /** Undefined: no attempt can have been carried out. */
   get intent(): Intent | undefined {
     return this.#intent;

@@ -78,6 +78,7 @@ export async function perform<E extends MutationName, T>(
   try {
     answer = await fate.track(() => writer.request(mutation, { ...options, ticket, onLeave: turn?.begin }));
   } catch (error) {
+    ticket?.release();
     if (wasRefused(error)) await turn?.end("nothing");
     if (failed === undefined) throw error;
     return failed(error);

@@ -119,7 +119,7 @@ describe("a request of a change", () => {
     ],
   ])("%s: the others and the record learn it", async (_, answer, ended, expected) => {
     const { events, fate, end } = await run({ answer });
-    expect(events.slice(4)).toEqual([...ended, "failure recorded"]);
+    expect(events.slice(4)).toEqual(["released", ...ended, "failure recorded"]);
     expect(fate).toMatchObject(expected);
     expect(end).toBe("api.server");
   });
