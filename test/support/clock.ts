@@ -15,7 +15,7 @@ const WATCHDOG_MS = 30_000;
  * Functions that start watchdogs: of the client's transport, of a remote backend, of a run that is stopped twice. Bundles keep the
  * names of functions, and the names of files are lost.
  */
-const WATCHDOG_STARTERS = ["within", "attemptOnce", "later"];
+const WATCHDOG_STARTERS = ["endAfter", "attemptOnce", "later"];
 
 /** Returns true for a sleep that only its signal ends. A wait of the limiter or a back-off may by chance be as long. */
 const isWatchdog = (ms: number) =>

@@ -46,7 +46,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   const exchange = new Exchange(held, maxResponseBytes);
   let timedOut = false;
   const timers: Promise<void>[] = [];
-  const within = (ms: number) => {
+  const endAfter = (ms: number) => {
     const over = () => {
       timedOut = true;
       exchange.giveUp();
@@ -56,11 +56,11 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   const onHeld = () => {
     if (!exchange.hasLeft || signal?.aborted) exchange.giveUp();
   };
-  const onStop = () => exchange.hasLeft && within(LAST_WAIT_MS);
+  const onStop = () => exchange.hasLeft && endAfter(LAST_WAIT_MS);
   held?.addEventListener("abort", onHeld);
   signal?.addEventListener("abort", onHeld);
   stop?.addEventListener("abort", onStop);
-  within(timeoutMs);
+  endAfter(timeoutMs);
   const { method, body = null } = request;
   const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
   // One limit for the whole attempt, kept by the injected clock.

@@ -129,7 +129,7 @@ export function mergeEntry(kind: Kind, state: JsonObject, entry: Entry | undefin
 }
 
 /**
- * Whether Terraform's state has everything that an entry is kept for, or is newer. The entry of a create that replaces the
+ * Returns true if Terraform's state has everything that an entry is kept for, or is newer. The entry of a create that replaces the
  * recorded object is kept for that create.
  */
 export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, entry: Entry): boolean {

@@ -67,7 +67,7 @@ export class ProviderScope {
     return this.session.account;
   }
 
-  /** Whether this process asks for the first time about something that is reported once. */
+  /** Returns true if this process asks for the first time about something that is reported once. */
   isFirst(thing: string): boolean {
     if (this.#said.has(thing)) return false;
     this.#said.add(thing);
@@ -142,7 +142,7 @@ export class ProviderScope {
     this.add(IN_STATE, kind, attributes);
   }
 
-  /** Whether the state is known to have an object of a kind: Terraform shows one instance after the other. */
+  /** Returns true if the state is known to have an object of a kind: Terraform shows one instance after the other. */
   hasRecorded(kind: Kind): boolean {
     return this.#recordedTypes.has(kind.type);
   }
@@ -152,7 +152,7 @@ export class ProviderScope {
     return this.#recordedIds.get(nameKey(kind, name));
   }
 
-  /** Whether the state has a pending create under this name. */
+  /** Returns true if the state has a pending create under this name. */
   hasPending(kind: Kind, name: string | undefined): boolean {
     return name !== undefined && this.#pending.has(nameKey(kind, name));
   }
@@ -175,7 +175,7 @@ export class ProviderScope {
     return this.#imported.has(keyOf(kind, object));
   }
 
-  /** Whether an object is imported although another address of this state has it. */
+  /** Returns true if an object is imported although another address of this state has it. */
   isDouble(kind: Kind, object: JsonObject): boolean {
     return this.isImported(kind, object) && this.#ownership.has(IN_STATE, keyOf(kind, object));
   }
@@ -220,7 +220,7 @@ class Collections {
   }
 
   /**
-   * Whether so few objects of the collection are read that it is cheaper to read this one individually. Waits a moment for
+   * Returns true if so few objects of the collection are read that a GET of this one is cheaper. Waits a moment for
    * others: Terraform reads many instances concurrently.
    */
   async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {

@@ -102,20 +102,16 @@ function suspendedFirst(kind: Kind): Diagnostic {
   });
 }
 
-/**
- * Which live objects a create may replace although they look like it: Terraform does not send the create what it replaces. The
- * store has them under types of their own, for the place that Terraform works on.
- */
-
-const released = (kind: Kind) => `${kind.type} released`;
-const replacing = (kind: Kind) => `${kind.type} replacing`;
+/** The type of entries about objects that a create may replace although they look like it, or about a name whose key is used up. */
+const typeOf = ({ type }: Kind, what: "released" | "replacing" | "refused") => `${type} ${what}`;
 
 /** Terraform has destroyed or forgotten an object: if the order that replaces it is refused, a later run may repeat that order. */
 export async function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): Promise<void> {
   const { entries, place } = scope.session;
   const { id } = object.attributes;
   scope.markReleased(kind, object.attributes);
-  if (kind.creation === "keyed" && typeof id === "string") await entries.put(released(kind), id, { ...object, place });
+  if (kind.creation === "keyed" && typeof id === "string")
+    await entries.put(typeOf(kind, "released"), id, { ...object, place });
 }
 
 /**
@@ -129,9 +125,10 @@ export async function replacesOf(
   scope: ProviderScope,
 ): Promise<(remote: Remote) => boolean> {
   const { entries, place, self } = scope.session;
-  const planned = await entries.get(replacing(kind), name);
+  const planned = await entries.get(typeOf(kind, "replacing"), name);
   const isOfRun = planned?.place === place && planned.owner === self.parent;
-  const earlier = config.replace_on_change === true ? await entries.all(released(kind)) : new Map<string, Entry>();
+  const earlier =
+    config.replace_on_change === true ? await entries.all(typeOf(kind, "released")) : new Map<string, Entry>();
   return ({ id, attributes }) => {
     if (scope.isReleased(kind, { ...attributes, id })) return true;
     if (isOfRun && planned.attributes.id === id) return true;
@@ -154,16 +151,20 @@ export async function noteReplacing(
   // One name is one order; deletable objects may exist twice for a moment.
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
-  await entries.put(replacing(kind), name, { ...recordedAs(kind, { id: old.id }, {}), place, owner: self.parent });
+  await entries.put(typeOf(kind, "replacing"), name, {
+    ...recordedAs(kind, { id: old.id }, {}),
+    place,
+    owner: self.parent,
+  });
 }
 
 /** The replacement exists. */
 export const dropReplacing = (kind: Kind, name: string | undefined, entries: Entries): Promise<void> =>
-  entries.remove(replacing(kind), name);
+  entries.remove(typeOf(kind, "replacing"), name);
 
 /** An object that the state has again (by an import) is not released. */
 export async function unmarkReleased(kind: Kind, { id }: JsonObject, entries: Entries): Promise<void> {
-  if (kind.creation === "keyed" && typeof id === "string") await entries.remove(released(kind), id);
+  if (kind.creation === "keyed" && typeof id === "string") await entries.remove(typeOf(kind, "released"), id);
 }
 
 /**
@@ -235,21 +236,18 @@ export function checkOrder(
   return found;
 }
 
-/** The type of these entries; any resource that orders under the project and name reads them. */
-const refused = (kind: Kind) => `${kind.type} refused`;
-
-/** Records that the key of an order is used up: a host may repeat the refusal for the corrected order (§4). */
+/** Records that the key of an order is used up: a host may repeat the refusal for the corrected order (§4). Any resource that orders under the project and name reads it. */
 export async function noteRefused(
   kind: Kind,
   name: string,
   order: ResourceState,
   { entries, place }: Pick<ProviderSession, "entries" | "place">,
 ): Promise<void> {
-  await entries.put(refused(kind), name, { ...order, place });
+  await entries.put(typeOf(kind, "refused"), name, { ...order, place });
 }
 
 /** The generation of the next order of this name, for its mark; none where no order was refused. */
 export async function generationOf(kind: Kind, name: string | undefined, entries: Entries): Promise<PrivateMark> {
-  const entry = await entries.get(refused(kind), name);
+  const entry = await entries.get(typeOf(kind, "refused"), name);
   return { generation: entry?.private.generation };
 }
