@@ -1,8 +1,22 @@
-// What ends with a process, however it ends: its locks on files, and the mark that distinguishes it from every other.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
+// Things that end with a process, however it ends: its locks on files, its sign of life (a locked file of its own), and its mark.
+import { hash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { errnoOf } from "../model/index.ts";
-import { COMPANIONS, databaseTrouble, openDatabase } from "./database-file.ts";
+import { attempt, errnoOf } from "../model/index.ts";
+import { COMPANIONS, databaseTrouble, makeFolder, openDatabase } from "./database-file.ts";
 
 /** An exclusive lock on a file, which the operating system keeps for as long as this process lives. */
 export interface FileLock {
@@ -150,5 +164,50 @@ function startOf(pid: number): string | undefined {
     return /^[ZX]/.test(fields[0] ?? "") ? "ended" : fields[19];
   } catch {
     return undefined;
+  }
+}
+
+/** Nobody asks about an older sign. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+
+/** Ends a sign. @param isLeft true: the next process is to find that this one has ended. */
+export type EndSign = (isLeft?: true) => void;
+
+/** Returns the path of a sign. @param of distinguishes the process from all others. */
+export const signIn = (folder: string, of: string): string =>
+  join(folder, `${hash("sha256", of).slice(0, 32)}.lock`);
+
+/** Gives a sign of life. Where no sign can be given, there is none. */
+export function beginSign(file: string): EndSign {
+  let lock: FileLock | undefined = attempt(
+    () => {
+      makeFolder(dirname(file));
+      sweep(dirname(file));
+      return takeFileLock(file);
+    },
+    () => undefined,
+  );
+  return (isLeft) => {
+    if (lock === undefined) return;
+    lock.free();
+    lock = undefined;
+    if (isLeft) writeFileSync(file, "", { mode: 0o600 });
+  };
+}
+
+/** Takes the sign of a process that has ended; undefined while it lives, and where it gave no sign. */
+export function takeEndedSign(file: string): FileLock | undefined {
+  // A file that cannot be read says nothing.
+  return attempt(
+    () => (existsSync(file) ? takeFileLock(file) : undefined),
+    () => undefined,
+  );
+}
+
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
+    if (Date.now() - mtimeMs > KEPT_MS) takeFileLock(file)?.free();
   }
 }

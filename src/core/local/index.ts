@@ -17,8 +17,17 @@ export type {
 } from "./account-store.ts";
 export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
 export { type EarlierFiles, entriesOf } from "./earlier-files.ts";
-export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
+export {
+  beginSign,
+  type EndSign,
+  type FileLock,
+  isRunning,
+  NotALockFile,
+  processMark,
+  signIn,
+  takeEndedSign,
+  takeFileLock,
+} from "./file-lock.ts";
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
-export { beginSign, type EndSign, signIn, takeEndedSign } from "./signs.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

@@ -40,7 +40,7 @@ interface SharedRequestsOptions {
   /** This process, as no other is called. */
   readonly who: string;
   /** Called once, with the reason, when requests have to be counted in this process alone. */
-  readonly onAlone: (reason: unknown) => void;
+  onCountingAlone?(reason: unknown): void;
   readonly soonMs?: number | undefined;
 }
 
@@ -120,7 +120,7 @@ export class SharedRequests implements Ledger {
     } catch (error) {
       this.#busySince ??= performance.now();
       if (databaseTrouble(error) === "busy" && performance.now() - this.#busySince < PATIENCE_MS) return undefined;
-      this.#options.onAlone(error);
+      this.#options.onCountingAlone?.(error);
       window = this.#alone = this.#known?.window ?? new RollingWindow();
     }
     this.#busySince = undefined;

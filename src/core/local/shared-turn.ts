@@ -4,8 +4,16 @@ import path from "node:path";
 import { attempt, type Clock } from "../model/index.ts";
 import type { Turn, TurnHolder, TurnRequest } from "./account-store.ts";
 import { type EarlierFiles, importCreates } from "./earlier-files.ts";
-import { type FileLock, isRunning, processMark, takeFileLock } from "./file-lock.ts";
-import { beginSign, type EndSign, signIn, takeEndedSign } from "./signs.ts";
+import {
+  beginSign,
+  type EndSign,
+  type FileLock,
+  isRunning,
+  processMark,
+  signIn,
+  takeEndedSign,
+  takeFileLock,
+} from "./file-lock.ts";
 import { countOf, type StoreStatements } from "./store-file.ts";
 import type { TurnRow } from "./turn-queue.ts";
 
@@ -15,7 +23,7 @@ interface TurnStore {
   /** This process, as no other is called. */
   readonly process: string;
   readonly clock: Clock;
-  readonly earlier: EarlierFiles | undefined;
+  readonly earlier?: EarlierFiles | undefined;
   /** Path of the store. */
   place(): string;
   digest(text: string): string;

@@ -3,7 +3,7 @@ import { hash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { problem } from "../messages/index.ts";
-import { attempt, type Clock, HostformError, messageOf } from "../model/index.ts";
+import { attempt, type Clock, HostformError, type Json, messageOf, parsedJson } from "../model/index.ts";
 import {
   type AccountStore,
   type Intent,
@@ -43,7 +43,7 @@ export interface SqliteStoreOptions {
   readonly soonMs?: number;
   /** Called once, when requests are counted in this process alone. */
   onCountingAlone?(reason: unknown): void;
-  /** Called once, when creates of this process no longer wait for those of others. */
+  /** Called when creates of this process no longer wait for those of others, until the store is closed. */
   onCreatingAlone?(reason: unknown): void;
   /** Called once for each long wait for the turn. */
   onWaiting?(holder: TurnHolder): void;
@@ -105,22 +105,16 @@ export class SqliteStore implements AccountStore {
       },
       open: options.open,
     });
-    const { account, soonMs, onCountingAlone = () => {} } = options;
-    this.requests = new SharedRequests(this.#file, { account, who: this.#who, soonMs, onAlone: onCountingAlone });
+    this.requests = new SharedRequests(this.#file, { ...options, who: this.#who });
     this.#turn = new SharedTurn({
-      account,
+      ...options,
       process: this.#who,
-      clock: options.clock,
-      earlier: options.earlier,
       place,
       digest: (text) => this.#digest(text),
       change: (action) => this.#change(action),
       read: (action) => this.#read(action),
     });
-    this.#queue = new TurnQueue(this.#turn, {
-      clock: options.clock,
-      onWaiting: (holder) => options.onWaiting?.(holder),
-    });
+    this.#queue = new TurnQueue(this.#turn, options);
   }
 
   async count(): Promise<number> {
@@ -232,6 +226,8 @@ export class SqliteStore implements AccountStore {
     // What cannot be written now is as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();
+    // The file may be usable again at the next look of `watch`.
+    this.#isAlone = false;
     this.#overwriteRemoved();
     attempt(
       () => this.#file.close(),
@@ -294,7 +290,7 @@ export class SqliteStore implements AccountStore {
     });
   }
 
-  /** Once the file is unusable, this process creates without turns. @throws HostformError `store.busy` or `store.newer`. */
+  /** Once the file is unusable, this process creates without turns until it closes the store. @throws HostformError `store.busy` or `store.newer`. */
   async #unlessAlone<T>(action: () => T): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {
@@ -344,10 +340,7 @@ export class SqliteStore implements AccountStore {
 
 function noteIn(row: Record<string, unknown> | undefined): Note[] {
   if (row === undefined) return [];
-  const value = attempt(
-    () => JSON.parse(String(row.value)),
-    () => undefined,
-  );
+  const value = parsedJson(String(row.value)) as Json | undefined;
   return value === undefined ? [] : [{ list: String(row.list), name: String(row.name), value }];
 }
 

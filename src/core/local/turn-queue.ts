@@ -26,7 +26,7 @@ export interface TurnRow {
 interface TurnQueueOptions {
   readonly clock: Clock;
   /** Called once for each wait of 5 seconds for another process. */
-  readonly onWaiting?: ((holder: TurnHolder) => void) | undefined;
+  onWaiting?(holder: TurnHolder): void;
 }
 
 /** Lets the creates of this process into its turn, side by side, and lets other processes in between. */

@@ -287,6 +287,16 @@ describe("a file", () => {
     expect(await work()).toEqual([false, undefined]);
     expect(await work()).toEqual([false, undefined]);
     expect(alone).toHaveLength(1);
+    // A look of `watch` ends, and the file is usable at the next.
+    await store.close();
+    rmSync(blocked);
+    expect(await work()).toEqual([false, undefined]);
+    const other = storeOn(path.join(blocked, "origin.store"));
+    const found = await other.withTurn(RUN, () => other.newest({ thing: "x" }));
+    expect(found).toMatchObject({ state: "answered" });
+    await store.close();
+    rmSync(blocked, { recursive: true });
+    writeFileSync(blocked, "");
     await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject({
       diagnostics: [{ code: "store.unwritable", detail: expect.stringContaining("ENOTDIR") }],
     });
