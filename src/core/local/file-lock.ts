@@ -174,8 +174,7 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 export type EndSign = (isLeft?: true) => void;
 
 /** Returns the path of a sign. @param of distinguishes the process from all others. */
-export const signIn = (folder: string, of: string): string =>
-  join(folder, `${hash("sha256", of).slice(0, 32)}.lock`);
+export const signIn = (folder: string, of: string): string => join(folder, `${hash("sha256", of).slice(0, 32)}.lock`);
 
 /** Gives a sign of life. Where no sign can be given, there is none. */
 export function beginSign(file: string): EndSign {
