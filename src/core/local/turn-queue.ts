@@ -82,7 +82,9 @@ export class TurnQueue {
   /** @returns undefined while this process waits for itself: it has let another one in. */
   async #tryToEnter(request: TurnRequest): Promise<Turn | TurnHolder | undefined> {
     if (this.#turn === undefined) {
-      if (this.#options.clock.now() < this.#othersUntil) return undefined;
+      const left = this.#othersUntil - this.#options.clock.now();
+      // A longer pause is that of a clock that was set back.
+      if (left > 0 && left <= PAUSE_FOR_OTHERS_MS) return undefined;
       const answer = await this.#row.take(request);
       if (!("epoch" in answer)) return answer;
       this.#turn = answer;

@@ -119,6 +119,21 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(order).toEqual(["b", "a"]);
     });
 
+    it("pauses for others no longer if the clock is set back", async () => {
+      const { open, clock } = machineOf();
+      const [a, b] = [open(), open()];
+      let waiting: Promise<void> = Promise.resolve();
+      await a.withTurn(RUN, async () => {
+        waiting = b.withTurn(RUN, async () => {});
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      });
+      await waiting;
+      clock.advance(-3_600_000);
+      const { slept } = clock;
+      await a.withTurn(RUN, async () => {});
+      expect(clock.slept - slept).toBeLessThan(1_000);
+    });
+
     it("lets a waiting process in between many creates of another", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
