@@ -81,9 +81,11 @@ export async function createInTurn(
       }
     }
     let intent: Intent = { id: "", thing, likeness, place, at: 0 };
-    const begin = () => {
-      intent = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
-      return store.leave(turn, intent);
+    const begin = async () => {
+      const leaving = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
+      await store.leave(turn, leaving);
+      // Only now: the row of one that does not leave is that of an earlier attempt.
+      intent = leaving;
     };
     const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);
     const made = await carryOut({ begin, end }, isOutdated);

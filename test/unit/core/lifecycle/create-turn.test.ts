@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
-import { SqliteStore } from "../../../../src/core/local/index.ts";
+import { type Intent, SqliteStore, type Turn } from "../../../../src/core/local/index.ts";
 import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START, type TestClock, testClock } from "../../../support/clock.ts";
@@ -226,6 +226,26 @@ describe("a run that is stopped", () => {
       stop.abort();
       expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
     });
+  });
+});
+
+describe("a create without an answer whose repetition did not leave", () => {
+  it("stays in the store: other runs learn that it may have been carried out", async () => {
+    const { begin, clock, file } = machine("hosting_webhook");
+    const one = begin({ owner: "one", answer: lost });
+    const { store } = one.account;
+    const leave = store?.leave.bind(store);
+    const turnLost = () => Promise.reject(failure("no", undefined, "store.turn_lost"));
+    let attempts = 0;
+    Object.assign(store ?? {}, {
+      leave: (turn: Turn, intent: Intent) => (++attempts === 1 ? leave?.(turn, intent) : turnLost()),
+    });
+    await one.end();
+    expect([attempts, one.writer.sent.length]).toEqual([2, 1]);
+    const other = storeOn(file, clock);
+    await other.withTurn({ project: "", place: "two" }, async () =>
+      expect(await other.newest({ state: "unknown" })).toBeDefined(),
+    );
   });
 });
 
