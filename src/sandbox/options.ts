@@ -44,8 +44,6 @@ export interface SandboxOptions {
   deliveryTimeoutMs?: number;
   /** The text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
   snapshot?: string;
-  /** Records every request and every call of the control, for `control.session()`. Default false. */
-  record?: boolean;
   /** Called with every exchange of the API port, once it is over. */
   observe?: (exchange: Exchange) => void;
   /** Invoices are paid as they are raised. Default false. */
@@ -73,7 +71,7 @@ export interface Exchange {
 }
 
 export type Settings = Required<
-  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "record" | "port" | "controlPort" | "clock">
+  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "port" | "controlPort" | "clock">
 > & {
   profile: Profile;
   clock: { now(): number };
@@ -172,7 +170,6 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   deliverTo: [(value) => isText(value) || isTexts(value), "a text, or a list of hosts"],
   deliveryTimeoutMs: milliseconds,
   snapshot: text,
-  record: flag,
   observe: work,
   autoPay: flag,
   rendering: [isObject, "an object"],
@@ -192,10 +189,6 @@ export function checkOptions(options: unknown): void {
     const [fits, words] = RULES[name as keyof SandboxOptions];
     if (value !== undefined && !fits(value))
       throw new SandboxOptionError(`${name} must be ${words}, not ${inWords(value)}.`);
-  }
-  const { record, rendering } = options as SandboxOptions;
-  if (record && rendering !== undefined) {
-    throw new SandboxOptionError("A session cannot hold a rendering. Leave out record or rendering.");
   }
 }
 

@@ -1,9 +1,9 @@
 /** The rules that every well-behaved client keeps, checked against the received requests. */
 
+import type { RequestEntry } from "../http/journal.ts";
 import { matches, patternOf } from "../operations.ts";
 import { keptDomain } from "../routes/fields.ts";
-import type { RequestEntry } from "./journal.ts";
-import { canonical } from "./snapshot.ts";
+import { canonical } from "../snapshot.ts";
 
 /**
  * `key_reused`: one Idempotency-Key came with two different orders, and only the first can be placed (§4).
