@@ -68,7 +68,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       backgroundFaults: new BackgroundFaults(settings.seed, settings.profile),
       url: "",
     };
-    const alarm = settings.alarm ? new Alarm(world) : undefined;
+    const alarm = typeof options.clock === "object" ? undefined : new Alarm(world);
     parts.push({
       close: () => {
         alarm?.stop();
