@@ -15,7 +15,7 @@ import { canonical } from "../snapshot.ts";
  * the first service was there. It may be intended.
  * `domain_sent_twice`: a registration was sent again after one that was or may have been done; it has no key (§4).
  */
-export type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
+type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
 
 export interface BrokenInvariant {
   rule: InvariantRule;
