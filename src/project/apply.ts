@@ -51,7 +51,8 @@ export async function carryOut(
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
       const { lineage } = owner === undefined ? store.state : { lineage: "" };
-      if (lineage !== "") owner = jsonText([source.cwd, source.dir, lineage, ...(source.stateNamed ? [source.state] : [])]);
+      if (lineage !== "")
+        owner = jsonText([source.cwd, source.dir, lineage, ...(source.stateNamed ? [source.state] : [])]);
       return owner;
     },
     clock: host.clock,
