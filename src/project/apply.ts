@@ -47,11 +47,12 @@ export async function carryOut(
       return { account, writer: client };
     },
     recorder: store,
-    // A copy of a state in another folder is another state: neither sees what the other records.
+    // A copy of a state elsewhere is another state: neither sees what the other records.
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
       const { lineage } = owner === undefined ? store.state : { lineage: "" };
-      if (lineage !== "") owner = jsonText([source.cwd, source.dir, lineage]);
+      if (lineage !== "")
+        owner = jsonText([source.cwd, source.dir, lineage, ...(source.stateNamed ? [source.state] : [])]);
       return owner;
     },
     clock: host.clock,
