@@ -251,7 +251,7 @@ export class SqliteStore implements AccountStore {
     const now = this.#options.clock.now();
     database.prepare("DELETE FROM intents WHERE at < ?").run(now - INTENT_KEPT_MS);
     database.prepare("DELETE FROM notes WHERE until < ?").run(now);
-    // The damaged file may have held creates without an answer, of any token. Whoever creates the new file records that.
+    // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
     const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
     const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
     if (setAside !== undefined && meta.get("damaged")?.value !== setAside) {
