@@ -69,7 +69,6 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.unreachable": "Do what the message says about the step that failed; nothing was sent unless it says so.",
   "api.timeout": "Try again; see `--verbose` for the times of each request.",
   "api.too_late": "Run the command again: it looks at the account first.",
-  "api.ambiguous": "Do what the message says; hostform does not repeat such a request automatically.",
   "api.inconclusive": "Try again in a minute. If it stays, check that no proxy answers, then report it to the host.",
   "api.accepted": "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
   "api.form": "Nothing to do if it is what you meant. Otherwise declare it as the API shows it.",
@@ -100,7 +99,6 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "account.double": "End in the dashboard what was ordered by mistake.",
   "account.unlisted":
     "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",
-  "plan.unmanaged": "Nothing to do, unless the value matters; then check it in the dashboard.",
   "api.money_scale":
     "Set `money_scale: 0` if the amounts are in the currency itself, and `max_spend` in the same unit.",
   "plan.unknown_date": "Compare the date with the dashboard, and report the form to the host or to hostform.",

@@ -1,12 +1,8 @@
-/**
- * `sandbox`: runs an implementation of the API, alone or around one command, from a snapshot and with a record of the
- * session.
- */
+/** `sandbox`: runs an implementation of the API, alone or around one command. */
 import path from "node:path";
 import { childEnvironment, fail, HostformError, shellWord } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { plural } from "../report/index.ts";
-import { orFail, readIfPresent, readText, writeWhole } from "./files.ts";
+import { orFail, readText } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
@@ -26,7 +22,6 @@ interface SandboxFlags {
   readonly token?: keyof Sandbox["tokens"];
   readonly open?: boolean;
   readonly snapshot?: string;
-  readonly record?: string;
 }
 
 /**
@@ -59,7 +54,7 @@ export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = asyn
     say(terminal, "\nThe sandbox has stopped.");
     return 0;
   } finally {
-    await end(terminal, project.source, flags, sandbox);
+    await sandbox.close();
   }
 };
 
@@ -72,30 +67,11 @@ function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
   return { ...childEnvironment(env), ...Object.fromEntries(keys) };
 }
 
-/** Closes the sandbox, even when its session cannot be written. */
-async function end(terminal: Terminal, source: ProjectSource, { record }: SandboxFlags, sandbox: Sandbox) {
-  try {
-    if (record === undefined) return;
-    const session = sandbox.control.session();
-    const { sessionTest } = await import("../sandbox/index.ts");
-    // A test for `.js`, `.mjs`, `.ts` and `.mts`, JSON otherwise.
-    const isCode = /^\.m?[jt]s$/.test(path.extname(record));
-    const text = isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`;
-    const file = path.resolve(source.cwd, record);
-    await writing(file, writeWhole(file, text));
-    const nothing = session.steps.length === 0 ? " No request was made, so it tests nothing." : "";
-    say(terminal, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
-  } finally {
-    await sandbox.close();
-  }
-}
-
 /** Runs it, as the flags say. @returns also the unit of its amounts (§2 Gaps), where a profile is given. */
 async function start(source: ProjectSource, flags: SandboxFlags) {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
-  const { data, deliverTo, snapshot, record, port, controlPort, seed, rateLimit, autoPay, clock } = flags;
+  const { data, deliverTo, snapshot, port, controlPort, seed, rateLimit, autoPay, clock } = flags;
   const at = (file: string) => path.resolve(source.cwd, file);
-  if (record !== undefined) await checkRecordFile(at(record));
   const given = Object.entries({ port, controlPort, seed, rateLimit, autoPay, clock });
   try {
     const profile = flags.profile === undefined ? undefined : parseProfile(flags.profile);
@@ -105,7 +81,6 @@ async function start(source: ProjectSource, flags: SandboxFlags) {
       ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
       ...(profile !== undefined && { profile }),
       ...(snapshot !== undefined && { snapshot: await textOf(at(snapshot)) }),
-      ...(record !== undefined && { record: true }),
     });
     return { sandbox, money: profile?.money };
   } catch (error) {
@@ -158,20 +133,3 @@ function announce(
   ];
   say(terminal, words.join("\n"));
 }
-
-/** Beginnings of files that this command writes; any other file may be somebody's work. */
-const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*"format":\s*"hosting-sandbox-session"/];
-
-/** Refuses a file that a session must not be written to, before there is one that could be lost. */
-async function checkRecordFile(file: string): Promise<void> {
-  const there = await writing(file, readIfPresent(file));
-  if (there === undefined) return writing(file, writeWhole(file, ""));
-  if (OWN.some((beginning) => beginning.test(there))) return;
-  fail("usage", "The file for the session already exists, and is not a recorded session", {
-    detail: file,
-    remedies: ["Choose a new file, or one that an earlier recording wrote."],
-  });
-}
-
-const writing = <T>(file: string, work: Promise<T>) =>
-  orFail(work, "usage", "The session cannot be written", { detail: file, remedies: ["Choose another file."] });

@@ -71,8 +71,9 @@ export async function carryOut(
   return result;
 }
 
-/** Name of a state among those of this machine. A copy in another folder is another state: neither sees what the other records. */
-export const stateName = ({ cwd, dir }: Project["source"], lineage: string): string => jsonText([cwd, dir, lineage]);
+/** Name of a state among those of this machine. A copy elsewhere is another state: neither sees what the other records. */
+export const stateName = ({ cwd, dir, stateNamed, state }: Project["source"], lineage: string): string =>
+  jsonText([cwd, dir, lineage, ...(stateNamed ? [state] : [])]);
 
 /** Whether applying the plan would do anything. */
 export function hasChanges(plan: Plan): boolean {

@@ -1,43 +1,24 @@
 /** The data that a sandbox starts with and is reset to: from its file, from a snapshot, or from its seed. */
 import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
-import { changedIn, keyRetentionSeconds } from "./profile/profile.ts";
-import type { SessionSandbox } from "./record/session.ts";
-import { readSnapshot, type Snapshot, snapshotText } from "./record/snapshot.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
 import { plant, seedOf } from "./seed.ts";
+import { readSnapshot, type Snapshot, snapshotText } from "./snapshot.ts";
 import { COLLECTION_NAMES } from "./store/records.ts";
 import type { RecordId } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 /**
- * Fills the store, unless a data file has done so, and starts the recording if there is one.
+ * Fills the store, unless a data file has done so.
  * @throws SandboxOptionError for a snapshot that cannot be used, or not together with the other options.
  */
 export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
-  const { store, recorder, clock } = world;
-  if (recorder === undefined) {
-    fill(world, options);
-    return;
-  }
-  recorder.hold(() => {
-    const planted = fill(world, options);
-    recorder.start({
-      sandbox: sandboxOf(world),
-      started: clock.instant(),
-      ...(!planted && { snapshot: store.transaction(() => recorder.masked(takeSnapshot(world))) }),
-    });
-  });
-}
-
-/** Whether the data follows from the seed and the clock alone. */
-function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): boolean {
   const { store, settings } = world;
   const kept = seedOf(store) !== undefined;
   if (options.snapshot === undefined) {
     if (kept) store.onCommit();
     else store.transaction(() => plant(world));
-    return !kept;
+    return;
   }
   if (kept) {
     throw new SandboxOptionError("The data file already holds data. Leave the snapshot out, or name a new file.");
@@ -50,26 +31,10 @@ function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">):
   } catch (error) {
     throw error instanceof Refusal ? new SandboxOptionError(error.message, "snapshot") : error;
   }
-  if (options.seed === undefined || options.seed === settings.seed) return false;
+  if (options.seed === undefined || options.seed === settings.seed) return;
   throw new SandboxOptionError(
     `The snapshot was made from the seed "${settings.seed}", not "${options.seed}". Leave the seed out.`,
   );
-}
-
-/** How the sandbox was started, as far as its answers depend on it; of the profile, what differs from the default. */
-function sandboxOf({ settings }: World): SessionSandbox {
-  const { seed, profile, rateLimit, jobSeconds, provisioningSeconds, noticeDays, autoPay } = settings;
-  const { idempotencyRetentionSeconds } = settings;
-  return {
-    seed,
-    profile: Object.fromEntries(changedIn(profile).map((name) => [name, profile[name]])),
-    rateLimit,
-    ...(idempotencyRetentionSeconds !== keyRetentionSeconds(profile) && { idempotencyRetentionSeconds }),
-    jobSeconds,
-    provisioningSeconds,
-    noticeDays,
-    autoPay,
-  };
 }
 
 type Row = { id: RecordId };

@@ -6,10 +6,12 @@
  * see `start.ts`).
  */
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";
+export type { BrokenInvariant, InvariantReport } from "./control/invariants.ts";
 export type { NewRecord, OpenCollection } from "./control/records.ts";
 export type { Span, Time } from "./control/time.ts";
 export type { DeliverTo } from "./events/target.ts";
 export type { Fault, FaultPhase, FaultRequest } from "./faults.ts";
+export type { RequestEntry } from "./http/journal.ts";
 export type { Exchange, SandboxOptions } from "./options.ts";
 export {
   PROFILE_SETS,
@@ -20,12 +22,6 @@ export {
   parseProfile,
   profileText,
 } from "./profile/profile.ts";
-export type { BrokenInvariant, InvariantReport } from "./record/invariants.ts";
-export type { RequestEntry } from "./record/journal.ts";
-export { replaySession } from "./record/replay.ts";
-export type { ControlStep, RequestStep, Session, SessionStep } from "./record/session.ts";
-export { sessionTest } from "./record/session-test.ts";
-export type { RequestExpectation } from "./record/verify.ts";
 export { Refusal, SandboxOptionError } from "./refusal.ts";
 export type { ServiceSeed } from "./seed.ts";
 export { type Sandbox, startSandbox } from "./start.ts";

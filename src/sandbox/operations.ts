@@ -1,4 +1,4 @@
-/** The endpoints by name, and the patterns by which faults and assertions select requests. */
+/** The endpoints by name, and the patterns by which faults and invariants select requests. */
 import { didYouMean, wrongField } from "./refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
@@ -56,8 +56,7 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
 }
 
 /**
- * Refuses a path that no endpoint has, as no request would ever match it. The method is not checked: a test may look for a
- * request with the wrong one.
+ * Refuses a path that no endpoint has, as no request would ever match it.
  * @throws Refusal (422), with the paths that exist.
  */
 export function checkPath(path: string, field: "path" | "operation" = "path"): void {

@@ -16,14 +16,10 @@ export interface SandboxOptions {
   data?: string;
   /**
    * An instant such as "2026-11-21T10:00:00Z", at which time is frozen until the control moves it; or your own clock, in
-   * milliseconds since the epoch. Default: the system's. The control can advance either.
+   * milliseconds since the epoch. Default: the system's. The control can advance either. With your own clock no timer does
+   * what falls due: that happens at the next request or call of the control.
    */
   clock?: string | { now(): number };
-  /**
-   * Whether a timer does what falls due, and sends its events, without a request. Default: with the system's clock. Without
-   * it, that happens at the next request or call of the control.
-   */
-  alarm?: boolean;
   /** Waits in real time, for `processingMs` and for delays of faults; default: a timer. */
   sleep?: (ms: number) => Promise<void>;
   /** Requests per minute per token, default 60 (§8); 0 switches the limit off. */
@@ -40,12 +36,8 @@ export interface SandboxOptions {
   noticeDays?: number;
   /** Permitted receivers of events: this machine (default), hosts by name or address as well, or anywhere. */
   deliverTo?: DeliverTo;
-  /** Longest answer of a receiver, in real milliseconds; default 10,000. */
-  deliveryTimeoutMs?: number;
   /** The text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
   snapshot?: string;
-  /** Records every request and every call of the control, for `control.session()`. Default false. */
-  record?: boolean;
   /** Called with every exchange of the API port, once it is over. */
   observe?: (exchange: Exchange) => void;
   /** Invoices are paid as they are raised. Default false. */
@@ -73,7 +65,7 @@ export interface Exchange {
 }
 
 export type Settings = Required<
-  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "record" | "port" | "controlPort" | "clock">
+  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "port" | "controlPort" | "clock">
 > & {
   profile: Profile;
   clock: { now(): number };
@@ -98,9 +90,7 @@ export function completeOptions(options: SandboxOptions, profile: Profile): Sett
     provisioningSeconds = 1,
     processingMs = 0,
     noticeDays = 7,
-    alarm = typeof clock !== "object",
     deliverTo,
-    deliveryTimeoutMs = 10_000,
     observe = () => undefined,
     autoPay = false,
     rendering = {},
@@ -116,9 +106,7 @@ export function completeOptions(options: SandboxOptions, profile: Profile): Sett
     provisioningSeconds,
     processingMs,
     noticeDays,
-    alarm,
     deliverTo: deliverToOf(deliverTo),
-    deliveryTimeoutMs,
     observe,
     autoPay,
     rendering,
@@ -138,7 +126,6 @@ type OptionRule = readonly [fits: (value: unknown) => boolean, words: string];
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 const text: OptionRule = [isText, "a text"];
-const flag: OptionRule = [(value) => typeof value === "boolean", "true or false"];
 const work: OptionRule = [(value) => typeof value === "function", "a function"];
 const whole = (most: number): OptionRule => [
   (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most,
@@ -148,8 +135,6 @@ const whole = (most: number): OptionRule => [
 /** A century: far beyond it, dates no longer have the form of the specification. */
 const LONGEST_DAYS = 36_525;
 const seconds = whole(LONGEST_DAYS * 86_400);
-/** Timers wait no longer. */
-const milliseconds = whole(2 ** 31 - 1);
 
 /** Checked at run time, as JavaScript callers have no types. */
 const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
@@ -161,20 +146,18 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
     (value) => isText(value) || (isObject(value) && typeof value.now === "function"),
     "an instant such as 2026-11-21T10:00:00Z, or an object with a function now",
   ],
-  alarm: flag,
   sleep: work,
   rateLimit: whole(1_000_000),
   idempotencyRetentionSeconds: seconds,
   jobSeconds: seconds,
   provisioningSeconds: seconds,
-  processingMs: milliseconds,
+  // Timers wait no longer.
+  processingMs: whole(2 ** 31 - 1),
   noticeDays: whole(LONGEST_DAYS),
   deliverTo: [(value) => isText(value) || isTexts(value), "a text, or a list of hosts"],
-  deliveryTimeoutMs: milliseconds,
   snapshot: text,
-  record: flag,
   observe: work,
-  autoPay: flag,
+  autoPay: [(value) => typeof value === "boolean", "true or false"],
   rendering: [isObject, "an object"],
   // `completeProfile` checks it.
   profile: [() => true, ""],
@@ -192,10 +175,6 @@ export function checkOptions(options: unknown): void {
     const [fits, words] = RULES[name as keyof SandboxOptions];
     if (value !== undefined && !fits(value))
       throw new SandboxOptionError(`${name} must be ${words}, not ${inWords(value)}.`);
-  }
-  const { record, rendering } = options as SandboxOptions;
-  if (record && rendering !== undefined) {
-    throw new SandboxOptionError("A session cannot hold a rendering. Leave out record or rendering.");
   }
 }
 

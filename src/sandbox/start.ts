@@ -4,19 +4,17 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { begin } from "./beginning.ts";
 import { SandboxClock } from "./clock.ts";
-import { recordedControl } from "./control/calls.ts";
 import { type Control, controlOf } from "./control/control.ts";
 import { controlApp } from "./control/routes.ts";
 import { EventSender } from "./events/sender.ts";
 import { BackgroundFaults, Faults } from "./faults.ts";
 import { apiApp } from "./http/api.ts";
+import { Journal } from "./http/journal.ts";
 import { RateWindows } from "./http/rate.ts";
 import { Agenda } from "./lifecycle/agenda.ts";
 import { settle } from "./lifecycle/billing.ts";
 import { checkOptions, completeOptions, type SandboxOptions } from "./options.ts";
 import { completeProfile } from "./profile/profile.ts";
-import { Journal } from "./record/journal.ts";
-import { Recorder } from "./record/recorder.ts";
 import { SandboxOptionError } from "./refusal.ts";
 import { seedOf } from "./seed.ts";
 import { openSqlite } from "./store/sqlite.ts";
@@ -54,8 +52,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   try {
     keepSeed(store, options, settings);
-    const recorder = options.record ? new Recorder(settings.clock) : undefined;
-    if (recorder !== undefined) settings.clock = recorder.clock;
     const clock = new SandboxClock(settings.clock, store);
     const faults = new Faults(settings);
     const sender = new EventSender({ settings, store, clock, faults });
@@ -70,10 +66,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       journal: new Journal(),
       faults,
       backgroundFaults: new BackgroundFaults(settings.seed, settings.profile),
-      recorder,
       url: "",
     };
-    const alarm = settings.alarm ? new Alarm(world) : undefined;
+    const alarm = typeof options.clock === "object" ? undefined : new Alarm(world);
     parts.push({
       close: () => {
         alarm?.stop();
@@ -88,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
     begin(world, options);
     let tokens = tokensOf(store);
-    const control = recorder === undefined ? controlOf(world) : recordedControl(controlOf(world), world, recorder);
+    const control = controlOf(world);
 
     const api = await listen(apiApp(world).fetch, port);
     parts.push(api);

@@ -2,11 +2,10 @@
 import type { SandboxClock } from "./clock.ts";
 import type { EventSender } from "./events/sender.ts";
 import type { BackgroundFaults, Faults } from "./faults.ts";
+import type { Journal } from "./http/journal.ts";
 import type { RateWindows } from "./http/rate.ts";
 import type { Agenda } from "./lifecycle/agenda.ts";
 import type { Settings } from "./options.ts";
-import type { Journal } from "./record/journal.ts";
-import type { Recorder } from "./record/recorder.ts";
 import type { Store } from "./store/store.ts";
 
 export interface World {
@@ -22,8 +21,6 @@ export interface World {
   faults: Faults;
   sender: EventSender;
   backgroundFaults: BackgroundFaults;
-  /** Present if the sandbox records a session. */
-  recorder: Recorder | undefined;
   /** Base URL of the API port, once it listens. */
   url: string;
 }

@@ -2,9 +2,11 @@
  * Two projects on one machine with one token and no shared state, at a host whose lists lag. A server without a domain has no
  * natural key: two of one plan look the same.
  */
+import { cpSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
+import { registration } from "../support/registration.ts";
 
 const SERVER = { plan_id: 31, currency: "USD" };
 const project = (name: string, box: object = SERVER) => ({ project: name, services: { box } });
@@ -54,5 +56,25 @@ describe("two projects that declare a server of one plan", () => {
     expect(ran.code, ran.text).toBe(0);
     expect(ordered(one)).toHaveLength(2);
     expect(one.clock.slept).toBeLessThan(10_000);
+  });
+});
+
+describe("a copy of a state in the same folder", () => {
+  it("registers no domain that the other one registered", async () => {
+    const declare = (domains: object) => ({
+      project: "one",
+      webhooks: { a: { url: "https://a.example/", events: ["invoice.paid"] } },
+      domains,
+    });
+    const one = await startProject({ declare: declare({}) });
+    one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
+    expect((await one.run("apply", "--auto-approve")).code).toBe(0);
+    cpSync(path.join(one.dir, "hosting.tfstate"), path.join(one.dir, "copy.tfstate"));
+    await one.declare(declare({ acme: { ...registration("acme.example") } }));
+    expect((await one.run("apply", "--auto-approve")).code).toBe(0);
+    const ran = await one.run("apply", "--auto-approve", "--state", "copy.tfstate");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text).toContain("[plan.exists]");
+    expect(one.control.list("domains")).toHaveLength(1);
   });
 });

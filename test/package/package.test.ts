@@ -174,10 +174,10 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(output.split("\n")).toContain("11");
   });
 
-  it("is a library: hostform/sandbox, which also delivers events and repeats a session", () => {
+  it("is a library: hostform/sandbox, which also delivers events", () => {
     const script = `
-      import { replaySession, startSandbox } from "hostform/sandbox";
-      const sandbox = await startSandbox({ clock: "2026-11-21T10:00:00Z", record: true });
+      import { startSandbox } from "hostform/sandbox";
+      const sandbox = await startSandbox({ clock: "2026-11-21T10:00:00Z" });
       sandbox.control.create("webhooks", { url: "http://127.0.0.1:9/deaf", events: ["service.terminated"] });
       sandbox.control.seedServices();
       sandbox.control.advanceClock({ months: 12 });
@@ -186,13 +186,11 @@ describe("the package", { timeout: 60_000 }, () => {
       console.log(sandbox.control.clock().now, data.map((service) => service.status).join());
       await sandbox.control.settled();
       console.log(sandbox.control.list("deliveries").map(({ event, attempts }) => event + ": " + attempts[0].error).join());
-      console.log(await replaySession(sandbox.control.session()));
       await sandbox.close();`;
     const output = run(process.execPath, ["--input-type=module", "-e", script], folder);
     expect(output.split("\n")).toEqual([
       "2027-11-21T10:00:00.000Z terminated",
       "service.terminated: connect ECONNREFUSED 127.0.0.1:9",
-      "[]",
       "",
     ]);
   });

@@ -72,12 +72,15 @@ export class CountedAccount {
     };
   }
 
-  /** Runs an apply a day after the last one. @param imports of each service and grant, by address. */
+  /**
+   * Runs an apply.
+   * @param options `imports`: ids of services and grants, by address. `afterMs`: time since the last run. Default: a day.
+   */
   async apply(
     services: readonly DeclaredService[],
-    { imports = new Map(), ...options }: Partial<RunOptions> = {},
+    { imports = new Map(), afterMs = 86_400_000, ...options }: Partial<RunOptions> & { readonly afterMs?: number } = {},
   ): Promise<Cost> {
-    this.world.now += 86_400_000;
+    this.world.now += afterMs;
     this.#counts.clear();
     const started = this.world.now;
     const declaration: Declaration = { services, webhooks: [], accounts: [], migrations: [], domains: [] };

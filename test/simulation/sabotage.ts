@@ -86,13 +86,15 @@ export const TAKES_FOR_WHOLE: Sabotage = {
   },
 };
 
+/** The time of a create is not recorded. One history in 600 notices it: it has a test of its own. */
+export const FORGETS_CREATED = putting(({ private: { created: _, ...mark }, ...resource }) => ({
+  ...resource,
+  private: mark,
+}));
+
 /** What each of them breaks is what the product promises; the simulation must notice every one. */
 export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
   "marks of what was begun are not recorded": putting(({ private: { pending: _, ...mark }, ...resource }) => ({
-    ...resource,
-    private: mark,
-  })),
-  "what was just created is not remembered": putting(({ private: { created: _, ...mark }, ...resource }) => ({
     ...resource,
     private: mark,
   })),
@@ -159,7 +161,6 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
 /** The first histories that notice what not all do: they are played first, and the others when they notice it no more. */
 export const NOTICED_AT: Readonly<Record<string, number>> = {
   "marks of what was begun are not recorded": 9,
-  "what was just created is not remembered": 569,
   "the time of the host is not known": 8,
   "contents are not synced": 13,
   "names are not synced": 20,

@@ -8,7 +8,7 @@
 import { describe, expect, it } from "vitest";
 import { CountedAccount, declared } from "./account.ts";
 import { simulate } from "./history.ts";
-import { NOTICED_AT, SABOTAGE, TAKES_FOR_WHOLE } from "./sabotage.ts";
+import { FORGETS_CREATED, NOTICED_AT, SABOTAGE, TAKES_FOR_WHOLE } from "./sabotage.ts";
 
 const HISTORIES = 50;
 const BLOCK = 25;
@@ -103,6 +103,25 @@ describe("a service that a shift of rows hides from every reading of its list", 
 
   it.each([true, false])("is ordered again if its list is taken for whole (newest first: %s)", async (newestFirst) => {
     expect(await ordered(newestFirst, TAKES_FOR_WHOLE)).toBeGreaterThan(0);
+  });
+});
+
+describe("a grant that its list does not show yet when the next run begins", () => {
+  const granted = async (sabotage = {}) => {
+    const account = new CountedAccount(0, { lagMs: 30_000 }, sabotage);
+    const service = { ...declared("www"), grants: { "ana@acme.example": "view" } };
+    await account.apply([declared("www")]);
+    await account.apply([service]);
+    await account.apply([service], { afterMs: 1_000 });
+    return account.server.grants.length;
+  };
+
+  it("is not created again", async () => {
+    expect(await granted()).toBe(1);
+  });
+
+  it("is created again if the state does not record when it was created", async () => {
+    expect(await granted(FORGETS_CREATED)).toBe(2);
   });
 });
 

@@ -112,15 +112,14 @@ export class User {
         return;
       case "plan.exists":
       case "plan.lookalike":
-      case "plan.pending":
-      case "api.ambiguous": {
+      case "plan.pending": {
         const id = this.#find(address, state);
         this.#world.note(`user: ${address} [${code}] is ${id ?? "not there"}`);
         if (id === undefined && code === "plan.exists" && address.startsWith("hosting_domain."))
           this.#registers(address);
         else if (id !== undefined) await this.#adopt(address, id, state);
         else if (code === "plan.lookalike") this.orderAnyway.add(address);
-        else if (code === "plan.pending" || code === "api.ambiguous") await this.#absent(address, state);
+        else if (code === "plan.pending") await this.#absent(address, state);
         return;
       }
       case "plan.prevented":

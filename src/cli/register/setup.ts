@@ -57,11 +57,6 @@ export function registerSetup({ program, command, action }: Registration): void 
     )
     .option("--open", "open the dashboard in the browser")
     .option("--snapshot <file>", "start from this snapshot", given)
-    .option(
-      "--record <file>",
-      "record the session in this file: as JSON, or as a test if it ends in .js, .mjs or .ts",
-      given,
-    )
     .action(action(() => import("../sandbox.ts"), "runSandbox", "none"))
     .examples(
       ["hostform sandbox --port 8080", "run until Ctrl-C; print the variables to export"],

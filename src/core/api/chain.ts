@@ -76,7 +76,7 @@ export interface ClientOptions {
   readonly maxAttempts?: number | undefined;
   /** Size of one answer, in bytes. Default 10 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** Pages of one listing. Default 5,000. */
+  /** Pages of one listing. Default 2,000. */
   readonly maxPages?: number | undefined;
   /** §8: `per_page`, at most and by default 100. */
   readonly pageSize?: number | undefined;

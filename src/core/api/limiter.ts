@@ -150,7 +150,7 @@ export class Limiter {
           return new Ticket(this.#clock, () => this.answered(), { waitedMs: now - started, left });
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
-        if (waitMs > withinMs) return undefined;
+        if (now + waitMs > started + withinMs) return undefined;
         this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
         this.#blockedUntil = now + waitMs;
         await this.#clock.sleep(waitMs, signal);

@@ -94,7 +94,7 @@ export type RemovalPolicy = "prevent" | "forget" | "suspend";
  *
  * The contract: `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and
  * must be pure: the same attributes give the same bytes. `created` and
- * `Step.accept` must cope with an empty answer.
+ * `ChangeStep.accept` must cope with an empty answer.
  */
 export interface Kind<E extends MutationName = MutationName> {
   /** Terraform's resource type: `hosting_service`. */
@@ -173,7 +173,7 @@ export interface Kind<E extends MutationName = MutationName> {
   /** A further condition on two attribute sets with the same natural key. */
   sameIdentity?(config: ValueObject, live: ValueObject): boolean;
 
-  /** The request that creates it. `config` adds write-only values. @param key for `keyed` kinds. */
+  /** The request that creates the object. @param key for `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
   /** What the answer to the create means. */
   created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;

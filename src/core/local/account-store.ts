@@ -23,8 +23,10 @@ export interface AccountStore {
    */
   withTurn<T>(request: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T>;
   /**
-   * Records durably that a create leaves now, or leaves again. Until {@link answer} or {@link unsent} its outcome is unknown.
-   * @throws HostformError `store.turn_lost` if another process has the turn by now: the request must not leave.
+   * Records that a create leaves now, or leaves again. A kill keeps the record; a power failure may take it, so the caller has
+   * synced a record of its own. Until {@link answer} or {@link unsent} the outcome is unknown.
+   * @throws HostformError `store.turn_lost` if another process has the turn by now, `store.busy`, `store.newer`: the request must
+   *   not leave.
    */
   leave(turn: Turn, intent: Intent): Promise<void>;
   /** Records that the object exists. Needs no turn. May be written with the next {@link leave} or at the end of the turn. */

@@ -155,8 +155,9 @@ export class DatabaseFile<S> {
   #setAside(place: string, inode: bigint | undefined): void {
     // Others may have found the damage, too: the file at the path may be the new one.
     if (inodeOf(place) !== inode) return;
-    renameSync(place, `${place}.damaged`);
+    // In this order: after the renaming, the files may belong to the new database of another process.
     removeCompanions(place);
+    renameSync(place, `${place}.damaged`);
     this.#form.onDamaged?.();
   }
 }

@@ -1,6 +1,6 @@
 // The store of an account in one SQLite file for each origin, which all processes of this machine share.
 import { hash, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { problem } from "../messages/index.ts";
 import { attempt, type Clock, HostformError, messageOf } from "../model/index.ts";
@@ -87,7 +87,6 @@ export class SqliteStore implements AccountStore {
     this.#place = place;
     this.#who = options.process ?? randomUUID();
     this.#options = options;
-    let isDamaged = false;
     this.#file = new DatabaseFile(place, {
       applicationId: 0x4846_5354,
       version: 1,
@@ -96,15 +95,11 @@ export class SqliteStore implements AccountStore {
       modeOf,
       prepare,
       onOpen: (statements, isNew) => {
-        const end = this.#prepareFile(statements, isDamaged);
-        isDamaged = false;
+        const end = this.#prepareFile(statements);
         if (isNew) options.onNew?.(place());
         return end;
       },
-      onDamaged: () => {
-        isDamaged = true;
-        options.onDamaged?.(place());
-      },
+      onDamaged: () => options.onDamaged?.(place()),
       open: options.open,
     });
     const { account, soonMs, onCountingAlone = () => {} } = options;
@@ -140,16 +135,18 @@ export class SqliteStore implements AccountStore {
   }
 
   async leave(turn: Turn, intent: Intent): Promise<void> {
+    const left = this.#left.get(turn) ?? new Set();
     const isMine = await this.#change((statements) => {
-      if (statements.turn.get(this.account)?.epoch !== turn.epoch) return false;
-      const left = this.#left.get(turn) ?? new Set();
+      // A file that was deleted meanwhile counts epochs from 1 again.
+      const row = statements.turn.get(this.account);
+      if (row?.epoch !== turn.epoch || row.process !== this.#who) return false;
       if (!left.has(intent.id)) statements.keepIntent.run(intent.id);
-      this.#left.set(turn, left.add(intent.id));
       this.#put(statements, intent, "open");
       statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
       return true;
     });
     if (isMine === false) throw new HostformError([problem("store.turn_lost", {})]);
+    this.#left.set(turn, left.add(intent.id));
   }
 
   async answer(intent: Intent): Promise<void> {
@@ -256,13 +253,18 @@ export class SqliteStore implements AccountStore {
     return existsSync(this.#place()) || (this.#options.earlier !== undefined && hasEarlierFiles(this.#options.earlier));
   }
 
-  #prepareFile(statements: StoreStatements, isDamaged: boolean): (() => void) | undefined {
-    const { database, putIntent } = statements;
+  #prepareFile(statements: StoreStatements): (() => void) | undefined {
+    const { database, putIntent, meta, putMeta } = statements;
     const now = this.#options.clock.now();
     database.prepare("DELETE FROM intents WHERE at < ?").run(now - INTENT_KEPT_MS);
     database.prepare("DELETE FROM notes WHERE until < ?").run(now);
-    // The damaged file may have held creates without an answer, of any token.
-    if (isDamaged) putIntent.run("", "", randomUUID(), "", "", null, now, "unknown");
+    // The damaged file may have held creates without an answer, of any token. Whoever creates the new file records that.
+    const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
+    const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
+    if (setAside !== undefined && meta.get("damaged")?.value !== setAside) {
+      putIntent.run("", "", randomUUID(), "", "", null, now, "unknown");
+      putMeta.run("damaged", setAside);
+    }
     return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
   }
 

@@ -74,7 +74,7 @@ export class TurnQueue {
         await clock.sleep(ASK_AGAIN_MS, signal);
       }
     } catch (error) {
-      if (waits) await this.#row.withdraw();
+      if (waits) await this.#oneByOne(() => this.#withdraw());
       throw error;
     }
   }
@@ -93,6 +93,11 @@ export class TurnQueue {
     this.#inside += 1;
     this.#entered += 1;
     return this.#turn;
+  }
+
+  /** Another create of this process may have the turn by now, and keeps it. */
+  async #withdraw(): Promise<void> {
+    if (this.#turn === undefined) await this.#row.withdraw();
   }
 
   async #leave(): Promise<void> {

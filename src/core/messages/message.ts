@@ -23,7 +23,7 @@ export const error = message("error");
 export const warning = message("warning");
 export const either = message("either");
 
-/** Messages by code; a code with several has one for each variant: `plan.exists/several`. */
+/** Messages by code; a code with several has one for each variant: `plan.exists/held`. */
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
 
 /** Place of a diagnostic. It travels among the parameters, because most texts name it. */

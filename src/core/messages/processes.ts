@@ -46,12 +46,12 @@ export const processes = {
   })),
   "store.turn_lost": error(() => ({
     summary: "Another process took the turn to create",
-    detail: `This process was stopped for too long and lost its turn. ${UNSENT}`,
+    detail: `This process lost its turn: it did not answer for too long, or the file of the store was replaced. ${UNSENT}`,
     remedies: [{ do: "apply_again" }],
   })),
   "store.waiting": warning(({ pid, project, since }: Words<"project" | "since"> & { pid: number }) => ({
     summary: "This run waits for another process on this machine, which creates objects",
-    detail: `${pid === 0 ? "A process of an earlier version" : `Process ${pid} (project ${project})`} has the turn since ${since}. Turns prevent that two runs create one object.`,
+    detail: `${pid === 0 ? "A process of an earlier version" : `Process ${pid} (project ${project})`} has had the turn since ${since}. Turns prevent that two runs create one object.`,
     remedies: ["Wait for that process, or end it if it hangs."],
   })),
 } satisfies Catalogue;

@@ -5,7 +5,7 @@
 import { reset, restoreSnapshot, takeSnapshot } from "../beginning.ts";
 import { replayDelivery, type Subject, triggerEvent } from "../events/emit.ts";
 import type { Fault, FaultRequest } from "../faults.ts";
-import { uniqueName } from "../http/endpoint.ts";
+import type { RequestEntry } from "../http/journal.ts";
 import type { RateView } from "../http/rate.ts";
 import { cancelInvoice, payInvoice, settle } from "../lifecycle/billing.ts";
 import {
@@ -18,16 +18,13 @@ import {
   suspendNow,
 } from "../lifecycle/services.ts";
 import { followChange } from "../lifecycle/terms.ts";
-import { checkInvariants, type InvariantReport } from "../record/invariants.ts";
-import type { RequestEntry } from "../record/journal.ts";
-import type { Session } from "../record/session.ts";
-import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
-import { notFound, Refusal, requireKnown, unprocessable } from "../refusal.ts";
+import { notFound, requireKnown, unprocessable } from "../refusal.ts";
 import { webhookSecret } from "../routes/accounts.ts";
 import { completeMigration, setCredentials, submitMigration } from "../routes/migration-requests.ts";
 import { customerBy, type ForAccount, type ServiceSeed, seedServices } from "../seed.ts";
 import { type Collections, type Credentials, OPEN_COLLECTIONS, type Service } from "../store/records.ts";
 import type { World } from "../world.ts";
+import { checkInvariants, type InvariantReport } from "./invariants.ts";
 import { changeRecord, MAKERS, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
 import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
@@ -50,8 +47,6 @@ export function controlOf(world: World) {
       settle(world);
       return work();
     });
-
-  const tokens = () => store.table("tokens").all();
 
   /** Does something to one record. */
   const on = <K extends OpenCollection, T>(collection: K, id: number, work: (record: Collections[K]) => T): T =>
@@ -139,13 +134,14 @@ export function controlOf(world: World) {
     /** Steps that fall due next, soonest first; `most` entries (default 20). */
     upcoming: (most?: number): Upcoming[] => act(() => upcoming(world, most)),
     /** The rate window of each token. Reading it does not count as a request. */
-    rates: (): RateView[] => act(() => tokens().map((token) => world.rate.view(token, clock.now()))),
+    rates: (): RateView[] =>
+      act(() =>
+        store
+          .table("tokens")
+          .all()
+          .map((token) => world.rate.view(token, clock.now())),
+      ),
     requests: (): RequestEntry[] => journal.entries(),
-    /** The requests that match, or a refusal (422) that says what was received instead. */
-    verifyRequests: (expected: RequestExpectation): RequestEntry[] => {
-      const names = tokens().map((token) => uniqueName(store, token));
-      return verifyRequests(journal.entries(), expected, names);
-    },
     /** Rules of a well-behaved client that the logged requests break. */
     invariants: (): InvariantReport => checkInvariants(journal.entries(), world.settings.rateLimit),
     clearRequests: (): void => journal.clear(),
@@ -156,12 +152,6 @@ export function controlOf(world: World) {
     snapshot: (): string => act(() => takeSnapshot(world)),
     /** Restores a snapshot, with its time and its seed. The log of requests starts again. */
     restore: (text: string): void => restoreSnapshot(world, text),
-    /** Every step since the start, if the sandbox records them (option `record`). */
-    session: (): Session => {
-      if (world.recorder !== undefined) return world.recorder.session();
-      const way = "Start it with --record FILE, or with the option record: true.";
-      throw new Refusal(409, `This sandbox does not record its steps. ${way}`);
-    },
     /** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
     reset: (): void => reset(world),
   };

@@ -4,10 +4,9 @@ import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
 import { objectOf, readBody, readText, requireOwnHost } from "../http/request.ts";
 import { wait } from "../options.ts";
-import { sessionTest } from "../record/session-test.ts";
 import { Refusal, unprocessable } from "../refusal.ts";
 import { OPEN_COLLECTIONS } from "../store/records.ts";
-import { CALLED, type Called, callOf } from "./calls.ts";
+import { CALLS, type Called } from "./calls.ts";
 import type { Control, EventSubject } from "./control.ts";
 import { creatable, type NewRecord, type OpenCollection, openCollection } from "./records.ts";
 import type { Span } from "./time.ts";
@@ -33,12 +32,10 @@ POST   /clock/advance            {seconds, minutes, hours, days, weeks, months};
 GET    /clock/upcoming           what falls due next
 GET    /rates                    the rate window of each token
 GET    /requests                 the API requests received; DELETE clears the log
-POST   /requests/verify          {operation, method, path, token, body, query, idempotency_key, status, times, at_least, at_most}
 GET    /requests/invariants      rules of a well-behaved client that the requests break
 POST   /faults                   {operation, method, path, nth, times, probability, phase, status, body, headers, drop, delayMs, event}
 GET    /faults                   the faults and how often each was injected; DELETE removes them
 GET    /snapshot                 the whole state; PUT /snapshot restores it
-GET    /session                  the recorded steps; GET /session?format=test as a test
 POST   /reset                    back to the seeded data
 
 Collections: ${OPEN_COLLECTIONS.join(", ")}
@@ -79,8 +76,8 @@ export function controlApp(control: Control, about: About): Hono {
   app.route("/", dashboardApp(control, about));
   app.get("/", (c) => c.text(LISTING));
   const own = ownAnswers(control);
-  for (const name of CALLED) {
-    const [method = "", path = ""] = callOf(name).split(" ");
+  for (const [name, call] of Object.entries(CALLS) as [Called, string][]) {
+    const [method = "", path = ""] = call.split(" ");
     const answer = own[name] ?? ((c: Context) => answerOf(c, name, control));
     // The name of a collection is accepted in either spelling.
     for (const one of new Set([path, path.replace("migration-requests", "migration_requests")])) {
@@ -94,7 +91,6 @@ const WITH_BODY: ReadonlySet<Called> = new Set<Called>([
   "seedServices",
   "offerTransfer",
   "setMigrationCredentials",
-  "verifyRequests",
   "addFault",
   "change",
 ]);
@@ -127,14 +123,6 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
     restore: async (c) => {
       control.restore(await readText(c.req.raw, LARGEST_SNAPSHOT));
       return c.body(null, 204);
-    },
-    session: (c) => {
-      const format = c.req.query("format") ?? "json";
-      if (format === "json") return c.json(control.session());
-      if (format === "test") {
-        return c.body(sessionTest(control.session()), 200, { "Content-Type": "text/javascript; charset=utf-8" });
-      }
-      throw unprocessable(`A session comes in the formats json and test, not "${format}".`);
     },
     create: async (c) => {
       const collection = creatable(collectionOf(c));

@@ -1,6 +1,6 @@
 /** The parts of a page of the dashboard, and what it gets. */
 import { html } from "hono/html";
-import { type Called, callOf } from "../control/calls.ts";
+import { CALLS, type Called } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
 import { readText } from "../http/request.ts";
@@ -65,7 +65,7 @@ export function callAction<K extends Called>(
   name: K,
   said: string | ((result: ReturnType<Control[K]>) => Said | string),
 ): Action {
-  const api = callOf(name);
+  const api = CALLS[name];
   const run: Action["run"] = ({ control }, form) => {
     const call = control[name] as (id?: number) => ReturnType<Control[K]>;
     const result = api.includes("/:id") ? call(form.id()) : call();

@@ -14,6 +14,8 @@ import type { Post, PostResult } from "./post.ts";
 /** Deliveries under way at once, in all and to one subscription: a receiver that never answers does not block the others. */
 const AT_ONCE = 50;
 const AT_ONCE_EACH = 5;
+/** A receiver that takes longer has failed. */
+const LONGEST_ANSWER_MS = 10_000;
 
 interface Deps {
   readonly settings: Settings;
@@ -165,8 +167,9 @@ export class EventSender {
   }
 
   async #send(delivery: Delivery, secret: string): Promise<PostResult> {
-    const { deliverTo, deliveryTimeoutMs } = this.#deps.settings;
-    this.#post ??= import("./post.ts").then(({ openPost }) => openPost(deliverTo, deliveryTimeoutMs));
+    this.#post ??= import("./post.ts").then(({ openPost }) =>
+      openPost(this.#deps.settings.deliverTo, LONGEST_ANSWER_MS),
+    );
     return (await this.#post).send(delivery.url, delivery.body, {
       "Content-Type": "application/json",
       "User-Agent": "hosting-sandbox-webhooks/1",

@@ -9,7 +9,6 @@ import type { InjectedFault } from "../faults.ts";
 import { settle } from "../lifecycle/billing.ts";
 import { isOver } from "../lifecycle/terms.ts";
 import type { Exchange } from "../options.ts";
-import type { Ordered, RequestEntry } from "../record/journal.ts";
 import { Refusal } from "../refusal.ts";
 import { ENDPOINTS } from "../routes/index.ts";
 import { shape, shapeRefusal, unshape } from "../shape/answer.ts";
@@ -18,6 +17,7 @@ import { readParams, readQuery, renderRate } from "../shape/rendering.ts";
 import type { KeptAnswer, Service, Token } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { customerOf, findToken, type RoutedEndpoint, requireAbility, unauthenticated, uniqueName } from "./endpoint.ts";
+import type { Ordered, RequestEntry } from "./journal.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
 import { objectOf, type RequestBody, readBody, requireOwnHost } from "./request.ts";
 
@@ -57,7 +57,6 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEn
   const url = new URL(c.req.url);
   const token = findToken(world.store, c.req.header("authorization"));
   const body = await readBody(c.req.raw);
-  const step = world.recorder?.begin();
   const entry = world.journal.begin({
     at: world.clock.instant(),
     method: c.req.method,
@@ -71,9 +70,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEn
   const report: Report = (said) => {
     const target = `${url.pathname}${url.search}`;
     const asked = { method: c.req.method, url: target, requestHeaders: c.req.header(), requestBody: body.text };
-    const exchange: Exchange = { ...asked, ...said };
-    step?.request(entry.at, token && uniqueName(world.store, token), exchange, [url.origin, world.url]);
-    world.settings.observe(exchange);
+    world.settings.observe({ ...asked, ...said });
   };
   // The server's time is the sandbox's, which a test may have moved: clients compare Retry-After dates with it.
   const headers: Record<string, string> = { Date: new Date(world.clock.now()).toUTCString() };
@@ -131,7 +128,7 @@ function refusal(world: World, error: unknown, headers: Record<string, string>):
   return { status: 500, body: JSON.stringify({ message: `The sandbox failed: ${why}` }), headers };
 }
 
-/** Reports an answer to the recording and to the observer. */
+/** Reports an answer to the observer. */
 type Report = (said: Pick<Exchange, "status" | "headers" | "body" | "faulty">) => void;
 
 function send(

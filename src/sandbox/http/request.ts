@@ -1,5 +1,4 @@
 /** Common steps of both ports with a request: checks its host, and reads its body, bounded, as JSON. */
-import { content } from "../record/session.ts";
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
@@ -42,6 +41,16 @@ export async function readText(request: Request, most = LARGEST_BODY): Promise<s
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Parses a text as JSON: `body` where it is JSON, else `raw`; neither for an empty text. */
+export function content(text: string): { body?: unknown; raw?: string } {
+  if (text === "") return {};
+  try {
+    return { body: JSON.parse(text) as unknown };
+  } catch {
+    return { raw: text };
+  }
 }
 
 /** Reads a body as JSON. Only a request that breaks off is an error here. */

@@ -294,7 +294,7 @@ const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
 };
 
 /** `words` are spelled as `status` says, where that is a spelling. */
-export function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
+function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
   const spelled = profile.status === "capitalised" ? capitalised(word) : word;
   const words = {
     words: profile.status === "upper_snake" ? word.toUpperCase() : spelled,
@@ -313,7 +313,7 @@ const INVOICE_WORDS: Readonly<Record<InvoiceStatus, { readonly open: string; rea
   refunded: { open: "Credited", upper: "REFUNDED" },
 };
 
-export function invoiceWord(word: InvoiceStatus, profile: Profile): string {
+function invoiceWord(word: InvoiceStatus, profile: Profile): string {
   return { lower: word, ...INVOICE_WORDS[word] }[profile.invoice_status];
 }
 

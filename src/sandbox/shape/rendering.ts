@@ -30,7 +30,7 @@ const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
   next: "links.next",
 };
 
-export interface ListRendering {
+interface ListRendering {
   /** The path of the items, dotted, in which `*` is the name of the collection; "" for the answer itself. */
   items?: string;
   /** The paths of the metadata, dotted; null: nowhere. Default: `USUAL_FACTS`. */
@@ -51,7 +51,7 @@ export interface ListRendering {
   lagSeconds?: number;
 }
 
-export interface KindRendering {
+interface KindRendering {
   /** The paths of fields, dotted; null: nowhere. */
   fields?: Readonly<Record<string, string | null>>;
   /** The notation of a field's value. */
@@ -74,7 +74,7 @@ export interface KindRendering {
   created?: { readonly status?: number; readonly only?: readonly string[]; readonly body?: Json };
 }
 
-export interface AnswersRendering {
+interface AnswersRendering {
   /** The paths of the order and its invoice in the answer to an order. */
   ordered?: { readonly order?: string; readonly invoice?: string; readonly status?: number };
   /** Suspend and unsuspend. `body` absent: none at all. */
@@ -89,7 +89,7 @@ export interface AnswersRendering {
   checked?: string;
 }
 
-export interface HeadersRendering {
+interface HeadersRendering {
   /** The rate limit: fields of the IETF's drafts, or of others. Default: as the profile says. */
   rate?: "draft3" | "draft7" | "draft9" | "dashed" | "limit_alone";
   /** `Content-Type` of JSON. */

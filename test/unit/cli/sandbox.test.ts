@@ -1,9 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import { fail } from "../../../src/core/model/index.ts";
-import { replaySession } from "../../../src/sandbox/index.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 import { runIn } from "./harness.ts";
@@ -75,54 +74,28 @@ describe("sandbox", () => {
     expect(await isUp(seen.HOSTING_BASE_URL ?? "")).toBe("down");
   });
 
-  it("--record: writes the session at the end, as JSON or as a test; --snapshot: starts from one", async () => {
+  it("--snapshot: starts from one", async () => {
     const dir = temporaryFolder();
-    const inside = async (
-      args: string[],
-      onRun: (env: Readonly<Record<string, string | undefined>>) => Promise<void>,
-    ) => runIn(dir, ["sandbox", ...args, "--", "app"], { onRun: (_, env) => onRun(env) });
-    const ran = await inside(["--record", "session.json"], async (env) => {
-      const control = env.HOSTING_SANDBOX_CONTROL_URL ?? "";
+    const inside = async (args: string[], work: (control: string) => Promise<void>) =>
+      runIn(dir, ["sandbox", ...args, "--", "app"], {
+        onRun: (_, env) => work(env.HOSTING_SANDBOX_CONTROL_URL ?? ""),
+      });
+    await inside([], async (control) => {
       await fetch(`${control}/services`, { method: "POST", body: '{"count": 2}' });
-      await isUp(env.HOSTING_BASE_URL ?? "", env.HOSTING_TOKEN);
       await writeFile(path.join(dir, "snapshot.json"), await (await fetch(`${control}/snapshot`)).text());
     });
-    expect(ran).toMatchObject({ code: 0, stderr: "The session is in session.json (2 steps).\n" });
-    const text = await readFile(path.join(dir, "session.json"), "utf8");
-    expect(await replaySession(text)).toEqual([]);
-    expect(text).not.toMatch(/sandbox-\w+-token/);
-
     let services: unknown;
-    const again = await inside(["--snapshot", "snapshot.json", "--record", "session.test.mjs"], async (env) => {
-      services = await (await fetch(`${env.HOSTING_SANDBOX_CONTROL_URL}/services`)).json();
+    const again = await inside(["--snapshot", "snapshot.json"], async (control) => {
+      services = await (await fetch(`${control}/services`)).json();
     });
-    expect(again.code).toBe(0);
+    expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(services).toHaveLength(4);
-    expect(await readFile(path.join(dir, "session.test.mjs"), "utf8")).toContain('from "node:test"');
-  });
-
-  it("--record: reports when there is nothing to record", async () => {
-    const ran = await runIn(temporaryFolder(), ["sandbox", "--record", "session.json", "--", "app"]);
-    expect(ran.stderr).toBe("The session is in session.json (0 steps). No request was made, so it tests nothing.\n");
-  });
-
-  it("--record: refuses a file that is something else before anything runs", async () => {
-    const dir = temporaryFolder();
-    await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
-    const ran = await runIn(dir, ["sandbox", "--record", "hosting.yaml", "--", "app"]);
-    expect([ran.code, ran.io.ran]).toEqual([1, []]);
-    expect(ran.stderr).toContain("The file for the session already exists, and is not a recorded session");
-    expect(await readFile(path.join(dir, "hosting.yaml"), "utf8")).toBe("project: mine\n");
-    const lost = await runIn(dir, ["sandbox", "--record", "no/folder.json", "--", "app"]);
-    expect([lost.code, lost.io.ran]).toEqual([1, []]);
-    expect(lost.stderr).toContain("The session cannot be written: there is no such file or folder");
   });
 
   it.each([
     [["--snapshot", "missing.json"], /The snapshot cannot be read: there is no such file or folder/],
     [["--snapshot", "."], /The snapshot cannot be read: it is a folder/],
     [["--snapshot", "hosting.yaml"], /This is not the snapshot of a sandbox\.[\s\S]*hosting\.yaml/],
-    [["--record", "."], /The session cannot be written: it is a folder/],
   ])("%j is refused", async (args, hint) => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
@@ -131,7 +104,7 @@ describe("sandbox", () => {
     expect(ran.stderr).toMatch(hint);
   });
 
-  it.each(["--seed", "--data", "--profile", "--clock", "--deliver-to", "--snapshot", "--record"])(
+  it.each(["--seed", "--data", "--profile", "--clock", "--deliver-to", "--snapshot"])(
     "%s without anything in it is refused: a variable may be unset",
     async (option) => {
       const ran = await runIn(temporaryFolder(), ["sandbox", option, "", "--", "app"]);

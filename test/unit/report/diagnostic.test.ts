@@ -20,9 +20,9 @@ const located = diagnostic({
 
 const warning = (address: string): Diagnostic => ({
   severity: "warning",
-  code: "plan.unmanaged",
-  summary: "coupon_code cannot be compared",
-  detail: "The API does not show which coupon an order had.",
+  code: "plan.unread",
+  summary: "The grants could not be read",
+  detail: "The token may not see who else has access.",
   address,
 });
 

@@ -110,7 +110,7 @@ describe("over HTTP", () => {
     ["POST", "/grants", { service_id: { toString: 1 } }, 422, "A service is named by"],
     ["POST", "/events/trigger", { event: { toString: 1 } }, 422, "a text such as"],
     ["POST", "/events/trigger", { event: "invoice.paid", webhook_id: { toString: 1 } }, 422, "A webhook is named by"],
-    ["POST", "/requests/verify", { operation: { toString: 1 } }, 422, "no operation"],
+    ["POST", "/faults", { operation: { toString: 1 }, phase: "before" }, 422, "operation"],
     ["POST", "/services", { count: 0 }, 422, "count"],
     ["POST", "/services", { cuont: 1 }, 422, 'no field "cuont"'],
     ["POST", "/services", { plan_id: 9 }, 404, "plan 9"],
@@ -134,7 +134,6 @@ describe("over HTTP", () => {
   test.each([
     ["JSON", "GET", "/state", 200],
     ["a text", "GET", "/", 200],
-    ["a session as a test", "GET", "/session?format=test", 409],
     ["what is not there", "GET", "/nothing", 404],
     ["a refusal", "POST", "/faults", 422],
   ])("%s is for no page of another site to load", async (_, method, path, status) => {

@@ -182,6 +182,8 @@ describe("which requests a fault strikes", () => {
     [{ path: "/services", phase: "before", headers: { "X A": "a" } }, "that HTTP allows"],
     [{ path: "/services", phase: "before", headers: { "": null } }, "that HTTP allows"],
     [{ path: "/servces", phase: "before" }, 'did you mean "/services"'],
+    [{ path: "/servces/*", phase: "before" }, "nothing at /servces/"],
+    [{ path: "/services/1/2/3/4", phase: "before" }, "the paths are /plans,"],
     [{ operation: "GET /servces", phase: "before" }, "nothing at /servces"],
     [{ path: "/services", phase: "before", event: "invoice.paid" }, "only a fault of the phase"],
     [{ event: "invoice.payed", phase: "delivery" }, "invoice.paid"],

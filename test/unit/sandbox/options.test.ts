@@ -10,7 +10,6 @@ test.each<[string, object]>([
   ["provisioningSeconds must be", { provisioningSeconds: 9e15 }],
   ["idempotencyRetentionSeconds must be", { idempotencyRetentionSeconds: 1.5 }],
   ["processingMs must be", { processingMs: 2 ** 31 }],
-  ["deliveryTimeoutMs must be", { deliveryTimeoutMs: "1" }],
   ["port must be a whole number from 0 to 65535, not 99999.", { port: 99_999 }],
   ["controlPort must be", { controlPort: -1 }],
   ["seed must be a text, not 5.", { seed: 5 }],

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Control, PROFILE_SWITCHES, Refusal, type SandboxOptions } from "../../../src/sandbox/index.ts";
-import { canonical } from "../../../src/sandbox/record/snapshot.ts";
+import { canonical } from "../../../src/sandbox/snapshot.ts";
 import fc from "../../support/fc.ts";
 import { quickFolder } from "../../support/folder.ts";
 import { START, start } from "./harness.ts";

@@ -1,8 +1,8 @@
 /** The live log of the API's requests, with the rate windows (§8) as pictures: the last minute, and the rest of the limit. */
 import { html } from "hono/html";
+import type { RequestEntry } from "../../http/journal.ts";
 import type { RateView } from "../../http/rate.ts";
 import type { Profile } from "../../profile/profile.ts";
-import type { RequestEntry } from "../../record/journal.ts";
 import { Refusal } from "../../refusal.ts";
 import { act, search, searched } from "../forms.ts";
 import { badge, clockTime, code, counted, facts, type Html, httpStatus, maybe, section, table, when } from "../html.ts";

@@ -1,7 +1,7 @@
 /** The webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
-import { content } from "../../record/session.ts";
+import { content } from "../../http/request.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
 import { type ActParts, act, checkboxes, selectField, textField, unfold } from "../forms.ts";
 import {

@@ -62,6 +62,12 @@ describe("a turn", () => {
     expect(clock.waits).toEqual([]);
   });
 
+  it("is waited for as long as the caller says, all waits together", async () => {
+    const { limiter, clock } = limiterOf([3_000, 3_000]);
+    expect(await limiter.acquire(undefined, undefined, 5_000)).toBeUndefined();
+    expect(clock.waits).toEqual([3_000]);
+  });
+
   it("that fails does not keep the next from theirs", async () => {
     const { limiter } = limiterOf([LONGEST_WAIT_MS + 1, 0]);
     const [first, second] = await Promise.allSettled([limiter.acquire(), limiter.acquire()]);

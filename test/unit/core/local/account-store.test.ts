@@ -1,6 +1,6 @@
 /** The contract of a store: each implementation passes the same suite. Several stores of a machine are several processes. */
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   type AccountStore,
   type Intent,
@@ -57,6 +57,10 @@ const intent = (more: Partial<Intent> = {}): Intent => ({
   at: AT + 1_000,
   ...more,
 });
+
+/** A sleep that only its signal ends. */
+const rejection = (signal: AbortSignal | undefined) =>
+  new Promise<void>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 
 /** Creates something in a turn of its own. */
 async function create(
@@ -169,6 +173,30 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
       expect(began).toBe(false);
       await a.withTurn(RUN, async () => {});
+    });
+
+    it("keeps the turn of one create if another of the same process stops waiting", async () => {
+      const { open, clock } = machineOf();
+      const [a, b, c] = [open(), open(), open()];
+      const stop = new AbortController();
+      const sleeps = vi.spyOn(clock, "sleep").mockImplementation((_, signal) => rejection(signal));
+      let waiting: Promise<void> = Promise.resolve();
+      await a.withTurn(RUN, async () => {
+        waiting = b.withTurn({ ...RUN, signal: stop.signal }, async () => {});
+        await vi.waitFor(() => expect(sleeps).toHaveBeenCalledTimes(1));
+      });
+      await b.withTurn(RUN, async (turn) => {
+        stop.abort(new Error("stopped"));
+        await expect(waiting).rejects.toThrow("stopped");
+        const end = new AbortController();
+        const other = c.withTurn({ ...RUN, signal: end.signal }, async () =>
+          expect.fail("two processes have the turn"),
+        );
+        await vi.waitFor(() => expect(sleeps).toHaveBeenCalledTimes(2));
+        end.abort(new Error("ended"));
+        await expect(other).rejects.toThrow("ended");
+        await b.leave(turn, intent());
+      });
     });
 
     it("gives the turn back if the work fails", async () => {

@@ -203,6 +203,58 @@ describe("a file", () => {
       );
   });
 
+  it("counts as damaged for the process that creates the new file, whichever process set the old one aside", async () => {
+    const file = newFile();
+    writeFileSync(`${file}.damaged`, "no database");
+    const clock = testClock();
+    for (const one of [storeOn(file, { clock }), storeOn(file)])
+      await one.withTurn(RUN, async () =>
+        expect(await one.newest({ state: "unknown", notOf: "one" })).toMatchObject({ at: clock.now() }),
+      );
+    const database = new DatabaseSync(file);
+    expect(database.prepare("SELECT count(*) AS rows FROM intents").get()).toEqual({ rows: 1 });
+    database.close();
+  });
+
+  it("that was deleted during a turn refuses the create, even if another process counts the same epoch in a new file", async () => {
+    const file = newFile();
+    const [a, b] = [storeOn(file), storeOn(file)];
+    const intent = { id: "1", place: "", thing: "hook", at: START };
+    await a.withTurn(RUN, async (turn) => {
+      for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
+      await b.withTurn(RUN, async (other) => {
+        expect(other.epoch).toBe(turn.epoch);
+        await b.leave(other, { ...intent, id: "2" });
+        await expect(a.leave(turn, intent)).rejects.toMatchObject({ diagnostics: [{ code: "store.turn_lost" }] });
+      });
+    });
+  });
+
+  it("keeps the first attempt of a create if the record of the next one is committed at the second try", async () => {
+    const file = newFile();
+    const intent = { id: "1", place: "one", thing: "hook", at: START };
+    const first = storeOn(file);
+    await first.withTurn(RUN, (turn) => first.leave(turn, intent));
+    await first.close();
+    const reader = new DatabaseSync(file);
+    // Without a write-ahead log a reader delays the commit.
+    reader.exec("PRAGMA journal_mode = TRUNCATE");
+    const states = () => reader.prepare("SELECT state FROM intents").all();
+    const store = storeOn(file);
+    await store.withTurn(RUN, async (turn) => {
+      reader.exec("BEGIN");
+      states();
+      const again = store.leave(turn, intent);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      reader.exec("COMMIT");
+      await again;
+      await store.unsent(intent);
+    });
+    await store.close();
+    expect(states()).toEqual([{ state: "unknown" }]);
+    reader.close();
+  });
+
   it("of a newer version is refused for creates and notes, and requests are counted in memory", async () => {
     const file = newFile();
     await storeOn(file).note([{ list: "l", name: "n", value: 1 }]);

@@ -3,14 +3,14 @@
  * delays), nor the log of requests. The same state gives the same bytes.
  */
 import { createHash } from "node:crypto";
-import type { KeptBackgroundFaults, KeptFaults } from "../faults.ts";
-import type { KeptRates } from "../http/rate.ts";
-import { PROFILE_SWITCHES } from "../profile/profile.ts";
-import { unprocessable } from "../refusal.ts";
-import { COLLECTION_NAMES, type CollectionName } from "../store/records.ts";
-import { isCount, isObject, isSound, isText } from "../store/sound.ts";
-import type { RecordId } from "../store/store.ts";
-import { content } from "./session.ts";
+import type { KeptBackgroundFaults, KeptFaults } from "./faults.ts";
+import type { KeptRates } from "./http/rate.ts";
+import { content } from "./http/request.ts";
+import { PROFILE_SWITCHES } from "./profile/profile.ts";
+import { unprocessable } from "./refusal.ts";
+import { COLLECTION_NAMES, type CollectionName } from "./store/records.ts";
+import { isCount, isObject, isSound, isText } from "./store/sound.ts";
+import type { RecordId } from "./store/store.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
 /** Grows when an older sandbox cannot read what a newer one writes, or vice versa. */

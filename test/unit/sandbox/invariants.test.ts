@@ -1,9 +1,7 @@
-/** Assertions about the requests received, and what holds for every client. */
+/** The rules that every well-behaved client keeps. */
 import { describe, expect, test } from "vitest";
+import { checkInvariants } from "../../../src/sandbox/control/invariants.ts";
 import type { RequestEntry } from "../../../src/sandbox/index.ts";
-import { checkInvariants } from "../../../src/sandbox/record/invariants.ts";
-import { difference, verifyRequests } from "../../../src/sandbox/record/verify.ts";
-import fc from "../../support/fc.ts";
 import { ORDER, START, start } from "./harness.ts";
 
 let last = 0;
@@ -27,131 +25,6 @@ function entry(said: Partial<RequestEntry> = {}): RequestEntry {
     ...said,
   };
 }
-
-describe("verifyRequests", () => {
-  test("gives the requests back that match", async () => {
-    const { send, sandbox } = await start();
-    await send("POST", "/services", { key: "k", body: { ...ORDER, term: 12 } });
-    await send("GET", "/services?page=1&per_page=100");
-    const { control } = sandbox;
-    expect(control.verifyRequests({ operation: "orderService", body: { term: 12 }, idempotency_key: "k" })).toEqual([
-      control.requests()[0],
-    ]);
-    expect(
-      control.verifyRequests({ path: "/services", query: { per_page: 100 }, token: "agency", times: 1 }),
-    ).toHaveLength(1);
-    expect(control.verifyRequests({ method: "DELETE", times: 0 })).toEqual([]);
-  });
-
-  test("says how the nearest ones differ", async () => {
-    const { send, sandbox } = await start();
-    await send("GET", "/plans");
-    await send("POST", "/services", { key: "k", body: { ...ORDER, plan_id: 12 } });
-    await send("POST", "/services", { key: "l", body: { ...ORDER, plan_id: 99 } });
-    const verify = (): unknown =>
-      sandbox.control.verifyRequests({ operation: "orderService", body: { plan_id: 11 }, status: 201, times: 1 });
-    expect(verify).toThrow(
-      [
-        'Expected exactly 1 request: orderService, body {"plan_id":11}, status 201.',
-        "0 of the 3 requests received match.",
-        "The nearest others:",
-        "  #2 POST /services (201): body.plan_id is 12, not 11",
-        "  #3 POST /services (422): body.plan_id is 99, not 11",
-        "  #1 GET /plans (200): another operation",
-      ].join("\n"),
-    );
-  });
-
-  test("names those that are too many", () => {
-    const entries = [entry(), entry(), entry({ status: null }), entry(), entry()];
-    expect(() => verifyRequests(entries, { operation: "orderService", at_most: 1 })).toThrow(
-      /at most 1 request: orderService\.\n5 of the 5 requests received match\.\nThose that match:\n {2}#\d+ POST \/services \(201\)\n[\s\S]*\(cut off\)\n {2}and 2 more/,
-    );
-  });
-
-  test("says when nothing came at all", () => {
-    expect(() => verifyRequests([], { path: "/plans" })).toThrow("No request was received");
-  });
-
-  test.each([
-    [{ times: 2, at_least: 1 }, "the exact number"],
-    [{ at_least: 3, at_most: 2 }, "No number"],
-    [{ times: -1 }, "times"],
-    [{ at_least: 0.5 }, "at_least"],
-    [{ operation: "order" }, 'no operation "order"'],
-    [{ operation: "listPlans", path: "/plans" }, "either an operation"],
-    [{ query: ["page"] }, "query"],
-    [{ method: 1 }, "method"],
-    [{ boby: {} }, 'no field "boby"'],
-    [{ path: "/servces", times: 0 }, 'nothing at /servces. Did you mean "/services"?'],
-    [{ operation: "GET /servces", times: 0 }, 'Did you mean "/services"?'],
-    [{ path: "/servces/*" }, "nothing at /servces/*"],
-    [{ path: "/services/1/2/3/4" }, "The paths are /plans,"],
-  ])("%j is refused", (expected, hint) => {
-    expect(() => verifyRequests([entry()], expected as never)).toThrow(hint);
-  });
-
-  test("a token that nobody has is refused, one that somebody had is not", async () => {
-    const { send, sandbox } = await start();
-    const { control } = sandbox;
-    const { id, value } = control.create("tokens", { name: "ci", abilities: ["view"] });
-    await send("GET", "/plans", { token: value });
-    control.remove("tokens", id);
-    expect(control.verifyRequests({ token: "ci" })).toHaveLength(1);
-    expect(control.verifyRequests({ token: "viewer", times: 0 })).toEqual([]);
-    expect(control.verifyRequests({ token: null, times: 0 })).toEqual([]);
-    expect(() => control.verifyRequests({ token: "agnecy", times: 0 })).toThrow('Did you mean "agency"?');
-  });
-
-  test.each([
-    "/services/1003",
-    "/services/:id/grants/*",
-    "/*",
-    "/api/v1/plans",
-    "/services/*/suspend",
-    "/domains/check",
-  ])("%s is a path that requests can have", (path) => {
-    expect(verifyRequests([], { path, times: 0 })).toEqual([]);
-  });
-
-  test("over HTTP: the entries, or 422 with the sentence", async () => {
-    const { send, sandbox } = await start();
-    await send("GET", "/plans");
-    const ask = (expected: object): Promise<Response> =>
-      fetch(`${sandbox.controlUrl}/requests/verify`, { method: "POST", body: JSON.stringify(expected) });
-    expect(await (await ask({ operation: "listPlans" })).json()).toMatchObject([{ path: "/api/v1/plans" }]);
-    const refused = await ask({ operation: "listServices" });
-    expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
-      422,
-      expect.stringContaining("#1 GET /plans (200)"),
-    ]);
-  });
-});
-
-describe("difference", () => {
-  test("a value does not differ from itself, and does from one with more in it only when exact", () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (object, value) => {
-        expect(difference(object, structuredClone(object), "x", true)).toBeUndefined();
-        const more = { ...object, "": value };
-        const missing = Object.hasOwn(object, "") ? object : more;
-        expect(difference(object, missing, "x")).toBeUndefined();
-        if (missing === more) expect(difference(object, more, "x", true)).toContain("nothing was expected");
-      }),
-    );
-  });
-
-  test.each([
-    [{ a: [1, { b: 2 }] }, { a: [1, { b: 3 }] }, "x.a[1].b is 3, not 2"],
-    [{ a: 1 }, {}, "x.a is nothing, not 1"],
-    [[1], [1, 2], "x has a length of 2, not 1"],
-    [[1, 2], [1], "x has a length of 1, not 2"],
-    [null, 0, "x is 0, not null"],
-    [{ toString: 1 }, {}, "x.toString is nothing, not 1"],
-  ])("%j and %j: %s", (wanted, got, text) => {
-    expect(difference(wanted, got, "x")).toBe(text);
-  });
-});
 
 describe("invariants", () => {
   const rules = (entries: RequestEntry[], limit = 60): string[] => {

@@ -1,9 +1,9 @@
 /** The rules that every well-behaved client keeps, checked against the received requests. */
 
+import type { RequestEntry } from "../http/journal.ts";
 import { matches, patternOf } from "../operations.ts";
 import { keptDomain } from "../routes/fields.ts";
-import type { RequestEntry } from "./journal.ts";
-import { canonical } from "./snapshot.ts";
+import { canonical } from "../snapshot.ts";
 
 /**
  * `key_reused`: one Idempotency-Key came with two different orders, and only the first can be placed (§4).
@@ -15,7 +15,7 @@ import { canonical } from "./snapshot.ts";
  * the first service was there. It may be intended.
  * `domain_sent_twice`: a registration was sent again after one that was or may have been done; it has no key (§4).
  */
-export type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
+type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
 
 export interface BrokenInvariant {
   rule: InvariantRule;
