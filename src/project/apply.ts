@@ -3,6 +3,7 @@ import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
 import { jsonText } from "../report/index.ts";
 import type { Run } from "./plan.ts";
+import type { Project } from "./project.ts";
 import { dataReader } from "./providers.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
@@ -47,12 +48,10 @@ export async function carryOut(
       return { account, writer: client };
     },
     recorder: store,
-    // A copy of a state elsewhere is another state: neither sees what the other records.
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
       const { lineage } = owner === undefined ? store.state : { lineage: "" };
-      if (lineage !== "")
-        owner = jsonText([source.cwd, source.dir, lineage, ...(source.stateNamed ? [source.state] : [])]);
+      if (lineage !== "") owner = stateName(source, lineage);
       return owner;
     },
     clock: host.clock,
@@ -71,6 +70,10 @@ export async function carryOut(
   shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
   return result;
 }
+
+/** Name of a state among those of this machine. A copy elsewhere is another state: neither sees what the other records. */
+export const stateName = ({ cwd, dir, stateNamed, state }: Project["source"], lineage: string): string =>
+  jsonText([cwd, dir, lineage, ...(stateNamed ? [state] : [])]);
 
 /** Whether applying the plan would do anything. */
 export function hasChanges(plan: Plan): boolean {

@@ -7,12 +7,14 @@ import {
   isPendingCreate,
   type PendingCreate,
   returnsSecretOnce,
+  settleStored,
   withdraw,
 } from "../core/lifecycle/index.ts";
 import {
   type Clock,
   didYouMean,
   fail,
+  ifExplained,
   inQuotes,
   parseAddress,
   resourceOf,
@@ -20,6 +22,7 @@ import {
   some,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
+import { stateName } from "./apply.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 
@@ -62,6 +65,11 @@ export async function resolveCreates(project: Project, address: string | undefin
     if (how === "absent") {
       const kept = withdraw(one);
       await (kept === undefined ? store.remove(one.address) : store.put(kept));
+      // Other runs go on waiting for lists, which show more than the user sees. A domain is in no list.
+      if (kinds.get(parseAddress(one.address)?.type ?? "")?.creation === "blind")
+        await withProviders(configs, project, signal, async (providers) =>
+          settleStored((await providers.use(one.provider)).account, kindOf(one), one, false),
+        ).catch(ifExplained(() => {}));
       return { settled: "absent", address: one.address };
     }
     return withProviders(configs, project, signal, async (providers) => {
@@ -70,8 +78,15 @@ export async function resolveCreates(project: Project, address: string | undefin
         for (const each of pending) found.push(await look(store.state, providers, each));
         return { pending: found };
       }
-      if ("adopt" in how) return settleAdopted(store, providers, one, how.adopt);
-      return waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
+      const resolved =
+        "adopt" in how
+          ? await settleAdopted(store, providers, one, how.adopt)
+          : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
+      if ("settled" in resolved) {
+        const { account } = providers.get(one.provider);
+        await settleStored(account, kindOf(one), one, true, stateName(project.source, store.state.lineage));
+      }
+      return resolved;
     });
   });
 }

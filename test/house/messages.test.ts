@@ -1,5 +1,5 @@
 /** Every message of the catalogue, with sample parameters: in the voice of each front, and by the rules of the language. */
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -86,4 +86,12 @@ it("the compiler refuses a severity that is not free, an unknown name and a miss
 
 it.each(["warning", "error"] as const)("a message that is both is a %s where the caller says so", (severity) => {
   expect(problem("plan.pending/blind", { ...resource, severity })).toMatchObject({ severity });
+});
+
+it("no severity changes on the way: a diagnostic has the right one where it is made, or an outcome waits", () => {
+  const root = path.resolve(import.meta.dirname, "../../src");
+  const changing = globSync("**/*.ts", { cwd: root }).filter((file) =>
+    /\.\.\.[^{};]*\bseverity: ?["']|\bseverity: _/.test(readFileSync(path.join(root, file), "utf8")),
+  );
+  expect(changing).toEqual([]);
 });

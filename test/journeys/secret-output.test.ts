@@ -258,7 +258,7 @@ describe("a place that cannot be written to", () => {
     const ran = await project.run("apply", "--auto-approve");
     const secret = made(project);
     expect(ran.code).toBe(0);
-    expect(ran.text.replace(/\s+/g, " ")).toContain("It is kept in the state meanwhile");
+    expect(ran.text.replace(/\s+/g, " ")).toContain("until the next apply can write it");
     expect(await project.recorded(HOOK)).toMatchObject({
       attributes: { secret, secret_fingerprint: null },
       sensitive: ["secret"],

@@ -78,3 +78,35 @@ describe("a copy of a state in the same folder", () => {
     expect(one.control.list("domains")).toHaveLength(1);
   });
 });
+
+describe("a domain whose registration had no answer, and that another project declares", () => {
+  const NAME = "acme-example.com";
+  const declared = (name: string) => ({ project: name, domains: { acme: registration(NAME) } });
+
+  async function lost(happened: boolean) {
+    const one = await startProject({ declare: declared("one") });
+    one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
+    one.control.addFault({ method: "POST", path: "/domains", phase: happened ? "after" : "before", drop: true });
+    expect((await one.run("apply", "--auto-approve")).code).toBe(1);
+    return { one, two: await one.beside(declared("two")) };
+  }
+
+  it("is refused there as requested without an answer, and as ordered once `resolve` has adopted it", async () => {
+    const { one, two } = await lost(true);
+    expect((await two.run("apply", "--auto-approve")).text).toContain("and got no answer");
+    const [order] = one.control.list("domains");
+    const settled = await one.run("resolve", "hosting_domain.acme", "--adopt", String(order?.id));
+    expect(settled.code, settled.text).toBe(0);
+    const { code, text } = await two.run("apply", "--auto-approve");
+    expect(code, text).toBe(1);
+    expect(text).toContain(`A run with another state ordered domain ${NAME}`);
+  });
+
+  it("is registered there once `resolve` has called it absent", async () => {
+    const { one, two } = await lost(false);
+    expect((await one.run("resolve", "hosting_domain.acme", "--absent")).code).toBe(0);
+    const { code, text } = await two.run("apply", "--auto-approve");
+    expect(code, text).toBe(0);
+    expect(one.control.list("domains")).toHaveLength(1);
+  });
+});

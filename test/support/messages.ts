@@ -71,6 +71,15 @@ export const samples: {
   "apply.replayed/gone": [one],
   "apply.replayed/other": [{ ...one, name: "plan_id", is: "11", declared: "12" }],
   "secret.lost": [one],
+  "secret.output/waiting": [
+    {
+      ...resource,
+      name: "generated_password",
+      reason: { summary: "No space is left", remedies: ["Free some space."] },
+    },
+  ],
+  "apply.skipped/output": [{ name: "url", reason: { summary: "The API is down", detail: "It answered 503." } }],
+  "plan.expired": [{ address: "hosting_grant.dev", expired: "it expired at 2026-11-01T00:00:00Z" }],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
   "usage/other": [

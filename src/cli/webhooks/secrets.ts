@@ -15,6 +15,7 @@ import {
   type Json,
   type JsonObject,
   type ResourceState,
+  warningOf,
 } from "../../core/model/index.ts";
 import { learnValue } from "../../project/environment-secrets.ts";
 import type { Project } from "../../project/project.ts";
@@ -70,7 +71,9 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       const detail = "The secrets that it held before are still accepted.";
-      const warnings = error.diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
+      const warnings = error.diagnostics.map(({ code, summary, remedies }) =>
+        warningOf(code, summary, { detail, remedies }),
+      );
       if (!failing.has(at)) project.log.warn(warnings);
       failing.add(at);
     }

@@ -7,9 +7,11 @@ import {
   applyChange,
   explain,
   Fate,
+  isPendingCreate,
   JobWatch,
   NotLiveYet,
   refuseStopped,
+  settleStored,
 } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
@@ -200,7 +202,7 @@ class Run {
 
   /** Records what was observed of resources that do not change, so that the state shows the account as it is. */
   async #recordObserved(): Promise<void> {
-    const { plan, state, recorder } = this.#options;
+    const { plan, state, recorder, accounts, owner } = this.#options;
     const stale = plan.changes.flatMap((change) => {
       const prior = state.resources.get(change.address);
       if (prior === undefined || change.before === null || !isNoOp(change)) return [];
@@ -218,6 +220,11 @@ class Run {
       return same ? [] : [withClient(seen, change)];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
+    for (const { address, provider, private: mark } of stale) {
+      const [prior, kind] = [state.resources.get(address), kindOf(address, this.#kinds)];
+      if (mark.pending === undefined && isPendingCreate(prior) && kind !== undefined)
+        await settleStored(accounts(provider).account, kind, prior, true, owner?.());
+    }
   }
 
   async #attempt(change: Change, blockers: readonly string[]): Promise<void> {

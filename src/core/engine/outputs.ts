@@ -1,3 +1,4 @@
+import { problem } from "../messages/index.ts";
 import {
   type Desired,
   type DesiredOutput,
@@ -112,7 +113,10 @@ export async function recordOutputs(
   for (const output of plan.mode === "apply" ? (desired.outputs ?? []) : []) {
     const prior = recorded.get(output.name);
     const value = within(output) ? await finalValue(output, data, scope) : undefined;
-    if (value !== undefined && "severity" in value) diagnostics.push({ ...value, severity: "warning" });
+    if (value !== undefined && "severity" in value) {
+      const { name, range = value.range } = output;
+      diagnostics.push(problem("apply.skipped/output", { name, reason: value, range }));
+    }
     const known = value !== undefined && !("severity" in value) && !hasUnknown(value.value);
     if (known) {
       const json = value.value as Json;

@@ -7,7 +7,7 @@ import {
   type PendingCreate,
   thingKey,
 } from "../lifecycle/index.ts";
-import type { Change, OutputState, ResourceState, State } from "../model/index.ts";
+import { type Change, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
 /** Where results are recorded; each call resolves when its content is durable. */
@@ -33,6 +33,7 @@ export class Records {
   readonly #pending = new Map<string, PendingCreate>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
   readonly #making: ReadonlySet<string>;
+  #lostLock: HostformError | undefined;
 
   constructor(recorder: Recorder, kinds: Kinds, state: State, changes: readonly Change[]) {
     this.#recorder = recorder;
@@ -46,6 +47,7 @@ export class Records {
   contextOf({ address, provider }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
     return {
       prior: this.#resources.get(address),
+      lostLock: () => this.#lostLock,
       ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
       claimId: (kind, id, attributes) =>
         this.#ownership.claim(address, objectKey(provider, kind, { ...attributes, id })),
@@ -73,7 +75,7 @@ export class Records {
   }
 
   async put(resource: ResourceState): Promise<void> {
-    await this.#recorder.put(resource);
+    await this.#write(() => this.#recorder.put(resource));
     const before = this.#resources.get(resource.address);
     if (before !== undefined) this.#ownership.release(resource.address, objectIn(before, this.#kinds));
     this.#resources.set(resource.address, resource);
@@ -81,10 +83,17 @@ export class Records {
   }
 
   async remove(address: string): Promise<void> {
-    await this.#recorder.remove(address);
+    await this.#write(() => this.#recorder.remove(address));
     this.#ownership.release(address);
     this.#pending.delete(address);
     this.#resources.delete(address);
+  }
+
+  async #write(write: () => Promise<void>): Promise<void> {
+    await write().catch((error: unknown) => {
+      if (error instanceof HostformError && error.diagnostics[0]?.code === "state.lost_lock") this.#lostLock ??= error;
+      throw error;
+    });
   }
 
   #index(resource: ResourceState): void {

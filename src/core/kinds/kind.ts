@@ -195,8 +195,12 @@ export interface Kind<E extends MutationName = MutationName> {
 
   /** Returns true if an event of the API (§6) is about a resource with these attributes: `watch` then reads the resource. */
   isNamedBy?(event: EventSubject, attributes: JsonObject): boolean;
-  /** For what is paid: the price of an order, from the API's list of plans. */
-  quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; diagnostic?: Diagnostic };
+  /** For what is paid: the price of an order, from the API's list of plans. @param isOrdered the order was sent before. */
+  quote?(
+    planned: ValueObject,
+    plans: readonly PlanRecord[],
+    isOrdered?: boolean,
+  ): { quote: Quote; diagnostic?: Diagnostic };
   /** Attributes derived from an id given to `import` (grants: `service_id/grant_id`); default: the id alone. */
   parseImportId?(id: string): { id: string; parent?: string } | undefined;
 }

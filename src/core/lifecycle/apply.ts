@@ -3,8 +3,9 @@ import { type Change, isReplacement, type JsonObject, type ValueObject } from ".
 import { recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create, writeOut } from "./create.ts";
+import { settleStored } from "./create-turn.ts";
 import { deleteObject, isYoung, sendSteps, subjectOf } from "./in-place.ts";
-import { settledMark } from "./pending-create.ts";
+import { isPendingCreate, settledMark } from "./pending-create.ts";
 import { drop, type Progress, save } from "./perform.ts";
 import { stepsToward, tryOutput } from "./secrets.ts";
 import { withdraw } from "./settle.ts";
@@ -15,7 +16,8 @@ import { unknownAtOnce } from "./status.ts";
  *
  * 1. tryOutput checks that a one-time secret can be written.
  * 2. remove, record, replace, createNew or update carries the change out.
- * 3. ended returns the result, or throws what failed.
+ * 3. settlePlanned informs the other runs of this machine.
+ * 4. ended returns the result, or throws what failed.
  *
  * @param config the declared attributes, evaluated, with write-only values. Null for removals.
  * @throws HostformError; completed steps are recorded.
@@ -40,6 +42,7 @@ export async function applyChange(
     mark,
   };
   const isRemoved = await carryOutOf(change)(progress);
+  await settlePlanned(progress);
   const { attributes, invoice, awaiting, unclear } = progress;
   return ended({
     attributes: isRemoved === true ? null : attributes,
@@ -48,6 +51,14 @@ export async function applyChange(
     ...(awaiting && { awaiting }),
     ...(invoice && { invoice }),
   });
+}
+
+/** The plan settled a create of an earlier run: it adopted the object, or found that there is none. */
+async function settlePlanned({ kind, change, attributes, context }: Progress): Promise<void> {
+  const { account, records, run } = context;
+  if (!isPendingCreate(records.prior) || change.private.pending !== undefined) return;
+  const isMade = typeof (change.before?.id ?? attributes.id) === "string";
+  await settleStored(account, kind, records.prior, isMade, run.owner?.());
 }
 
 /** @returns a function that resolves with true if the resource leaves the state. */

@@ -66,6 +66,8 @@ export interface RecordContext {
   claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
   /** Other pending creates of the kind and account. @param isThisRun only those that this run settles. */
   siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
+  /** Returns the failure that showed that the lock of the state is lost; undefined if none did. */
+  lostLock?(): HostformError | undefined;
   /** Returns true if this create replaces the live object. */
   replaces?(remote: Remote): boolean;
 }

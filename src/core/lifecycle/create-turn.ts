@@ -9,6 +9,7 @@ import { refuseListed } from "./create-keyed.ts";
 import { idempotencyKey, intentId } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
+import type { PendingCreate } from "./pending-create.ts";
 import type { Turn as CreateTurn } from "./perform.ts";
 
 /**
@@ -145,9 +146,33 @@ async function unshownMs(
   return left;
 }
 
+/**
+ * Records in the store what became of a create of an earlier run, so that no other run waits for what is known.
+ * @param place name of the state.
+ */
+export async function settleStored(
+  { store }: Account,
+  kind: Kind,
+  { address, attributes, private: mark }: PendingCreate,
+  isMade: boolean,
+  place = "",
+): Promise<void> {
+  const { pending } = mark;
+  const [thing, likeness] = [thingOf(kind, { address, private: mark }, attributes, ""), likenessOf(kind, attributes)];
+  const at = Date.parse(pending.resent ?? pending.since);
+  await store?.[isMade ? "answer" : "unsent"]({ id: intentId(pending), thing, likeness, place, at });
+}
+
 /** The same thing by whichever run it is made; empty where nothing distinguishes it from others. A server has nothing but its order's key. */
-function thingOf(kind: Kind, { address, private: mark }: Change, planned: JsonObject, project: string): string {
-  const order = () => idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
+function thingOf(
+  kind: Kind,
+  { address, private: mark }: Pick<Change, "address" | "private">,
+  planned: JsonObject,
+  project: string,
+): string {
+  const order = () =>
+    mark.pending?.idempotencyKey ??
+    idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
   const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);
   return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned), key]);
 }

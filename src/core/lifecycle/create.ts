@@ -7,11 +7,11 @@ import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } 
 import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
 import { wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
-import { createInTurn } from "./create-turn.ts";
+import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
 import { deleteObject } from "./in-place.ts";
-import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
+import { isPendingCreate, knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type Progress, perform, save, type Turn } from "./perform.ts";
 import { likeness } from "./read.ts";
 import { duplicate, existing, unreadable } from "./refusals.ts";
@@ -136,8 +136,14 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
       }),
     );
   await save(progress);
-  await creation.turn?.end("made");
+  await endStored(creation);
   return made;
+}
+
+/** Records in the store that the last attempt created its object. Without an attempt of this run, an earlier one did. */
+async function endStored({ turn, kind, context: { account, records, run } }: Creation): Promise<void> {
+  if (turn !== undefined) await turn.end("made");
+  else if (isPendingCreate(records.prior)) await settleStored(account, kind, records.prior, true, run.owner?.());
 }
 
 async function finish(creation: Creation, made: Created): Promise<Created> {
@@ -291,7 +297,7 @@ async function recreate(
   await deleteObject(progress, attributes, { ...progress.mark, ...(creation.intent && { pending: creation.intent }) });
   const about = { address: change.address, noun: kind.noun, object: id ?? undefined };
   progress.diagnostics.push(problem("secret.lost", about));
-  await creation.turn?.end("made");
+  await endStored(creation);
   creation.close();
 }
 

@@ -187,6 +187,7 @@ export class Creation {
       settings: account.settings,
       attempts: this.#attempts,
       siblings: records.siblings?.(this.kind),
+      isLockLost: records.lostLock?.() !== undefined,
     });
   }
 
@@ -229,7 +230,7 @@ export class Creation {
       return { made: { ...object, attributes }, isUseless: decided.next === "recreate" };
     }
     if (decided.do === "resend") return undefined;
-    if (decided.do === "wait") throw this.lost;
+    if (decided.do === "wait") throw this.context.records.lostLock?.() ?? this.lost;
     if (decided.do === "ask") {
       const causes = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
       throw new HostformError([...causes, questionOf(this.subject, sent, decided, "error")], { cause: this.lost });

@@ -30,6 +30,8 @@ interface PendingQuestion {
   readonly want?: IntentFacts["want"];
   /** Default: the attempts that the intent records. */
   readonly attempts?: readonly Attempt[];
+  /** The lock of the state is known to be lost. */
+  readonly isLockLost?: boolean;
   /** The other pending creates of the kind and account. */
   readonly siblings?: readonly PendingCreate[] | undefined;
   /** The address, or another name, of the other owner of an object. */
@@ -62,7 +64,7 @@ export function attemptsOf({ since, resent, accepted }: Intent, by = Number.POSI
 
 /** Decides about a pending create. @param by `decide` or `foresee`. */
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
-  const { kind, sent, listed, now, settings, want = "it", attempts } = question;
+  const { kind, sent, listed, now, settings, want = "it", attempts, isLockLost } = question;
   const { pending } = sent.private;
   const intent: IntentFacts = {
     id: intentId(pending),
@@ -80,7 +82,7 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
       now: { wall: now },
       readAt: { wall: listed?.readAt ?? now },
       gap: false,
-      lock: "unknown",
+      lock: isLockLost ? "lost" : "unknown",
       list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",
       rows: listed?.objects.map((remote) => rowOf(question, listed, remote)) ?? [],
     },

@@ -11,7 +11,6 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { attributesOf, hasAll, refreshed, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
@@ -77,11 +76,8 @@ export function planResource(input: PlanInput): Planned {
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
 
-const notCreated = ({ address }: PlanInput, expired: string) =>
-  warningOf("plan.expired", `${address} is not created: ${expired}`, {
-    remedies: ["Remove it, or give a later `expires_at`."],
-    address,
-  });
+const notCreated = ({ address, severity }: PlanInput, expired: string) =>
+  problem("plan.expired", { address, expired, severity });
 
 /** Of some objects, those that no other address holds. */
 const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
@@ -90,14 +86,10 @@ const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] =
 /** The request of a pending create is sent again, or what it made is replaced. */
 function planResent(input: PlanInput, { private: mark }: PendingCreate, text: string, requests = 1): Planned {
   const { pending, generation } = mark;
-  const planned = planCreate(input, [{ why: "declared", text }], generation);
+  const planned = planCreate(input, [{ why: "declared", text }], generation, true);
   // The intent goes along: whatever was renamed since, this is that request.
   const change = { ...planned.change, requests: requests + planned.change.requests - 1 };
-  // It was ordered when it was still offered: the same request is answered as it was then.
-  const diagnostics = planned.diagnostics.map((each) =>
-    each.code === "plan.catalogue" ? { ...each, severity: "warning" as const } : each,
-  );
-  return { ...planned, diagnostics, change: { ...change, private: { ...change.private, pending } } };
+  return { ...planned, change: { ...change, private: { ...change.private, pending } } };
 }
 
 /** The object of a create without known outcome was found, or is named by the user (`import`): it is adopted. */
@@ -106,7 +98,12 @@ function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   return { ...planned, change: { ...planned.change, private: settledMark(prior.private) } };
 }
 
-function planCreate(input: PlanInput, reasons: readonly ChangeReason[], generation: number | undefined): Planned {
+function planCreate(
+  input: PlanInput,
+  reasons: readonly ChangeReason[],
+  generation: number | undefined,
+  isOrdered = false,
+): Planned {
   const { kind, config } = input;
   const later = kind.deferred?.("pending") ?? [];
   const after: Record<string, Value> = {};
@@ -115,7 +112,7 @@ function planCreate(input: PlanInput, reasons: readonly ChangeReason[], generati
     after[name] = meta.writeOnly ? null : (value ?? (meta.computed ? UNKNOWN : null));
   }
   Object.assign(after, planSecret(kind, input.address, {}, after).after);
-  const priced = kind.quote?.(after, input.plans);
+  const priced = kind.quote?.(after, input.plans, isOrdered);
   const deposed = input.prior?.private.deposed;
   return finish(input, {
     actions: ["create"],

@@ -40,6 +40,8 @@ export interface PlanInput extends Others {
   readonly plans: readonly PlanRecord[];
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
+  /** Severity of the reason why an expired object is not created. Default: a warning. */
+  readonly severity?: Diagnostic["severity"];
   /** Settings of the provider. */
   readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
 }

@@ -95,8 +95,13 @@ export const gone = (subject: Subject, how: string, reason: "import" | "paid"): 
 const hiddenNames = (kind: Kind, config: ValueObject, live: readonly Remote[]) =>
   [...new Set(live.flatMap(({ attributes }) => unreadableOf(kind, config, attributes)))].join(", ");
 
-export const unreadable = (subject: Subject, config: ValueObject, live: readonly Remote[]): Diagnostic =>
-  problem("plan.unreadable", { ...objects(subject, live), hidden: hiddenNames(subject.kind, config, live) });
+export const unreadable = (
+  subject: Subject,
+  config: ValueObject,
+  live: readonly Remote[],
+  severity: Diagnostic["severity"] = "error",
+): Diagnostic =>
+  problem("plan.unreadable", { ...objects(subject, live), hidden: hiddenNames(subject.kind, config, live), severity });
 
 export const unknownValues = (address: string, values: JsonObject): Diagnostic[] =>
   Object.entries(values).map(([name, is]) => problem("plan.unknown_date", { address, name, attribute: [name], is }));
@@ -128,16 +133,21 @@ export function questionOf(
 }
 
 /** An object without an address may be the declared one: a server without a domain, or a name that the host rewrote or cut. */
-export function lookalike(subject: Subject, live: readonly Remote[], config: ValueObject = {}): Diagnostic {
+export function lookalike(
+  subject: Subject,
+  live: readonly Remote[],
+  config: ValueObject = {},
+  severity: Diagnostic["severity"] = "error",
+): Diagnostic {
   const { kind, address, ownerOf } = subject;
   const named = live.filter(({ attributes }) => kind.naturalKey(attributes) !== undefined);
   if (kind.naturalKey(config) !== undefined && named.length > 0) {
     const name = kind.identity?.[0] ?? kind.words.name;
     const [is, declared] = [named[0]?.attributes[name] ?? null, (config[name] ?? null) as Json];
-    return problem("plan.lookalike", { ...objects(subject, named), other: [name, is, declared] });
+    return problem("plan.lookalike", { ...objects(subject, named), other: [name, is, declared], severity });
   }
   const former = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
   return former === undefined
-    ? problem("plan.lookalike", objects(subject, live))
+    ? problem("plan.lookalike", { ...objects(subject, live), severity })
     : problem("plan.lookalike/renamed", { address, former });
 }

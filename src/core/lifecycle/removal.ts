@@ -8,6 +8,7 @@ import {
   type Phase,
   type ResourceState,
   some,
+  warningOf,
 } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import { isPendingCreate, type PendingCreate, settledMark } from "./pending-create.ts";
@@ -20,8 +21,9 @@ interface RemovalInput {
   readonly kind: Kind;
   readonly prior: ResourceState;
   readonly observed: Observation;
-  /** `destroy` keeps what may not be removed and says so; otherwise that is an error. */
   readonly mode: "apply" | "destroy";
+  /** Severity of the reason why an object is not removed. Default: in a destroy a warning; else an error, unless it can only wait. */
+  readonly severity?: Diagnostic["severity"];
   /** It is to be forgotten, whatever the policy: the declaration says so (`removed` with `destroy = false`). */
   readonly forget?: boolean;
   /** Milliseconds since the epoch, by the host's clock. */
@@ -44,7 +46,7 @@ export interface PlannedRemoval {
  * recorded deletion_policy decides, so that the protection survives the removal of the block.
  */
 export function planRemoval(input: RemovalInput): PlannedRemoval {
-  const { kind, prior, observed, mode } = input;
+  const { kind, prior, observed, mode, severity = mode === "destroy" ? "warning" : "error" } = input;
   if (isPendingCreate(prior)) return planPendingRemoval(input, prior);
   const { address } = prior;
   const before = observed.status === "present" ? observed.attributes : prior.attributes;
@@ -75,7 +77,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   });
   const keep = (diagnostic: Diagnostic, more: Pick<Change, "unfulfilled"> = {}) => ({
     change: { ...base, actions: ["no-op"] as const, after: before, reasons: [], requests: 0, ...more },
-    diagnostics: [mode === "destroy" ? { ...diagnostic, severity: "warning" as const } : diagnostic],
+    diagnostics: [diagnostic],
   });
 
   const silently = (change: Change) => ({ change, diagnostics: [] });
@@ -94,9 +96,9 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   if (policy === "suspend" && kind.suspendSteps !== undefined) {
     if (phase === "unknown") {
       const subject = { kind, address, provider: prior.provider, attributes: before, job: mark.job };
-      return keep(notRemovable(subject), { unfulfilled: true });
+      return keep(notRemovable(subject, severity), { unfulfilled: true });
     }
-    if (!actable(phase)) return keep(notSuspendable(kind, address, before));
+    if (!actable(phase)) return keep(notSuspendable(kind, address, before, severity));
     const requests = kind.suspendSteps(before).length;
     return silently({ ...forget(reason, text), removal: "suspend", requests });
   }
@@ -126,15 +128,16 @@ function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnost
 /** The same words for every resource of the kind, so that many of them make one message. */
 function kept(kind: Kind, address: string): Diagnostic {
   const summary = `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`;
-  return errorOf("plan.prevented", summary, {
+  return warningOf("plan.prevented", summary, {
     remedies: [{ do: "release", policies: policiesOf(kind), to: "destroy" }, { do: "forget" }],
     address,
   });
 }
 
-function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagnostic {
+function notSuspendable(kind: Kind, address: string, before: JsonObject, severity: Diagnostic["severity"]): Diagnostic {
   const status = JSON.stringify(before.status);
-  return errorOf("plan.prevented", `${address} may not be removed yet: its status is ${status}`, {
+  const report = severity === "error" ? errorOf : warningOf;
+  return report("plan.prevented", `${address} may not be removed yet: its status is ${status}`, {
     detail: `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`,
     remedies: ["Wait until it is live, and apply again.", { do: "forget" }],
     address,
@@ -166,17 +169,21 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
   const { removal: _, ...change } = forgotten.change;
   return {
     change: { ...change, actions: ["no-op"], after: change.before, reasons: [], private: prior.private },
-    diagnostics: [undecided(kind, prior, decided)],
+    diagnostics: [undecided(input, prior, decided)],
   };
 }
 
 const ABSENT: Observation = { status: "absent", matches: [] };
 
-function undecided({ noun }: Kind, { address, private: mark }: PendingCreate, decided: PendingDecision): Diagnostic {
+function undecided(
+  { kind: { noun }, severity }: RemovalInput,
+  { address, private: mark }: PendingCreate,
+  decided: PendingDecision,
+): Diagnostic {
   const ids = some(decided.objects.map(({ id }) => id));
   const likely = `it may be ${noun} ${ids}, and a likeness permits no suspension`;
   const because = decided.do === "adopt" ? likely : `${decided.because}${ids === "" ? "" : ` (${ids})`}`;
   const isWaiting = decided.do === "wait";
   const until = isWaiting && decided.proof ? new Date(decided.proof).toISOString() : undefined;
-  return problem("plan.pending/removal", { address, since: mark.pending.since, because, isWaiting, until });
+  return problem("plan.pending/removal", { address, since: mark.pending.since, because, isWaiting, until, severity });
 }

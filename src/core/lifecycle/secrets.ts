@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ChangeStep, Kind } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Change,
   type ChangeReason,
@@ -190,7 +191,7 @@ export async function writeSecret(
     await outputs.write(output, nameOf(change, secret), value);
   } catch (error) {
     if (!(error instanceof HostformError) || !bringsSecret(secret, change)) throw error;
-    return { attributes, notices: keptInState(error) };
+    return { attributes, notices: keptInState(change, secret, error) };
   }
   const left = { ...attributes, [secret.name]: null, [secret.fingerprint]: fingerprintOf(value) };
   return { attributes: left, notices: [] };
@@ -198,15 +199,9 @@ export async function writeSecret(
 
 const nameOf = ({ address }: Change, { name }: OneTimeSecret): SecretName => ({ address, attribute: name });
 
-/** The words for a secret that could not be written after it came: nothing is lost, the state keeps it. */
-function keptInState(error: HostformError): Diagnostic[] {
-  const later = "It is kept in the state meanwhile, and the next apply writes it.";
-  return error.diagnostics.map((diagnostic) => ({
-    ...diagnostic,
-    severity: "warning",
-    detail: [diagnostic.detail, later].filter(Boolean).join("\n"),
-  }));
-}
+/** A secret that came and could not be written waits: nothing is lost. */
+const keptInState = ({ address }: Change, { name }: OneTimeSecret, { diagnostics }: HostformError): Diagnostic[] =>
+  diagnostics.map((reason) => problem("secret.output/waiting", { address, name, attribute: reason.attribute, reason }));
 
 /** A sentence for the user who adopts an object whose secret only its creator received; undefined where none applies. */
 export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {

@@ -63,17 +63,20 @@ const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
 export function unknownPhase(
   subject: Subject,
   { left, unseen }: { left: readonly string[]; unseen: readonly string[] },
+  severity?: Diagnostic["severity"],
 ): Diagnostic {
   const [variant, names] = left.length > 0 ? (["unchanged", left] as const) : (["unchecked", unseen] as const);
   return problem(`plan.unknown_status/${variant}`, {
     ...stated(subject),
     names: names.join(", "),
     attribute: names.slice(0, 1),
+    severity,
   });
 }
 
 /** A removal that begins with a suspension waits for a status that hostform understands. */
-export const notRemovable = (subject: Subject): Diagnostic => problem("plan.prevented/status", stated(subject));
+export const notRemovable = (subject: Subject, severity: Diagnostic["severity"]): Diagnostic =>
+  problem("plan.prevented/status", { ...stated(subject), severity });
 
 /** The status changed from a known word to an unknown one after hostform requested a job. */
 export const unclearEnd = (subject: Subject & { readonly job: QueuedJob }): Diagnostic =>
@@ -111,7 +114,7 @@ export class NotLiveYet extends HostformError {
     const [said] = refusal.diagnostics;
     const words = [said?.summary, said?.detail].filter(Boolean).join(". ");
     const about = { what, noun: kind.noun, id: service.id, why, refusal: words };
-    super([problem("apply.waiting/live", { ...about, severity: "error" })], { cause: refusal });
+    super([problem("apply.waiting/live", { severity: "error", ...about })], { cause: refusal });
     this.waiting = problem("apply.waiting/live", about);
     this.kind = kind;
     this.service = service;

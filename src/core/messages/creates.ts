@@ -73,7 +73,7 @@ export const creates = {
     detail: `The request of ${since} has no answer. This run sent it again unchanged; new values count after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
-  "plan.pending/removal": warning(({ address, since, because, isWaiting, until }: Removal) => ({
+  "plan.pending/removal": either(({ address, since, because, isWaiting, until }: Removal) => ({
     summary: `The removal of ${address} must wait: its create has no answer`,
     detail: `The request left at ${since}: ${because}.${until === undefined ? "" : ` The wait ends at ${until}.`}`,
     remedies: [...(isWaiting ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: true }],

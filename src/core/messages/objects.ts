@@ -1,6 +1,6 @@
 /** Messages about an object of the account beside the resource that is, or may be, the same. */
 import { type Json, some } from "../model/index.ts";
-import { type Catalogue, error, type Words, warning } from "./message.ts";
+import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 /** The resource that a message is about; "service" is the noun of its kind. */
 export type Resource = Words<"address" | "noun">;
@@ -92,7 +92,7 @@ export const objects = {
     detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,
     remedies: [`If you no longer want the ${noun}, stop declaring it.`, { do: "reorder" }],
   })),
-  "plan.unreadable": error((given: Objects & Words<"hidden">) => ({
+  "plan.unreadable": either((given: Objects & Words<"hidden">) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
     detail: `The specification does not define the form. An apply creates no second ${given.noun}.`,
     remedies: [
@@ -101,21 +101,27 @@ export const objects = {
       { do: "report_shape" },
     ],
   })),
-  "plan.lookalike": error((given: Objects & { readonly other?: readonly [name: string, is: Json, declared: Json] }) => {
-    const { address, noun, ids, object, other } = given;
-    const one = ids.length === 1;
-    return {
-      summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
-      detail: other
-        ? `Its ${other[0]} is ${inJson(other[1])}; ${address} declares ${inJson(other[2])}. A host may rewrite or cut it.`
-        : `The ${noun}${one ? " has" : "s have"} the same plan. Without a domain, nothing distinguishes them. The state may have been lost.`,
-      remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
-    };
-  }),
+  "plan.lookalike": either(
+    (given: Objects & { readonly other?: readonly [name: string, is: Json, declared: Json] }) => {
+      const { address, noun, ids, object, other } = given;
+      const one = ids.length === 1;
+      return {
+        summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
+        detail: other
+          ? `Its ${other[0]} is ${inJson(other[1])}; ${address} declares ${inJson(other[2])}. A host may rewrite or cut it.`
+          : `The ${noun}${one ? " has" : "s have"} the same plan. Without a domain, nothing distinguishes them. The state may have been lost.`,
+        remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
+      };
+    },
+  ),
   "plan.lookalike/renamed": error(({ address, former }: Words<"address" | "former">) => ({
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
+  })),
+  "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({
+    summary: `${address} is not created: ${expired}`,
+    remedies: ["Remove it, or declare a later expires_at."],
   })),
   "plan.unknown_date": warning(({ address, name, is }: Words<"address" | "name"> & { readonly is: Json }) => ({
     summary: `${name} of ${address} is unreadable: the API shows ${inJson(is)}`,

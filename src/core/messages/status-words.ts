@@ -1,5 +1,5 @@
 /** Messages about a status that hostform does not understand, or that does not permit a change yet. */
-import type { Json, QueuedJob, Remedy } from "../model/index.ts";
+import type { Diagnostic, Json, QueuedJob, Remedy } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import { inJson, type Resource } from "./objects.ts";
 
@@ -13,6 +13,11 @@ export interface Status extends Resource {
 
 /** The reason, if it is known. */
 type Why = { readonly why: string | undefined };
+
+/** An outcome that waits, and the failure that it waits for. */
+type Waiting = Words<"name"> & { readonly reason: Pick<Diagnostic, "summary" | "detail" | "remedies"> };
+
+const because = ({ summary, detail }: Waiting["reason"]) => [`${summary}.`, detail].filter(Boolean).join(" ");
 
 type Unknown = Status & Words<"names">;
 
@@ -47,10 +52,10 @@ const unknownStatus =
   });
 
 export const statusWords = {
-  "plan.unknown_status/unchanged": warning(
+  "plan.unknown_status/unchanged": either(
     unknownStatus(({ names, address }: Unknown) => `${names} of ${address} cannot change`),
   ),
-  "plan.unknown_status/unchecked": warning(
+  "plan.unknown_status/unchecked": either(
     unknownStatus(({ names, address }: Unknown) => `The account does not show ${names} of ${address}`),
   ),
   "plan.unknown_status/ordered": warning(
@@ -62,10 +67,20 @@ export const statusWords = {
         `The account does not confirm ${suspension(job)} of ${address}`,
     ),
   ),
-  "plan.prevented/status": error((given: Status) => ({
+  "plan.prevented/status": either((given: Status) => ({
     summary: `The removal of ${given.address} must wait: ${unknown(given)}`,
     detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
     remedies: [remedy(given), { do: "forget" }],
+  })),
+  "secret.output/waiting": warning(({ address, name, reason }: Waiting & Words<"address">) => ({
+    summary: `The state keeps the ${name} of ${address} until the next apply can write it`,
+    detail: because(reason),
+    remedies: [...(reason.remedies ?? []), { do: "apply_again" }],
+  })),
+  "apply.skipped/output": warning(({ name, reason }: Waiting) => ({
+    summary: `The output ${name} keeps its recorded value`,
+    detail: because(reason),
+    remedies: [...(reason.remedies ?? []), { do: "apply_again" }],
   })),
   "apply.waiting/lists": warning(({ address, noun, waitsFor }: Words<"address" | "noun" | "waitsFor">) => ({
     summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of it until it is live`,

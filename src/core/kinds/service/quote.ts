@@ -11,6 +11,7 @@ import { monthsOf } from "./words.ts";
 export function quoteService(
   planned: ValueObject,
   plans: readonly PlanRecord[],
+  isOrdered = false,
 ): { quote: Quote; diagnostic?: Diagnostic } {
   const currency = typeof planned.currency === "string" ? planned.currency : "unknown";
   const unpriced = (unknown: string, most: number | null = null, details?: Partial<Quote>): { quote: Quote } => ({
@@ -24,7 +25,8 @@ export function quoteService(
     if (plans.length === 0) return { quote };
     // Of an entry whose number cannot be read it is not known that it is another plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
-    const report = isComplete ? errorOf : warningOf;
+    // An order that is sent again is answered as it was when the plan was offered.
+    const report = isComplete && !isOrdered ? errorOf : warningOf;
     const summary = `plan_id ${planned.plan_id} is not among the ${plans.length} plans that this account can order`;
     const diagnostic = report("plan.catalogue", summary, {
       detail: isComplete

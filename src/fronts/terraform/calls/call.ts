@@ -21,6 +21,7 @@ import {
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
+import type { Answer } from "../resource/attribute-mapping.ts";
 import { failureOf } from "../resource/notices.ts";
 import type { ProcessEnvironment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
@@ -105,17 +106,19 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 /**
  * Translates diagnostics for Terraform: summary, then detail and remedies, at the attribute. Terraform prints them unchanged, so
  * that in the log of a CI no text may act as a command of its agent.
+ * @param isWaiting they are the failures of an object that waits ({@link Answer.waiting}).
  */
 export function toDiagnostics(
   diagnostics: readonly Diagnostic[],
   remedies: RemedyText = terraformRemedies(),
   env = process.env,
+  isWaiting = false,
 ): Message[] {
   const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
   return diagnostics.map((diagnostic) => {
     const { severity, summary, detail, attribute } = diagnostic;
     return create(DiagnosticSchema, {
-      severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
+      severity: severity === "error" && !isWaiting ? Severity.ERROR : Severity.WARNING,
       summary: inLog(escapeLine(summary)),
       detail: inLog(
         escapeText([detail, remedies(diagnostic)].filter((part) => part !== undefined && part !== "").join("\n\n")),
@@ -139,20 +142,29 @@ export function toPath(path: AttributePath) {
   });
 }
 
+/** What a step reports. */
+type Found = readonly Diagnostic[] | Pick<Answer, "diagnostics" | "waiting">;
+
 /**
  * The diagnostics of a step, those of its failure included.
  * @param kind of the resource that it is about.
  * @param noticed beside the step: reported with it, whether it fails or not.
  */
 export async function diagnosed(
-  step: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
+  step: () => Found | Promise<Found>,
   { kind, noticed = [] }: { readonly kind?: Kind; readonly noticed?: Diagnostic[] } = {},
 ): Promise<Message[]> {
-  let found: readonly Diagnostic[];
+  let found: Found;
   try {
     found = await step();
   } catch (error) {
     found = failureOf(error);
   }
-  return toDiagnostics([...noticed.splice(0), ...found], terraformRemedies(kind));
+  const { diagnostics, waiting = [] } = "diagnostics" in found ? found : { diagnostics: found };
+  const remedies = terraformRemedies(kind);
+  return [
+    ...toDiagnostics(noticed.splice(0), remedies),
+    ...toDiagnostics(waiting, remedies, process.env, true),
+    ...toDiagnostics(diagnostics, remedies),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { Kind } from "../../../core/kinds/index.ts";
-import { type Attributes, type Diagnostic, fail, isError, type JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, fail, isError, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
 import { applyResource } from "../resource/apply.ts";
 import {
@@ -103,7 +103,7 @@ export const calls: Calls = {
         const question = { prior, planned: withoutPendingId(planned), config: declared, mark };
         const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
         answer = encoded(applied, attributes);
-        return applied.diagnostics;
+        return applied;
       });
       return { ...answer, diagnostics };
     },
@@ -137,7 +137,7 @@ const encoded = (
 });
 
 /** Diagnostics in the words of a kind, with what was noticed since the last answer. */
-const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: () => Promise<readonly Diagnostic[]>) =>
+const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<typeof diagnosed>[0]) =>
   diagnosed(step, { kind, noticed: warnings });
 
 const noPaths: ReturnType<typeof toPath>[] = [];

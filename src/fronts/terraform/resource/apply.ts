@@ -43,7 +43,6 @@ import {
   otherHost,
   secretLost,
   THIS,
-  undoneBy,
   waits,
 } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
@@ -123,8 +122,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const phase = kind.phase?.(attributes, scope.session.settings);
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
-    const reported = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
-    return settled(kind, question, attributes, kept, reported);
+    const failures = applied.unclear === undefined ? [] : [applied.unclear];
+    const reported = [...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
+    return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));
   } catch (error) {
     return failed(kind, question, error, { latest, existing, name }, scope);
   }
@@ -267,8 +267,13 @@ function failed(
     const diagnostics = reported.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
   }
-  const undone = reported.map((each) => undoneBy(isNew ? "create" : "update", each));
   const said = reported.some(({ code }) => code === "plan.pending");
   const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];
-  return { ...answer, diagnostics: [...undone, ...end] };
+  return undoneBy(isNew ? "create" : "update", reported, { ...answer, diagnostics: end });
 }
+
+/** Adds failures to an answer: after a create the object waits; after an update they are errors, so that the run fails. */
+const undoneBy = (operation: "create" | "update", failures: readonly Diagnostic[], answer: Answer): Answer =>
+  operation === "create"
+    ? { ...answer, waiting: failures }
+    : { ...answer, diagnostics: [...failures, ...answer.diagnostics] };

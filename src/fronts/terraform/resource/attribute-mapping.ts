@@ -141,6 +141,8 @@ export interface Answer {
   readonly state: JsonObject | null;
   readonly mark: Mark;
   readonly diagnostics: readonly Diagnostic[];
+  /** Failures after which the object waits for the next apply. Terraform gets warnings: after an error it would recreate the object. */
+  readonly waiting?: readonly Diagnostic[];
 }
 
 /** Attributes for the core: a pending create has no id. */

@@ -26,21 +26,9 @@ import { describeDefect, logError } from "../wire/log.ts";
 import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
-/**
- * Reports what is not done. After an error of a create Terraform would create the object again, so that a create reports a
- * warning. A later change reports an error, so that the run fails.
- */
-export const undoneBy = (operation: "create" | "update", { severity: _, code, summary, ...parts }: Diagnostic) =>
-  (operation === "create" ? warningOf : errorOf)(code, summary, parts);
-
 /** The diagnostics of a successful change. */
-export function notices(
-  kind: Kind,
-  { diagnostics, awaiting, invoice, unclear }: Applied,
-  operation: "create" | "update",
-): Diagnostic[] {
+export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied): Diagnostic[] {
   const reported = [...diagnostics];
-  if (unclear !== undefined) reported.push(undoneBy(operation, unclear));
   if (awaiting === "job") {
     const remedies = ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."];
     reported.push(warningOf("apply.waiting", `A job of the ${kind.noun} is queued and not done yet`, { remedies }));
@@ -108,7 +96,10 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
 /** What messages call a resource beside its own label: Terraform sends no address, and adds it to the message. */
 export const THIS = "This resource";
 
-/** What waits for a status word that is not known: it may never become live, so that this is not reported as waiting. */
+/**
+ * What waits for a status word that is not known: it may never become live, so that this is not reported as waiting. After an
+ * update it is an error, so that the run fails.
+ */
 export function notUnderstood(
   kind: Kind,
   attributes: JsonObject,
@@ -117,7 +108,7 @@ export function notUnderstood(
 ): Diagnostic[] {
   if (waiting.length === 0) return [];
   const subject = { kind, address: labelOf(kind, attributes), provider: "default", attributes, job };
-  return [undoneBy(operation, unknownPhase(subject, { left: waiting, unseen: [] }))];
+  return [unknownPhase(subject, { left: waiting, unseen: [] }, operation === "create" ? "warning" : "error")];
 }
 
 /** What is declared and not done; Terraform demands that the state has it all the same. A queued job is reported as such. */
@@ -289,12 +280,11 @@ export function lookalikes(
     isSimilarName(kind, declared, one.attributes) && isFree(one) && !matches(kind, declared, one.attributes);
   const live = alike.filter((one) => one.phase !== "gone" && (!isNamed || isSimilar(one)));
   if (live.length === 0 || (!isNamed && scope.hasRecorded(kind))) return [];
-  const found = lookalike({ kind, address: labelOf(kind, declared) }, live, declared);
+  const found = lookalike({ kind, address: labelOf(kind, declared) }, live, declared, "warning");
   const [adopt = ""] = found.remedies ?? [];
   return [
     {
       ...found,
-      severity: "warning",
       remedies: [adopt, `If it is not, the apply ${kind.quote === undefined ? "creates" : "orders"} another one.`],
     },
   ];
@@ -310,7 +300,7 @@ export function unreadableOnes(
   const others = objects.filter(({ id, attributes }) => scope.ownerOf(kind, { ...attributes, id }) === undefined);
   if (others.length === 0) return [];
   const detail = `If another resource of this state has it, ignore this. If none has it, the apply creates a second ${kind.noun}.`;
-  return [{ ...unreadable({ kind, address: labelOf(kind, declared) }, declared, others), severity: "warning", detail }];
+  return [{ ...unreadable({ kind, address: labelOf(kind, declared) }, declared, others, "warning"), detail }];
 }
 
 /** The apply refuses the order, unless this state has the object and replaces it. */

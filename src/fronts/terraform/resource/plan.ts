@@ -101,7 +101,10 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, scope: Pr
   };
 }
 
-type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings">;
+type Own = Pick<
+  PlanInput,
+  "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings" | "severity"
+>;
 
 function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
   return {
@@ -138,15 +141,17 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
-  const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, scope);
-  const { result, change, diagnostics } = planResource(input);
+  // An expired grant is not created; Terraform has no way to leave it out.
+  const own = { config: declared, prior: undefined, observed: free, plans, severity: "error" } as const;
+  const input = inputOf(kind, own, scope);
+  const { result, diagnostics } = planResource(input);
   const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
   // Of two new resources that are one order, the apply would create one and fail at the other.
   const twin =
     kind.creation === "listable" || name === undefined
       ? undefined
       : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
-  const found = [
+  const refused = [
     ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
     ...laterRefused(kind, inTheWay),
@@ -158,8 +163,6 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
   ];
-  // An expired grant is not created; Terraform has no way to leave it out.
-  const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };

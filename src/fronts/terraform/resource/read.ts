@@ -182,7 +182,7 @@ function withoutWaiting(
 /** A pending create: adopts what the account certainly shows; anything else is left to the plan. */
 async function readPending(kind: Kind, state: JsonObject, prior: PendingCreate, scope: ProviderScope): Promise<Answer> {
   const { account, session } = scope;
-  const settled = await settledByAccount(account, kind, prior, await scope.othersOf(kind, prior));
+  const settled = await settledByAccount(account, kind, prior, await scope.othersOf(kind, prior), session.place);
   if (settled === undefined) return { state, mark: prior.private, diagnostics: [] };
   const { attributes } = settled;
   const summary = `Adopted ${kind.noun} ${String(attributes.id)}, which the create of ${prior.address} made; its answer was lost`;

@@ -47,12 +47,12 @@ export async function planDestroy(
   const observed: Observation = isPendingCreate(recorded)
     ? await read(account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : asRecorded(kind, recorded.attributes, settings);
-  const input = { kind, prior: recorded, observed, mode: "apply", now: account.hostNow(), settings } as const;
+  const now = account.hostNow();
+  const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
   const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
-  if (change.removal === undefined)
-    throw new HostformError(diagnostics.map((each) => ({ ...each, severity: "error" as const })));
+  if (change.removal === undefined) throw new HostformError(diagnostics);
   return { change, diagnostics: effectNotices(kind, prior, change) };
 }
 

@@ -206,7 +206,9 @@ describe("a turn of an account", () => {
     expect(warnings).toMatchObject([
       {
         code: "store.waiting",
-        detail: expect.stringContaining(`Process ${process.pid} (project shop) has had the turn since 2026-11-21T10:00:00`),
+        detail: expect.stringContaining(
+          `Process ${process.pid} (project shop) has had the turn since 2026-11-21T10:00:00`,
+        ),
       },
     ]);
   });

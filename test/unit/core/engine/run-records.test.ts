@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Recorder, Records } from "../../../../src/core/engine/run-records.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
-import type { Change, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
+import { type Change, fail, type PrivateMark, type ResourceState } from "../../../../src/core/model/index.ts";
 import { kindOf, liveService, liveWebhook, recorded, remote, stateOf } from "../../../support/subjects.ts";
 
 const service = (name: string, domain: string, id: string | null = null, over: Partial<ResourceState> = {}) =>
@@ -148,5 +148,21 @@ describe("what is recorded", () => {
     expect(siblings("b", true)).toEqual([]);
     expect(records.contextOf(change("a")).siblings?.(kindOf("hosting_webhook"))).toEqual([]);
     expect(liveWebhook.id).toBeDefined();
+  });
+});
+
+describe("the lock of the state", () => {
+  it.each([
+    ["put", "state.lost_lock", true],
+    ["remove", "state.lost_lock", true],
+    ["put", "state.unwritable", false],
+  ] as const)("is lost after a %s that fails with %s: %s", async (call, code, isLost) => {
+    const { records, recorder } = recordsOf();
+    recorder[call] = async () => fail(code, "cannot be written");
+    const { lostLock } = records.contextOf(change("a"));
+    expect(lostLock?.()).toBeUndefined();
+    const write = call === "put" ? records.put(service("a", "x.example")) : records.remove("hosting_service.a");
+    await expect(write).rejects.toMatchObject({ diagnostics: [{ code }] });
+    expect(lostLock?.() !== undefined).toBe(isLost);
   });
 });

@@ -1,11 +1,12 @@
 /** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { type Intent, SqliteStore, type Turn } from "../../../../src/core/local/index.ts";
-import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
+import type { Change, JsonObject, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START, type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -19,6 +20,7 @@ import {
   liveGrant,
   liveService,
   liveWebhook,
+  recorded,
   remote,
 } from "../../../support/subjects.ts";
 
@@ -51,6 +53,10 @@ interface RunOptions {
   readonly config?: JsonObject;
   readonly anyway?: true;
   readonly mark?: PrivateMark;
+  /** The record from before the change. */
+  readonly prior?: ResourceState;
+  /** The change, where it is not the create. */
+  readonly change?: Partial<Change>;
   /** What happens at the end of each wait. */
   readonly meanwhile?: () => Promise<unknown>;
   /** What the host answers; default: it makes what is asked for. */
@@ -115,6 +121,8 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
     config: more,
     anyway,
     mark,
+    prior,
+    change: over,
     meanwhile,
     answer = make,
   }: RunOptions = {}) => {
@@ -128,12 +136,13 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
         await meanwhile?.();
       },
       owner: () => owner,
+      ...(prior && { prior }),
       ...(stop && { stop }),
     });
     const config = { ...CONFIGS[type], ...more };
     /** @param at another address of the same declaration. */
     const end = async (at = address) => {
-      const own = { ...(at && { address: at }), ...(anyway && { anyway }), ...(mark && { private: mark }) };
+      const own = { ...(at && { address: at }), ...(anyway && { anyway }), ...(mark && { private: mark }), ...over };
       const change = changeOf(type, config, own);
       const said = (await outcomeOf(kind, change, context)).diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
@@ -694,5 +703,54 @@ describe("a domain, which nothing shows", () => {
     const [one, two] = [begin({ owner: "same" }), begin({ owner: "same" })];
     expect(await one.end()).toMatchObject({ sent: 1 });
     expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+  });
+});
+
+describe("a create without an answer of another state that a later run settled", () => {
+  const RECORDED: Partial<Change> = { actions: ["no-op"], before: { ...HOOK, id: "201" }, private: {} };
+  const FORGOTTEN: Partial<Change> = { actions: ["forget"], before: { ...HOOK, id: null }, after: null, private: {} };
+
+  /** A run of the state "one" is killed after its create left. */
+  async function killed(isMade: boolean) {
+    const place = machine("hosting_webhook");
+    const answer = (mutation: Mutation) => {
+      if (isMade) place.make(mutation);
+      throw new TypeError("killed");
+    };
+    const run = place.begin({ owner: "one", answer });
+    await expect(run.end()).rejects.toThrow("killed");
+    place.clock.advance(1_000);
+    const other = () => place.begin({ owner: "two", config: { url: "https://two.example" } }).end();
+    return { ...place, other };
+  }
+
+  const priorIn = (file: string, secret: string | null): ResourceState => {
+    const database = new DatabaseSync(file);
+    const [row] = database.prepare("SELECT id, at FROM intents").all();
+    database.close();
+    const pending = { id: String(row?.id), since: new Date(Number(row?.at)).toISOString(), operation: "createWebhook" };
+    return { ...recorded("hosting_webhook.acme", { ...HOOK, id: null, secret }), private: { pending } };
+  };
+
+  it("is waited for until it is settled", async () => {
+    const { other, clock } = await killed(true);
+    expect(await other()).toMatchObject({ sent: 1 });
+    expect(clock.slept).toBeGreaterThan(70_000);
+  });
+
+  it.each<[string, boolean, RunOptions["change"], number, secret?: string | null]>([
+    ["the plan adopted its object", true, RECORDED, 0],
+    ["the apply adopted its object", true, undefined, 0, "whsec"],
+    ["the apply recreated its object", true, undefined, 2],
+    ["the plan proved that it created nothing", false, { ...FORGOTTEN, removal: "forget" }, 0],
+  ])("is not waited for: %s", async (_, isMade, change, sent, secret = null) => {
+    const { other, clock, begin, file } = await killed(isMade);
+    const prior = priorIn(file, secret);
+    const run = begin({ owner: "one", prior, change: change ?? { private: prior.private } });
+    expect(await run.end()).toMatchObject({ sent });
+    await run.account.store?.close();
+    const slept = clock.slept;
+    expect(await other()).toMatchObject({ sent: 1, codes: [] });
+    expect(clock.slept - slept).toBe(0);
   });
 });

@@ -401,6 +401,20 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ sent: 0, codes: ["plan.exists"], records: [] });
   });
 
+  it.each([
+    ["and its object exists", [liveGrant]],
+    ["and it created nothing", []],
+  ])("that an earlier run began is left to the run that holds the lock of the state (%s)", async (_, live) => {
+    const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const lost = new HostformError([{ severity: "error", code: "state.lost_lock", summary: "taken over" }]);
+    const result = await run("hosting_grant", GRANT, () => grantRecord, {
+      private: { pending },
+      live,
+      context: { lostLock: () => lost },
+    });
+    expect(result).toMatchObject({ sent: 0, codes: ["state.lost_lock"], records: [], waited: 0 });
+  });
+
   it("that an earlier run began is sent if the only new object is that of another pending create", async () => {
     const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
     const other = { ...liveGrant, id: "303", email: "ops@acme.example" };

@@ -101,7 +101,7 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), unseen),
   "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), unseen),
   "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), unseen),
-  "not removable": status.notRemovable(S("Odd")),
+  "not removable": status.notRemovable(S("Odd"), "error"),
   "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
   "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),
   "order with an unknown status": status.unknownAtOnce(S("Odd"), ["suspended", "password_version"]),

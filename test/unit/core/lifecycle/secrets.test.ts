@@ -188,9 +188,7 @@ describe("a secret that an answer contains", () => {
   it("stays in the state, with a warning, when it cannot be written", async () => {
     const { steps, outcome, last } = await run(declared, {}, "write");
     expect(steps.at(-1)).toBe(`write ${SECRET}`);
-    expect(outcome).toEqual([
-      "warning secret.output no room\nIt is kept in the state meanwhile, and the next apply writes it.",
-    ]);
+    expect(outcome).toEqual(["warning secret.output cannot be written. no room"]);
     expect(last).toMatchObject({ secret: SECRET, secret_fingerprint: null });
   });
 
@@ -285,7 +283,9 @@ describe("a secret that a change in place brings", () => {
     });
     expect(await writeSecret(service, brings, attributes, writes(full))).toMatchObject({
       attributes,
-      notices: [{ severity: "warning", summary: "no room" }],
+      notices: [
+        { severity: "warning", summary: expect.stringContaining("keeps the generated_password"), detail: "no room." },
+      ],
     });
     // One that was there before the change: to write it was all that was to be done.
     await expect(writeSecret(service, update({}), attributes, writes(full))).rejects.toBe(full);

@@ -65,7 +65,7 @@ describe("a plan", () => {
   });
 
   it("of a removal is an error that names the policy and both ways out", () => {
-    expect(notRemovable(subject("ODD", SUSPENDED))).toEqual({
+    expect(notRemovable(subject("ODD", SUSPENDED), "error")).toEqual({
       ...common,
       severity: "error",
       code: "plan.prevented",

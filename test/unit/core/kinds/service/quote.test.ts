@@ -247,6 +247,11 @@ describe("the price of an order", () => {
     });
   });
 
+  it("of a plan that is not offered any more comes with a warning if the order was sent before", () => {
+    const { diagnostic } = quoteService({ ...order, plan_id: 99 }, [plan()], true);
+    expect(diagnostic).toMatchObject({ severity: "warning", code: "plan.catalogue" });
+  });
+
   it("of a plan says nothing where no list could be read", () => {
     expect(quoteService({ ...order, plan_id: 99 }, [])).not.toHaveProperty("diagnostic");
   });

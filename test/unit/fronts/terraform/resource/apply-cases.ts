@@ -6,7 +6,7 @@ import { applyResource } from "../../../../../src/fronts/terraform/resource/appl
 import type { Answer, Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { START } from "../../../../support/clock.ts";
 import { complete, failure, liveService, liveWebhook, recorded } from "../../../../support/subjects.ts";
-import { asHeld, type FakeScope, fakeScope, type Options } from "./fake-scope.ts";
+import { asHeld, codesOf, type FakeScope, fakeScope, type Options } from "./fake-scope.ts";
 
 export const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 export const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
@@ -79,3 +79,9 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const answer: Answer = await applyResource(kind, question, front);
   return { ...place, answer, mutations: sent, sent: sent.map(({ endpoint }) => endpoint) };
 }
+
+/** The codes of an answer as Terraform gets them. */
+export const saidIn = ({ waiting = [], diagnostics }: Answer): string[] => [
+  ...waiting.map(({ code }) => `warning ${code}`),
+  ...codesOf(diagnostics),
+];

@@ -10,14 +10,27 @@ import { readResource } from "../../../../../src/fronts/terraform/resource/read.
 import { fullText } from "../../../../support/full-text.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
-import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./apply-cases.ts";
+import {
+  type Asked,
+  ask,
+  DOMAIN,
+  HOOK,
+  hookMade,
+  lost,
+  ORDER,
+  ordered,
+  pendingOf,
+  refused,
+  saidIn,
+} from "./apply-cases.ts";
 import { asHeld, codesOf, fakeScope, memoryEntries, type Options } from "./fake-scope.ts";
 
-const shown = ({ state, mark, diagnostics }: Answer) => ({
-  id: state === null ? null : state.id,
-  mark,
-  said: codesOf(diagnostics),
+const shown = (answer: Answer) => ({
+  id: answer.state === null ? null : answer.state.id,
+  mark: answer.mark,
+  said: saidIn(answer),
 });
+
 describe("a create", () => {
   it("is recorded with what its answer returned, and with where it was created", async () => {
     const { answer, sent, entries, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
@@ -32,7 +45,7 @@ describe("a create", () => {
   it("that is refused is an error, and nothing is held: Terraform may make it again", async () => {
     const { answer, sent } = await ask("hosting_webhook", HOOK, { answer: refused });
     expect(answer.state).toBeNull();
-    expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
+    expect(saidIn(answer)).toEqual(["error api.server"]);
     expect(sent).toEqual(["createWebhook"]);
   });
 
@@ -40,8 +53,8 @@ describe("a create", () => {
     const { answer } = await ask("hosting_domain", DOMAIN, { answer: lost });
     expect(answer.state).not.toBeNull();
     expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here" });
-    expect(codesOf(answer.diagnostics).every((code) => code.startsWith("warning"))).toBe(true);
-    expect(codesOf(answer.diagnostics)).toContain("warning plan.pending");
+    expect(saidIn(answer).every((code) => code.startsWith("warning"))).toBe(true);
+    expect(saidIn(answer)).toContain("warning plan.pending");
   });
 
   it("whose answer is lost notes what was to follow it: the state has that as declared, and hostform may go on from there", async () => {
@@ -76,8 +89,8 @@ describe("a create", () => {
     expect(sent).toEqual(["createService", "suspendService"]);
     expect(answer.state).toMatchObject({ id: "1001", suspended: true });
     expect(answer.mark.waiting, "declared and not done").toEqual(["suspended"]);
-    expect(codesOf(answer.diagnostics).filter((code) => code.startsWith("error"))).toEqual([]);
-    expect(codesOf(answer.diagnostics)).toContain("warning api.server");
+    expect(saidIn(answer).filter((code) => code.startsWith("error"))).toEqual([]);
+    expect(saidIn(answer)).toContain("warning api.server");
   });
 
   it.each<[string, Asked, string, true | undefined]>([
@@ -95,7 +108,7 @@ describe("a create", () => {
     expect(answer.state).toMatchObject({ id: "201", secret: null });
     expect(answer.mark).toMatchObject({ host: "here", made: "https://hooks.acme.example/ invoice.paid" });
     expect(answer.mark.lost).toBe(lost);
-    expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost", "warning secret.lost"]);
+    expect(saidIn(answer)).toEqual(["error secret.lost", "warning secret.lost"]);
     expect(answer.diagnostics.map((each) => fixOf(each))).toEqual([expect.stringContaining(fix), undefined]);
   });
 
@@ -122,7 +135,7 @@ describe("a create", () => {
           ? { password: null, names: "data.login" }
           : { service: { ...ordered()().service, domain: null, product_type: "vps" }, invoice: null },
     });
-    expect(codesOf(answer.diagnostics)).toEqual(["warning secret.lost", "warning apply.skipped"]);
+    expect(saidIn(answer)).toEqual(["warning secret.lost", "warning apply.skipped"]);
     expect(answer.mark.waiting).toBeUndefined();
     expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
   });
@@ -142,7 +155,7 @@ describe("a create", () => {
   it("of what is live and as declared has nothing to wait for", async () => {
     const { answer } = await ask("hosting_service", ORDER, { answer: ordered() });
     expect(answer.mark.waiting).toBeUndefined();
-    expect(codesOf(answer.diagnostics).filter((code) => code.startsWith("error"))).toEqual([]);
+    expect(saidIn(answer).filter((code) => code.startsWith("error"))).toEqual([]);
   });
 
   it("by a mistake of ours before anything was sent is thrown", async () => {
@@ -202,7 +215,7 @@ describe("a domain whose registration has no known outcome", () => {
     expect(sent).toEqual([]);
     expect(answer.state).not.toBeNull();
     expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here", made: "acme.example" });
-    expect(codesOf(answer.diagnostics)).toEqual(["warning plan.pending"]);
+    expect(saidIn(answer)).toEqual(["warning plan.pending"]);
   });
 
   it("that is held so is not registered again either", async () => {
@@ -211,7 +224,7 @@ describe("a domain whose registration has no known outcome", () => {
       mark: { pending: pendingOf("registerDomain"), host: "here" } as Mark,
     });
     expect(sent).toEqual([]);
-    expect(codesOf(answer.diagnostics)).toContain("error plan.pending");
+    expect(saidIn(answer)).toContain("error plan.pending");
   });
 });
 
@@ -240,7 +253,7 @@ describe("a change", () => {
     expect(sent).toEqual([]);
     expect(answer.state).toMatchObject({ id: "1001", suspended: false });
     expect(answer.mark).toEqual({ host: "elsewhere" });
-    expect(codesOf(answer.diagnostics)[0]).toMatch(/^error /);
+    expect(saidIn(answer)[0]).toMatch(/^error /);
   });
 
   it("that is refused is an error, and what was held is held, with its marks", async () => {
@@ -248,7 +261,7 @@ describe("a change", () => {
     const { answer } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior, mark, answer: refused });
     expect(answer.state).toMatchObject({ id: "1001", suspended: false });
     expect(answer.mark).toMatchObject(mark);
-    expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
+    expect(saidIn(answer)).toEqual(["error api.server"]);
   });
 
   it("that has to wait until the object is live stays as it was, and is recorded", async () => {
@@ -264,7 +277,7 @@ describe("a change", () => {
     const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: odd });
     expect(sent).toEqual([]);
     expect(answer.mark.waiting).toEqual(["suspended"]);
-    expect(codesOf(answer.diagnostics).some((code) => code.includes("unknown_status"))).toBe(true);
+    expect(saidIn(answer).some((code) => code.includes("unknown_status"))).toBe(true);
   });
 
   it.each<[string, readonly string[], JsonObject, readonly string[] | undefined]>([

@@ -87,7 +87,7 @@ function statusesOf(kind: Kind): Diagnostic[] {
       return [
         statuses.unknownPhase(subject, { left: ["suspended"], unseen: [] }),
         statuses.unknownPhase(subject, { left: [], unseen: ["suspended"] }),
-        statuses.notRemovable(subject),
+        statuses.notRemovable(subject, "error"),
         statuses.unknownAtOnce(subject, ["suspended"]),
         ...(job
           ? [

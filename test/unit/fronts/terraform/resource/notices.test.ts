@@ -23,13 +23,13 @@ describe("what an apply has to say", () => {
     ["is that a job is queued", { awaiting: "job" }, ["warning apply.waiting"]],
     ["is that an invoice waits", { awaiting: "payment" }, ["warning apply.waiting"]],
   ])("%s", (_, over, says) => {
-    expect(codesOf(notices(service, applied(over), "update"))).toEqual(says);
+    expect(codesOf(notices(service, applied(over)))).toEqual(says);
   });
 
   it("names the invoice, and its amount without guessing its scale", () => {
-    const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }), "create");
+    const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }));
     expect(first?.detail).toContain("INV-9 of 500 USD (in the API's own unit)");
-    const [unnamed] = notices(service, applied({ awaiting: "payment" }), "create");
+    const [unnamed] = notices(service, applied({ awaiting: "payment" }));
     expect(unnamed?.detail).toContain("(unknown)");
   });
 
