@@ -1,4 +1,12 @@
-import { type DataReading, type Limits, type Move, moved, narrow, refreshAndPlan } from "../core/engine/index.ts";
+import {
+  type DataReading,
+  type Limits,
+  type Move,
+  moved,
+  narrow,
+  refreshAndPlan,
+  storeRefusals,
+} from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   type Desired,
@@ -223,12 +231,13 @@ async function makePlan(
   signal.throwIfAborted();
   const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
+  const refused = await storeRefusals(changes, accounts);
   return {
     plan: {
       ...made,
       ...(base && { base }),
       changes,
-      diagnostics: [...made.diagnostics, ...misplaced, ...unmoved, ...store.warnings, ...unmanaged(store)],
+      diagnostics: [...made.diagnostics, ...misplaced, ...refused, ...unmoved, ...store.warnings, ...unmanaged(store)],
     },
     desired,
     state,

@@ -2,8 +2,9 @@
  * Two projects on one machine with one token and no shared state, at a host whose lists lag. A server without a domain has no
  * natural key: two of one plan look the same.
  */
-import { cpSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
@@ -108,5 +109,34 @@ describe("a domain whose registration had no answer, and that another project de
     const { code, text } = await two.run("apply", "--auto-approve");
     expect(code, text).toBe(0);
     expect(one.control.list("domains")).toHaveLength(1);
+  });
+});
+
+describe("a store of a newer version", () => {
+  it("refuses a replacement before anything is deleted, in the plan and in an apply whose plan was approved before", async () => {
+    const declare = (permission: string) => ({
+      project: "one",
+      services: {
+        www: { plan_id: 11, currency: "USD", domain: "www.example", grants: { "dev@acme.example": permission } },
+      },
+    });
+    const one = await startProject({ declare: declare("manage") });
+    const home = path.join(one.dir, "state-home");
+    one.env.HOSTFORM_STATE_HOME = home;
+    await one.apply();
+    await one.declare(declare("view"));
+    expect((await one.run("plan", "--out", "view.plan")).code).toBe(0);
+    const [store = ""] = readdirSync(home).filter((name) => name.endsWith(".store"));
+    const database = new DatabaseSync(path.join(home, store));
+    database.exec("PRAGMA user_version = 2");
+    database.close();
+    one.sent();
+    for (const command of [["plan"], ["apply", "--auto-approve"], ["apply", "view.plan"]]) {
+      const ran = await one.run(...command);
+      expect(ran.code, ran.text).toBe(1);
+      expect(ran.text).toContain("[store.newer]");
+    }
+    expect(one.changesSent()).toEqual([]);
+    expect(one.control.list("grants")).toHaveLength(1);
   });
 });

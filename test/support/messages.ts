@@ -105,6 +105,7 @@ export const samples: {
     refusal: "POST /api/v1/services/{id}/shares: 409.",
   })),
   "provider.ledger": [store],
+  "provider.ledger/refused": [store],
   "provider.ledger/creates": [store],
   "store.unwritable": [store],
   "store.busy": [{ ...store, seconds: 4 }],

@@ -64,7 +64,13 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
             creates: inHome(`${account}.creates`),
             journal: path.join(folder, "creates.journal"),
           },
-    onCountingAlone: (reason) => alone(problem("provider.ledger", { place, reason: wordsOf(reason) })),
+    onCountingAlone: (reason) =>
+      alone(
+        problem(REFUSING.has(databaseTrouble(reason)) ? "provider.ledger/refused" : "provider.ledger", {
+          place,
+          reason: wordsOf(reason),
+        }),
+      ),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
     onWaiting: ({ pid, project, since }) =>
       warn("waiting", problem("store.waiting", { pid, project, since: new Date(since).toISOString() })),
@@ -86,6 +92,9 @@ export function ledgerFor(options: StoreOptions): Ledger {
   const store = openStore(options);
   return Object.assign(store.requests, { close: () => void store.close() });
 }
+
+/** Failures of the file that refuse creates. */
+const REFUSING: ReadonlySet<string> = new Set(["busy", "newer"]);
 
 const wordsOf = (reason: unknown): string =>
   databaseTrouble(reason) === "busy" ? "another process holds the file and does not release it" : messageOf(reason);

@@ -39,7 +39,7 @@ import {
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { ReadyQueue } from "./dependencies.ts";
-import type { Limits } from "./guards.ts";
+import { type Limits, storeRefusals } from "./guards.ts";
 import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
@@ -138,14 +138,19 @@ class Run {
   }
 
   /**
-   * 1. recordObserved: the state shows the account as it is.
-   * 2. startReady: each change begins after those that it refers to, until none is left or the run is stopped.
-   * 3. recordOutputs, if every change has ended.
-   * 4. endOpen: the outcome of changes that did not begin or did not end.
+   * 1. storeRefusals: creates can be recorded, so that no object is deleted for a replacement that cannot be created.
+   * 2. recordObserved: the state shows the account as it is.
+   * 3. startReady: each change begins after those that it refers to, until none is left or the run is stopped.
+   * 4. recordOutputs, if every change has ended.
+   * 5. endOpen: the outcome of changes that did not begin or did not end.
+   *
+   * @throws HostformError `store.busy` or `store.newer`: no request was sent.
    */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests } = this.#options;
     const [started, before] = [clock.now(), requests()];
+    const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
+    if (refusals.length > 0) throw new HostformError(refusals);
     await this.#recordObserved();
     const queue = new ReadyQueue(plan.changes.filter((change) => !isNoOp(change)));
     const running = await this.#startReady(queue);

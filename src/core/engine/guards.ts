@@ -1,5 +1,7 @@
-// What a plan may order, spend and remove.
+// Limits on what a plan orders, spends and removes, and what must be in order before its first request.
+
 import type { Kinds } from "../kinds/kind.ts";
+import type { Account } from "../lifecycle/index.ts";
 import {
   type Allowance,
   type Change,
@@ -211,4 +213,14 @@ export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<strin
       `${amount} ${currency} (${(amount / 10 ** scale).toFixed(Number.isInteger(amount) ? scale : Math.max(scale, 2))})`,
     unit: "Amounts are in the API's own unit, in brackets by money_scale.",
   };
+}
+
+/** Returns the reasons why the creates of a plan cannot be recorded on this machine. */
+export async function storeRefusals(
+  changes: readonly Pick<Change, "actions" | "provider">[],
+  accountOf: (alias: string) => Pick<Account, "store">,
+): Promise<readonly Diagnostic[]> {
+  const creating = changes.filter(({ actions }) => actions.includes("create"));
+  const stores = [...new Set(creating.map(({ provider }) => provider))].map((alias) => accountOf(alias).store);
+  return (await Promise.all(stores.map((store) => store?.refusals() ?? []))).flat();
 }

@@ -9,7 +9,7 @@ export type { DataReading, ReadData } from "./data.ts";
 export { dependentsOf, narrow } from "./dependencies.ts";
 export { type Applying, PARALLELISM } from "./estimate.ts";
 export type { Limits } from "./guards.ts";
-export { checkGuards, type GuardContext } from "./guards.ts";
+export { checkGuards, type GuardContext, storeRefusals } from "./guards.ts";
 export { ownerIn, siblingsOf } from "./identity.ts";
 export { type Move, moved } from "./moves.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";

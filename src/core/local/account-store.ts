@@ -2,7 +2,7 @@
  * The store of one account: the facts that the processes of this machine share about one token at one origin of the API.
  * Processes with other tokens of the origin use the same file: an intent belongs to its token, a note belongs to its list.
  */
-import type { Json } from "../model/index.ts";
+import type { Diagnostic, Json } from "../model/index.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Each method is asynchronous, and atomic for all processes. */
@@ -14,6 +14,8 @@ export interface AccountStore {
   /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
   readonly isResettable: boolean;
 
+  /** Returns the reasons why no create can be recorded: `store.busy`, `store.newer`. Ask before a run changes anything. */
+  refusals(): Promise<readonly Diagnostic[]>;
   /** Returns a number that grows with each create of any process. Take it before you read a list. 0 if it is unknown. */
   count(): Promise<number>;
   /**

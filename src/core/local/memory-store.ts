@@ -1,7 +1,7 @@
 // The store of an account in memory, for one process; several stores on the same tables are several processes.
 import { randomUUID } from "node:crypto";
 import { problem } from "../messages/index.ts";
-import { type Clock, HostformError, type RequestOutlook, systemClock } from "../model/index.ts";
+import { type Clock, type Diagnostic, HostformError, type RequestOutlook, systemClock } from "../model/index.ts";
 import type {
   AccountStore,
   Intent,
@@ -105,6 +105,10 @@ export class MemoryStore implements AccountStore {
       },
       { clock, onWaiting },
     );
+  }
+
+  async refusals(): Promise<readonly Diagnostic[]> {
+    return [];
   }
 
   async count(): Promise<number> {

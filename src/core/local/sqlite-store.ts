@@ -3,7 +3,16 @@ import { hash, randomUUID } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { problem } from "../messages/index.ts";
-import { attempt, type Clock, HostformError, type Json, messageOf, parsedJson } from "../model/index.ts";
+import {
+  attempt,
+  type Clock,
+  type Diagnostic,
+  HostformError,
+  ifExplained,
+  type Json,
+  messageOf,
+  parsedJson,
+} from "../model/index.ts";
 import {
   type AccountStore,
   type Intent,
@@ -110,6 +119,13 @@ export class SqliteStore implements AccountStore {
       read: (action) => this.#read(action),
     });
     this.#queue = new TurnQueue(this.#turn, options);
+  }
+
+  refusals(): Promise<readonly Diagnostic[]> {
+    return this.#change(() => {}).then(
+      () => [],
+      ifExplained(({ diagnostics }) => diagnostics),
+    );
   }
 
   async count(): Promise<number> {

@@ -14,6 +14,11 @@ export const processes = {
       "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_STORE=memory if nothing else uses the token.",
     ],
   })),
+  "provider.ledger/refused": warning(({ place, reason }: Failure) => ({
+    summary: "This process counts its requests alone, and cannot create objects",
+    detail: `${place}: ${reason}. A create that nobody can record might be sent twice.`,
+    remedies: ["End the process that holds the file, or use the newer version that wrote it."],
+  })),
   "provider.ledger/creates": warning(({ place, reason }: Failure) => ({
     summary: "This process does not take turns to create",
     detail: `${place}: ${reason}. A run with another state may create the same object.`,

@@ -162,6 +162,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
+    ...((await scope.account.store?.refusals()) ?? []),
   ];
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });

@@ -264,6 +264,7 @@ describe("a file", () => {
     const alone: unknown[] = [];
     const store = storeOn(file, { onCountingAlone: (reason) => void alone.push(reason) });
     const newer = { diagnostics: [{ code: "store.newer" }] };
+    expect(await store.refusals()).toMatchObject(newer.diagnostics);
     await expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject(newer);
     await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject(newer);
     expect(await store.requests.reserve(START, 60)).toMatchObject({ waitMs: 0, left: 59 });
@@ -284,7 +285,9 @@ describe("a file", () => {
       expect(store.note([{ list: "l", name: "n", value: 2 }])).rejects.toMatchObject(busy),
     ]);
     expect(performance.now() - began).toBeGreaterThan(3_900);
+    expect(await store.refusals()).toMatchObject(busy.diagnostics);
     holder.exec("ROLLBACK");
+    expect(await store.refusals()).toEqual([]);
     await store.note([{ list: "l", name: "n", value: 3 }]);
     holder.close();
   });

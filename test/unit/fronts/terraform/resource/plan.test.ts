@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
+import { MemoryStore } from "../../../../../src/core/local/index.ts";
+import { problem } from "../../../../../src/core/messages/index.ts";
 import { isError, type Json, type JsonObject, type Value } from "../../../../../src/core/model/index.ts";
 import { type Attribute, isNested } from "../../../../../src/core/model/schema.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
@@ -101,5 +103,19 @@ describe.each([...kinds.values()].map(({ type }) => type))("any plan of a record
         if (!diagnostics.some(isError)) expect(planned).toEqual(recorded);
       }),
     );
+  });
+});
+
+describe("the plan of a new object, if the store of this machine cannot record creates", () => {
+  it("is refused, so that Terraform deletes nothing for a replacement that cannot be created", async () => {
+    const { front, kind, fake } = fakeScope("hosting_webhook");
+    const store = new MemoryStore();
+    store.refusals = async () => [problem("store.newer", { place: "/home/origin.store" })];
+    Object.assign(fake.account, { store });
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output: null };
+    const question = { prior: null, config, mark: {} } as never;
+    expect((await planDeclared(kind, question, front)).diagnostics).toMatchObject([
+      { severity: "error", code: "store.newer" },
+    ]);
   });
 });
