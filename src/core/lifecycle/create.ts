@@ -92,7 +92,6 @@ async function attempt(
   if (!isDecided && (await creation.look(context.account.hostNow())).do !== "resend") return undefined;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
-  creation.turn = turn;
   return perform(context, {
     mutation,
     turn,
@@ -102,7 +101,10 @@ async function attempt(
       return undefined;
     },
     ...ready.options,
-    record: () => creation.record(mutation, ready.before),
+    record: () => {
+      creation.turn = turn;
+      return creation.record(mutation, ready.before);
+    },
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);

@@ -732,6 +732,26 @@ describe("a create without an answer of another state that a later run settled",
     return { ...recorded("hosting_webhook.acme", { ...HOOK, id: null, secret }), private: { pending } };
   };
 
+  it("is settled, and no request that did not leave, if the apply finds the object after a full minute", async () => {
+    const { begin, clock, file, make, other } = await killed(false);
+    const prior = priorIn(file, "whsec");
+    clock.advance(100_000);
+    const run = begin({ owner: "one", prior, change: { private: prior.private } });
+    run.writer.reserve = async (_, { withinMs } = {}) => {
+      if (withinMs !== undefined) return undefined;
+      make({ endpoint: "createWebhook", body: HOOK } as Mutation);
+      await other();
+      return freeTicket();
+    };
+    expect(await run.end()).toMatchObject({ sent: 0, codes: [] });
+    await run.account.store?.close();
+    const database = new DatabaseSync(file);
+    onTestFinished(() => database.close());
+    const rows = database.prepare("SELECT id, state FROM intents ORDER BY serial").all();
+    expect(rows.map(({ state }) => state)).toEqual(["answered", "answered"]);
+    expect(rows.map(({ id }) => id)).toContain(prior.private.pending?.id);
+  });
+
   it("is waited for until it is settled", async () => {
     const { other, clock } = await killed(true);
     expect(await other()).toMatchObject({ sent: 1 });
