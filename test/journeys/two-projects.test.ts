@@ -112,6 +112,31 @@ describe("a domain whose registration had no answer, and that another project de
   });
 });
 
+describe("a backup of a state, restored", () => {
+  it("registers no domain that the state had", async () => {
+    const declare = (domains: object) => ({
+      project: "one",
+      webhooks: { a: { url: "https://a.example/", events: ["invoice.paid"] } },
+      domains,
+    });
+    const one = await startProject({ declare: declare({}) });
+    one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
+    await one.apply();
+    const [state, backup] = ["hosting.tfstate", "backup"].map((name) => path.join(one.dir, name)) as [string, string];
+    cpSync(state, backup);
+    await one.declare(declare({ acme: registration("acme.example") }));
+    await one.apply();
+    cpSync(backup, state);
+    const ran = await one.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text).toContain("An earlier run ordered domain acme.example");
+    expect(one.control.list("domains")).toHaveLength(1);
+    one.sent();
+    await one.run("apply", "--auto-approve", "--order-anyway", "hosting_domain.acme");
+    expect(one.changesSent(), "the sandbox refuses a domain that is registered").toEqual(["POST /domains"]);
+  });
+});
+
 describe("a store of a newer version", () => {
   it("refuses a replacement before anything is deleted, in the plan and in an apply whose plan was approved before", async () => {
     const declare = (permission: string) => ({

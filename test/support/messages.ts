@@ -38,7 +38,13 @@ export const samples: {
     { ...one, id: "1000" },
     { ...two, id: "1000" },
   ],
-  "plan.exists/elsewhere": [true, false].map((isLost) => ({ ...resource, object: "acme.example", at: SINCE, isLost })),
+  "plan.exists/elsewhere": [true, false].map((isLost) => ({
+    ...resource,
+    object: "acme.example",
+    at: SINCE,
+    isLost,
+    isOwn: !isLost,
+  })),
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
   "plan.gone/paid": [{ ...one, how: 'is "terminated"' }],
   "plan.unreadable": [

@@ -13,19 +13,19 @@ import type { PendingCreate } from "./pending-create.ts";
 import type { Turn as CreateTurn } from "./perform.ts";
 
 /**
- * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
- * is not there to the answer. Two runs that share no state would otherwise find it missing at the same time.
+ * Carries a create out while no other process of this machine creates anything with the token: from the list that lacks the
+ * object to the answer. Otherwise two runs without a common state would both find the object missing, and both create it.
  *
- * 1. Wait for the turn. What another process began and was killed in may not be in the lists yet: wait for that, too.
- * 2. Another process made something since the lists were read: they are read again. Otherwise no request is added.
- * 3. Another run ordered a server of the same plan, and neither has a domain: it is waited until the list must show it, and
- *    the others have their turns meanwhile. What the list shows then, the order refuses.
- * 4. The same thing was made, or may have been, by another run: a domain, which nothing shows, is refused; for anything else
- *    it is waited until the list must show it.
- * 5. Carry the create out. No wait for a list lies inside the turn.
+ * 1. Wait for the turn. A create of a killed process may not be listed yet: wait until lists must show its object.
+ * 2. If another process created something since the lists were read, read the lists again.
+ * 3. If another run ordered a server of the same plan, and neither has a domain, wait until the list must show that server. The
+ *    order then refuses what the list shows.
+ * 4. If another run created the same object, or may have: refuse a domain, which no list shows; for any other kind, wait until
+ *    the list must show the object.
+ * 5. Carry the create out. Each wait for a list gives the turn back first.
  *
  * @returns undefined: the outcome is open.
- * @throws HostformError `interrupted` when the run was stopped while it waited: nothing was sent.
+ * @throws HostformError `interrupted` if the run was stopped while it waited: nothing was sent.
  */
 export async function createInTurn(
   creation: Creation,
@@ -70,9 +70,10 @@ export async function createInTurn(
         : await store.newest({ thing, place, intent: creation.intent && intentId(creation.intent) });
     const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
-    // What the own state has had before, it knows better; what another has made since an own create without an answer, it does not.
+    // The own state knows its earlier creates, but not what another run created since an own create without an answer.
     const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
-    if (isOthers && kind.creation === "blind") {
+    // Also an object of the own state: a restored backup does not have it. The user settled an own create without an answer.
+    if (kind.creation === "blind" && (isOthers || earlier?.state === "answered")) {
       if (!change.anyway && !isPending) throw madeElsewhere(kind, change, planned, earlier);
     } else if (isOthers && (isNew || !store.isResettable) && !awaited.has(earlier.at)) {
       const unshown = await unshownMs(creation, earlier);
@@ -187,9 +188,9 @@ function madeElsewhere(
   { noun, naturalKey }: Kind,
   { address }: Change,
   planned: JsonObject,
-  { at, state }: StoredIntent,
+  { at, state, isOwn }: StoredIntent,
 ): HostformError {
   const object = String(naturalKey(planned));
-  const about = { address, noun, object, at: new Date(at).toISOString(), isLost: state !== "answered" };
+  const about = { address, noun, object, at: new Date(at).toISOString(), isLost: state !== "answered", isOwn };
   return new HostformError([problem("plan.exists/elsewhere", about)]);
 }

@@ -115,8 +115,15 @@ export const creates = {
     detail: "The API returns the secret only once, in that answer.",
   })),
   "plan.exists/elsewhere": error(
-    ({ address, noun, object, at, isLost }: Words<"address" | "noun" | "object" | "at"> & { isLost: boolean }) => ({
-      summary: `A run with another state ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
+    ({
+      address,
+      noun,
+      object,
+      at,
+      isLost,
+      isOwn,
+    }: Words<"address" | "noun" | "object" | "at"> & Record<"isLost" | "isOwn", boolean>) => ({
+      summary: `${isOwn ? "An earlier run" : "A run with another state"} ${isLost ? "requested" : "ordered"} ${noun} ${object} at ${at}${isLost ? " and got no answer" : ""}`,
       detail: `The API cannot show a ${noun}, so an apply sends no second order for ${address}.`,
       remedies: [
         { do: "import", id: object, when: "it was ordered and this state is to manage it" },
