@@ -232,7 +232,9 @@ export class Creation {
     if (decided.do === "resend") return undefined;
     if (decided.do === "wait") throw this.context.records.lostLock?.() ?? this.lost;
     if (decided.do === "ask") {
-      const causes = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
+      const failed = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
+      // "Try again" would contradict the question.
+      const causes = failed.map(({ remedies: _, ...cause }) => cause);
       throw new HostformError([...causes, questionOf(this.subject, sent, decided, "error")], { cause: this.lost });
     }
     throw new HostformError([existing(this.subject, decided.objects)]);
