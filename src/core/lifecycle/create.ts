@@ -205,12 +205,15 @@ const listable: CreateClass = {
   async prepare(creation) {
     const { kind, change, planned, context } = creation;
     const mutation = kind.create(planned, undefined);
-    creation.before ??= await knownThere(creation).catch(async (error: unknown) => {
-      throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
-    });
+    // An earlier turn may have ended before the request was recorded; then another process may have created a twin.
+    const isFirst = creation.intent === undefined && !creation.isRecreated;
+    if (isFirst)
+      creation.before = await knownThere(creation).catch(async (error: unknown) => {
+        throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
+      });
     return {
       mutation,
-      before: creation.before,
+      before: creation.before ?? {},
       answered: async (answer) => {
         const made = creation.created(answer);
         if (made.id === null || made.unclear) return void (await creation.accept(made));

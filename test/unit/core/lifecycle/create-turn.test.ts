@@ -178,6 +178,18 @@ describe("a full minute of requests", () => {
     expect([made(), waits]).toEqual([2, [5_000, undefined]]);
   });
 
+  it("does not let a new create leave if another run created the same object meanwhile", async () => {
+    const { begin, made } = machine("hosting_webhook");
+    const one = begin({ owner: "one" });
+    one.writer.reserve = async (_, { withinMs } = {}) => {
+      if (withinMs !== undefined) return undefined;
+      expect(await begin({ owner: "two" }).end()).toMatchObject({ sent: 1, codes: [] });
+      return freeTicket();
+    };
+    expect(await one.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(made()).toBe(1);
+  });
+
   it("costs a create that is sent again no second reading of the list", async () => {
     const { begin, asked } = machine("hosting_webhook");
     const pending = { since: new Date(START - 3_600_000).toISOString(), operation: "createWebhook" };
