@@ -121,7 +121,8 @@ await vitest.close();
 const explained = parse(readFileSync(path.join(import.meta.dirname, "explained.yaml"), "utf8")) ?? {};
 const input = { areas, mutants, chosen, explained, refused: new Set<number>() };
 const { survivors } = judge(readFileSync(log, "utf8"), input);
-if (options.tests === undefined) for (const id of refusedByTypes(root, survivors, firstIds)) input.refused.add(id);
+if (options.tests === undefined)
+  for (const id of refusedByTypes(root, survivors, firstIds, folder)) input.refused.add(id);
 const verdict = judge(readFileSync(log, "utf8"), input);
 if (process.env.HOSTFORM_MUTATION_KEEP === undefined) rmSync(folder, { recursive: true });
 else console.log(`Log: ${log}`);

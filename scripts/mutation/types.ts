@@ -1,7 +1,6 @@
 // The mutants that the compiler refuses: they cannot be written, so they do not count.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { instrument, type Mutant } from "./mutants.ts";
@@ -9,13 +8,15 @@ import { instrument, type Mutant } from "./mutants.ts";
 /**
  * The numbers of those that do not type-check. One run of the compiler checks one mutant of each file.
  * @param firstIds of the mutants of each file.
+ * @param folder for temporary files. The one of the tests has been removed by now.
  */
 export function refusedByTypes(
   root: string,
   mutants: readonly Mutant[],
   firstIds: ReadonlyMap<string, number>,
+  folder: string,
 ): number[] {
-  const copy = mkdtempSync(path.join(tmpdir(), "hostform-types-"));
+  const copy = mkdtempSync(path.join(folder, "types-"));
   cpSync(path.join(root, "src"), path.join(copy, "src"), { recursive: true });
   for (const file of ["schemas", "package.json"])
     cpSync(path.join(root, file), path.join(copy, file), { recursive: true });
