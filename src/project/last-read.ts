@@ -1,5 +1,5 @@
 /**
- * When each listing of an account was last read, in the account's store. It decides only what is read first where not
+ * Times of the last reads of each listing, in the account's store. It decides only what is read first where not
  * everything is (`--refresh`), and what a plan says of the rest: without it, nothing is wrong and nothing is lost.
  */
 import { createHash } from "node:crypto";
@@ -41,7 +41,7 @@ export function lastReads(
   const list = `read ${lineage}`;
   const lastRead = new Map<string, string>();
   return {
-    /** How a plan reads. Listings that were never read are ordered by chance, so that each has its turn where nothing is recorded. */
+    /** Options of a plan's reading. The order of listings that were never read is random, so that each has its turn. */
     refresh: async (): Promise<Refresh> => {
       for (const store of lineage === "" ? [] : new Set(stores.values()))
         for (const { name, value } of await store.notes(list).catch(() => [])) lastRead.set(name, String(value));

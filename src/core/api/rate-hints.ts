@@ -2,15 +2,15 @@
 import { WINDOW_MS } from "../local/rolling-window.ts";
 import type { ApiReply } from "./exchange.ts";
 
-/** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
+/** Statements of an answer about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
 interface RateHints {
   /** Requests per minute that the server allows. */
   readonly limit: number | undefined;
   /** Requests left in the server's window. */
   readonly remaining: number | undefined;
-  /** How long until the server's window starts again, in ms. */
+  /** Time until the server's window starts again, in ms. */
   readonly resetMs: number | undefined;
-  /** How long the server asks to wait, in ms. */
+  /** Pause that the server asks for, in ms. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -48,7 +48,7 @@ function parameters(value: string | undefined): Readonly<Record<string, string>>
   );
 }
 
-/** How long Retry-After asks to wait, in ms; undefined when it is absent, unreadable or a date gone by. */
+/** Returns the pause of Retry-After, in ms; undefined if it is absent, unreadable or a past date. */
 export function retryAfter(headers: ApiReply["headers"], now: number): number | undefined {
   const value = headers["retry-after"]?.trim();
   if (value === undefined) return undefined;

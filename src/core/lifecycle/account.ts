@@ -69,7 +69,7 @@ export class Account {
   #plansAt: number | undefined;
   #planPages = 1;
   #invoices: Promise<InvoiceRecord[]> | undefined;
-  /** What the processes of this machine share about the account. Absent: creates take no turns. */
+  /** Store that the processes of this machine share. Absent: creates take no turns. */
   readonly store: AccountStore | undefined;
   /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
   readonly countAtStart: Promise<number>;
@@ -195,7 +195,7 @@ export class Account {
     };
     const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList };
-    // What others create after the count makes the list outdated.
+    // Creates of others after the count make the list outdated.
     const listing = this.#counted.then(() => collect(kind, reading, parent));
     return listing;
   }

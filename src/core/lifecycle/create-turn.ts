@@ -133,7 +133,7 @@ async function alikeElsewhere(
   return store.newest({ likeness: of.likeness, notOf: of.place, after: store.isResettable ? of.countAtStart : 0 });
 }
 
-/** How long the list may lack the object of another run, in milliseconds; undefined: the list shows it, or nothing will. */
+/** Returns how long the list may lack the object of another run, in milliseconds; undefined: it shows the object, or none will. */
 async function unshownMs(
   { kind, planned, context: { account } }: Creation,
   { at }: StoredIntent,

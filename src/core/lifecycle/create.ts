@@ -21,7 +21,7 @@ import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 /** Most turns of one create in a run, beside those that the request limit ends. */
 const MOST_TURNS = 6;
 
-/** How often a run sends a create that the API refuses as too early. */
+/** Most attempts of a run at a create that the API refuses as too early. */
 const MOST_EARLY = 3;
 
 /**

@@ -84,9 +84,9 @@ export interface Intent {
   readonly place: string;
   /** Kind, parent and natural key; empty if nothing distinguishes the object from others of its kind. */
   readonly thing: string;
-  /** What the object has in common with others of its kind, where a list shows only that. */
+  /** Features that the object shares with others of its kind, if a list shows only these. */
   readonly likeness?: string | undefined;
-  /** When it leaves, in milliseconds since the epoch. */
+  /** Moment at which it leaves, in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -109,7 +109,7 @@ export interface IntentQuery {
 export interface StoredIntent {
   /** Its count, as {@link AccountStore.count} counts. */
   readonly serial: number;
-  /** When it left, in milliseconds since the epoch. */
+  /** Moment at which it left, in milliseconds since the epoch. */
   readonly at: number;
   /** `unknown`: its process ended, or gave the turn back, without an answer. */
   readonly state: "answered" | "unknown";

@@ -116,7 +116,7 @@ export class DatabaseFile<S> {
   }
 
   #open(): Opened<S> {
-    // With a write-ahead log SQLite does not notice that the file was moved.
+    // SQLite does not notice that a file with a write-ahead log was moved.
     if (this.#opened !== undefined && inodeOf(this.#opened.place) !== this.#opened.inode) this.close();
     if (this.#opened !== undefined) return this.#opened;
     const place = this.#place();

@@ -1,5 +1,5 @@
 /**
- * What the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
+ * Facts that the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
  * interface (`account-store`); locks on files, and signs of life of processes. In: an account, a path, a clock. Out: facts that are
  * atomic for all processes, and nothing that a killed process holds. Must not: know the API or kinds, or import anything but
  * `model` and `messages`. No type that needs `node:sqlite` may stand in what `api` publishes.

@@ -46,7 +46,7 @@ export interface WaitReason {
   readonly elsewhere: number;
   /** Rest of the pause that the host asked for, in ms, even if it is longer than any pause kept. */
   readonly askedMs?: number;
-  /** When the refusal came that began the pause, in milliseconds since the epoch. */
+  /** Moment of the refusal that began the pause, in milliseconds since the epoch. */
   readonly since?: number;
 }
 

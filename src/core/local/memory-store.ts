@@ -47,7 +47,7 @@ export class MemoryLedger implements Ledger {
 interface IntentRow extends Intent {
   readonly serial: number;
   readonly process: string;
-  /** That of the turn in which it was recorded. */
+  /** Epoch of the turn in which it was recorded. */
   readonly epoch: number;
   readonly state: StoredIntent["state"] | "open";
 }

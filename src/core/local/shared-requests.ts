@@ -7,7 +7,7 @@ import { RollingWindow } from "./rolling-window.ts";
 
 /** Longest time that an answer waits for the next reservation to be written with. */
 const SOON_MS = 50;
-/** How soon to ask again while another process uses the file. */
+/** Pause before the next attempt while another process uses the file, in ms. */
 const ASK_AGAIN_MS = 50;
 /** A process that keeps the file busy for longer is stuck. Then this process counts alone. */
 const PATIENCE_MS = 4_000;

@@ -46,9 +46,9 @@ export interface SqliteStoreOptions {
   readonly isResettable?: boolean;
   /** The files of versions before the store. */
   readonly earlier?: EarlierFiles | undefined;
-  /** How databases are opened. */
+  /** Opens a database. */
   readonly open?: ((path: string) => DatabaseSync) | undefined;
-  /** How long an answer may wait to be written with the next reservation. */
+  /** Longest time that an answer waits to be written with the next reservation, in ms. */
   readonly soonMs?: number;
   /** Called once, when requests are counted in this process alone. */
   onCountingAlone?(reason: unknown): void;
@@ -62,7 +62,7 @@ export interface SqliteStoreOptions {
   onNew?(file: string): void;
 }
 
-/** How a create ended, until that is written. */
+/** End of a create, until it is written. */
 interface Ended {
   readonly intent: Intent;
   readonly isAnswered: boolean;
@@ -236,7 +236,7 @@ export class SqliteStore implements AccountStore {
 
   async close(): Promise<void> {
     this.requests.settle();
-    // What cannot be written now is as after a kill.
+    // Ends that cannot be written now count as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();
     // The file may be usable again at the next look of `watch`.

@@ -2,7 +2,7 @@
 import type { Clock } from "../model/index.ts";
 import type { Turn, TurnHolder, TurnRequest } from "./account-store.ts";
 
-/** How soon to ask again while another process has the turn. */
+/** Pause before the next question while another process has the turn, in ms. */
 const ASK_AGAIN_MS = 50;
 /** If another process waits, it gets the turn after so many creates of this one. */
 const CREATES_IN_A_ROW = 20;

@@ -20,7 +20,7 @@ export interface Entry extends ResourceState {
   readonly owner?: string;
   /** Terraform ended the process in order after the answer: its state has the object, or had it. */
   readonly answered?: true;
-  /** Of a change: the one-time values that Terraform had recorded before it. */
+  /** One-time values that Terraform had recorded before a change. */
   readonly base?: JsonObject;
 }
 

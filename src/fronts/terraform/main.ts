@@ -20,7 +20,7 @@ export { listen, reattachment } from "./wire/handshake.ts";
 /** Loads the provider, which takes longer than the rest of this file. */
 export const loadCalls = () => import("./calls/index.ts");
 
-/** How long the calls of a killed Terraform may still run: an entry holds the outcome of a request to the API. */
+/** Longest time that calls of a killed Terraform may still run: an entry holds the outcome of a request to the API. */
 const GRACE_MS = 30_000;
 
 /** Terraform connects within milliseconds, unless it has died. */

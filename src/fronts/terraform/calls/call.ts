@@ -142,7 +142,7 @@ export function toPath(path: AttributePath) {
   });
 }
 
-/** What a step reports. */
+/** Report of a step. */
 type Found = readonly Diagnostic[] | Pick<Answer, "diagnostics" | "waiting">;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What applying one change needs of the provider: the entries, which hold each result before the next request leaves, and a writer
+ * Parts of the provider that apply one change: the entries, which hold each result before the next request leaves, and a writer
  * that sends nothing after a stop, or when the `timeouts` of the resource are over.
  */
 import { endpoints } from "../../../core/api/endpoints.ts";
@@ -44,7 +44,7 @@ export interface Latest {
 }
 
 /**
- * What the lifecycle needs to apply one change. Each record becomes an entry at once, because Terraform writes its state
+ * Makes the context in which the lifecycle applies one change. Each record becomes an entry at once, because Terraform writes its state
  * only after the answer; the answer is made from `latest`.
  */
 export async function applyContext(
@@ -83,7 +83,7 @@ export async function applyContext(
     drop: async () => {
       latest.resource = undefined;
       latest.isDropped = true;
-      // With create_before_destroy the entry of the name is that of the new object.
+      // The entry of the name belongs to the new object, because of create_before_destroy.
       await entries.remove(kind.type, name, operation === "delete" ? prior?.id : undefined);
     },
   };

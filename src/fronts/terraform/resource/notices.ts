@@ -97,7 +97,7 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
 export const THIS = "This resource";
 
 /**
- * What waits for a status word that is not known: it may never become live, so that this is not reported as waiting. After an
+ * Reports an object that waits for an unknown status word: it may never become live, so that this is not reported as waiting. After an
  * update it is an error, so that the run fails.
  */
 export function notUnderstood(
