@@ -93,7 +93,7 @@ describe.each(SOURCES)("the data source %s", (name, path) => {
       const lists = Object.values(state ?? {}).filter((value) => Array.isArray(value));
       expect(lists).toEqual([[]]);
       expect(account.warnings.map(({ summary }) => summary)).toEqual([
-        `GET /api/v1${shown} holds no list, so hostform could not check it`,
+        `GET /api/v1${shown} holds no list, so this run could not check it`,
       ]);
     }
   });

@@ -85,7 +85,7 @@ it("null is an empty list where the plans come as a bare array", async () => {
 describe.each([[{}], [null], [{ data: null }]])(
   "a plan that creates nothing, at a host that answers %j for a list",
   (body) => {
-    const warning = (path: string) => `GET /api/v1${path} holds no list, so hostform could not check it`;
+    const warning = (path: string) => `GET /api/v1${path} holds no list, so this run could not check it`;
 
     it("keeps recorded objects as they were recorded, and one warning names each list", async () => {
       const project = await hidden(["/webhooks", "/accounts", "/services/:id/grants"], [200, body, undefined]);

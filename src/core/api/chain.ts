@@ -277,9 +277,7 @@ function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnos
   const page = announcementIn(link);
   return warningOf("api.deprecated", summary, {
     ...(page !== undefined && { detail: `The host explains it at ${page}.` }),
-    remedies: [
-      "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
-    ],
+    remedies: ["Read the announcement of the host. Before the end, install a version that uses the new API."],
   });
 }
 

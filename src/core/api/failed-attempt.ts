@@ -132,10 +132,10 @@ export function noList(endpoint: EndpointName, came: string): FailedAttempt {
 
 /** The warning in place of the failure of {@link noList}, where nothing is concluded from the list. */
 export function unprovenList({ endpoint, message }: ApiError): Diagnostic {
-  return warningOf("api.no_list", `${endpoint} holds no list, so hostform could not check it`, {
-    detail: `${message}. hostform shows the list as empty, and plans recorded objects that it lacks as they were recorded.`,
+  return warningOf("api.no_list", `${endpoint} holds no list, so this run could not check it`, {
+    detail: `${message}. The list counts as empty here, and recorded objects that it lacks are planned as they were recorded.`,
     remedies: [
-      "If the list should have objects, check that no proxy answers. Otherwise ask the host for a list, `[]` if it is empty: until then hostform creates nothing there.",
+      "If the list should have objects, check that no proxy answers. Otherwise ask the host for a list, `[]` if it is empty: until then, nothing is created there.",
     ],
   });
 }
