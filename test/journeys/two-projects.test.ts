@@ -60,18 +60,25 @@ describe("two projects that declare a server of one plan", () => {
   });
 });
 
+const withDomains = (domains: object) => ({
+  project: "one",
+  webhooks: { a: { url: "https://a.example/", events: ["invoice.paid"] } },
+  domains,
+});
+
+/** A project with a store of its own, whose state has a webhook and no domain. */
+async function appliedOnce(): Promise<Project> {
+  const one = await startProject({ declare: withDomains({}) });
+  one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
+  await one.apply();
+  return one;
+}
+
 describe("a copy of a state in the same folder", () => {
   it("registers no domain that the other one registered", async () => {
-    const declare = (domains: object) => ({
-      project: "one",
-      webhooks: { a: { url: "https://a.example/", events: ["invoice.paid"] } },
-      domains,
-    });
-    const one = await startProject({ declare: declare({}) });
-    one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
-    expect((await one.run("apply", "--auto-approve")).code).toBe(0);
+    const one = await appliedOnce();
     cpSync(path.join(one.dir, "hosting.tfstate"), path.join(one.dir, "copy.tfstate"));
-    await one.declare(declare({ acme: { ...registration("acme.example") } }));
+    await one.declare(withDomains({ acme: registration("acme.example") }));
     expect((await one.run("apply", "--auto-approve")).code).toBe(0);
     const ran = await one.run("apply", "--auto-approve", "--state", "copy.tfstate");
     expect(ran.code, ran.text).toBe(1);
@@ -114,17 +121,10 @@ describe("a domain whose registration had no answer, and that another project de
 
 describe("a backup of a state, restored", () => {
   it("registers no domain that the state had", async () => {
-    const declare = (domains: object) => ({
-      project: "one",
-      webhooks: { a: { url: "https://a.example/", events: ["invoice.paid"] } },
-      domains,
-    });
-    const one = await startProject({ declare: declare({}) });
-    one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
-    await one.apply();
+    const one = await appliedOnce();
     const [state, backup] = ["hosting.tfstate", "backup"].map((name) => path.join(one.dir, name)) as [string, string];
     cpSync(state, backup);
-    await one.declare(declare({ acme: registration("acme.example") }));
+    await one.declare(withDomains({ acme: registration("acme.example") }));
     await one.apply();
     cpSync(backup, state);
     const ran = await one.run("apply", "--auto-approve");
