@@ -1,6 +1,7 @@
 /**
  * A process that creates in turns with others, over `FILE`. It does what each line of its input says, and answers with a line:
  * `enter` takes the turn, `newest JSON` asks, `leave ID THING AT`, `answer`, `unsent` and `end` go on. `count` prints the count.
+ * `see MARK RUN ID...`, `release MARK ID`, `endRun MARK RUN SINCE` and `holdings` are about what states hold.
  * It prints `waiting` when it has to wait for the turn.
  */
 import { createInterface } from "node:readline";
@@ -51,4 +52,19 @@ for await (const line of createInterface({ input: process.stdin })) {
     print(word);
   }
   if (word === "end") end();
+  const held = (ids: readonly string[]) => ids.map((one) => ({ type: "t", parent: "", id: one, instances: 1 }));
+  const [, , , ...rest] = line.split(" ");
+  if (word === "see") {
+    await store.see({ mark: id, label: `state ${id}` }, thing, held(rest));
+    print("seen");
+  }
+  if (word === "release") {
+    await store.release(id, held([thing]));
+    print("released");
+  }
+  if (word === "endRun") {
+    await store.endRun(id, thing, Number(at));
+    print("ended run");
+  }
+  if (word === "holdings") print(await store.holdings({}));
 }

@@ -56,6 +56,8 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     account,
     clock,
     isResettable,
+    // Another sandbox may get the address and the ids of this one, but has another token.
+    scope: isSandbox ? account : "",
     earlier:
       folder === undefined
         ? undefined

@@ -49,6 +49,22 @@ export interface AccountStore {
   /** Removes notes. A removed secret is overwritten. @throws as {@link note}. */
   forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void>;
 
+  /**
+   * Records objects that a run found in a state. They are firm from now on. An object that is recorded as given is not written again.
+   * A file syncs nothing: a power failure may take it back. @throws as {@link note}.
+   */
+  see(place: Place, run: string, holdings: readonly Holding[]): Promise<void>;
+  /** Removes objects that a state no longer holds. @param place mark of the state. @throws as {@link note}. */
+  release(place: string, objects: readonly HeldObject[]): Promise<void>;
+  /**
+   * Records that a run that read a whole state has ended in order: objects that it did not {@link see} are no longer firm, unless
+   * they were recorded after `since`, by another process. Call it on the store that saw them.
+   * @param since moment at which the run began to read the state. @throws as {@link note}.
+   */
+  endRun(place: string, run: string, since: number): Promise<void>;
+  /** Returns the objects of one state, of all others, or of all states. @throws as {@link note}. */
+  holdings(of: HoldingQuery): Promise<readonly Held[]>;
+
   /** Writes what it still owes, and closes. Never throws. The next call opens the store again. */
   close(): Promise<void>;
 }
@@ -135,3 +151,52 @@ export interface NoteOptions {
 
 /** A note that nobody writes again for this long belongs to an abandoned project. */
 export const NOTE_KEPT_MS = 90 * 24 * 3_600_000;
+
+/** A state, as this machine knows it. */
+export interface Place {
+  /** Name that differs from the names of all other states. Lock, plan and apply of a state give the same one. */
+  readonly mark: string;
+  /** Words of messages: "hosting.tfstate in /srv/acme". */
+  readonly label: string;
+}
+
+/** Identity of an object at a host. */
+export interface HeldObject {
+  readonly type: string;
+  /** Id of the parent; empty if the kind has none. */
+  readonly parent: string;
+  readonly id: string;
+}
+
+/** An object that a state holds. */
+export interface Holding extends HeldObject {
+  /** Natural key, folded, as text. */
+  readonly name?: string | undefined;
+  readonly generation?: number | undefined;
+  /** Id of the intent that created it. */
+  readonly intent?: string | undefined;
+  /** Terraform sends a provider no address. */
+  readonly address?: string | undefined;
+  /** Addresses of the state that hold the object, as the run counted them: normally 1. */
+  readonly instances: number;
+}
+
+/** A recorded holding. Times are in milliseconds since the epoch. */
+export interface Held extends Holding {
+  readonly place: Place;
+  readonly firstSeen: number;
+  readonly lastSeen: number;
+  /** False: a later run of the state did not see it. It excludes no candidate and refuses no import. */
+  readonly isFirm: boolean;
+}
+
+/** Selects a state, or all but one, by mark. */
+export interface HoldingQuery {
+  readonly place?: string | undefined;
+  readonly notOf?: string | undefined;
+}
+
+/** The store removes an object that no run has seen for this long. */
+export const HOLDING_KEPT_MS = NOTE_KEPT_MS;
+/** A holding is written again after this long, although it is the same, so that its time stays true. */
+export const HOLDING_RENEWED_MS = 24 * 3_600_000;

@@ -12,6 +12,8 @@ interface DatabaseForm<S> {
   readonly pragmas: string;
   /** SQLite's `user_version`: a file with a higher one is refused. Absent: the form has one version. */
   readonly version?: number;
+  /** Statements that lead from a version to the next one, by the version that they start from. */
+  readonly upgrades?: Readonly<Record<number, string>>;
   /** Returns further pragmas for an opened file. @param isEmpty the tables do not exist yet. */
   modeOf?(database: DatabaseSync, place: string, isEmpty: boolean): string;
   /** The statements that are used again and again. */
@@ -43,6 +45,9 @@ const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
 const MOVED = 8 | (4 << 8);
 /** Damaged, then moved by another process: more than this does not happen by chance. */
 const ATTEMPTS = 3;
+/** A process that keeps a file busy for longer is stuck: a transaction takes less than a millisecond. */
+export const PATIENCE_MS = 4_000;
+const [BUSY_AGAIN_MS, BUSY_SPREAD_MS] = [10, 40];
 
 export function databaseTrouble(error: unknown): DatabaseTrouble {
   if (error instanceof NotAsWritten) return "damaged";
@@ -162,19 +167,33 @@ export class DatabaseFile<S> {
   }
 }
 
+/** Does something with a file; while another process uses the file, asks again. */
+export async function whenFree<T>(action: () => T): Promise<T> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (databaseTrouble(error) !== "busy" || performance.now() - since > PATIENCE_MS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BUSY_AGAIN_MS + Math.random() * BUSY_SPREAD_MS));
+    }
+  }
+}
+
 /** SQLite would take the files that belong to an earlier database for those of the new one. */
 function removeCompanions(place: string): void {
   for (const ending of COMPANIONS) rmSync(place + ending, { force: true });
 }
 
-function makeTables<S>(database: DatabaseSync, { applicationId, schema, version }: DatabaseForm<S>): void {
+function makeTables<S>(database: DatabaseSync, form: DatabaseForm<S>): void {
+  const { applicationId, schema, version } = form;
   if (applicationOf(database) === applicationId) {
-    const written = Number(database.prepare("PRAGMA user_version").get()?.user_version);
-    if (version !== undefined && written > version)
+    if (version !== undefined && versionOf(database) > version)
       throw new NewerVersion("a newer version of hostform wrote the file");
     // Without the check SQLite may miss a damage inside, and lose what is written.
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new NotAsWritten(String(found));
+    if (version !== undefined && versionOf(database) < version) upgrade(database, version, form.upgrades ?? {});
     return;
   }
   inTransaction(transactionsOf(database), () => {
@@ -185,6 +204,17 @@ function makeTables<S>(database: DatabaseSync, { applicationId, schema, version 
     database.exec(`${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version ?? 0}`);
   });
 }
+
+/** Another process may have upgraded the file meanwhile. */
+function upgrade(database: DatabaseSync, version: number, upgrades: Readonly<Record<number, string>>): void {
+  inTransaction(transactionsOf(database), () => {
+    for (let from = versionOf(database); from < version; from++) database.exec(upgrades[from] ?? "");
+    database.exec(`PRAGMA user_version = ${version}`);
+  });
+}
+
+const versionOf = (database: DatabaseSync): number =>
+  Number(database.prepare("PRAGMA user_version").get()?.user_version);
 
 const transactionsOf = (database: DatabaseSync): Transactions => ({
   database,

@@ -6,10 +6,15 @@
  */
 export type {
   AccountStore,
+  Held,
+  HeldObject,
+  Holding,
+  HoldingQuery,
   Intent,
   IntentQuery,
   Note,
   NoteOptions,
+  Place,
   StoredIntent,
   Turn,
   TurnHolder,

@@ -4,10 +4,15 @@ import { problem } from "../messages/index.ts";
 import { type Clock, type Diagnostic, HostformError, type RequestOutlook, systemClock } from "../model/index.ts";
 import type {
   AccountStore,
+  Held,
+  HeldObject,
+  Holding,
+  HoldingQuery,
   Intent,
   IntentQuery,
   Note,
   NoteOptions,
+  Place,
   StoredIntent,
   Turn,
   TurnHolder,
@@ -15,6 +20,7 @@ import type {
 } from "./account-store.ts";
 import type { Acceptance, Ledger, Refusal, Reservation } from "./ledger.ts";
 import { RollingWindow } from "./rolling-window.ts";
+import { isKept, nameOf, SeenObjects } from "./shared-holdings.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** A ledger for one process. */
@@ -57,6 +63,8 @@ export class MemoryTables {
   readonly window = new RollingWindow();
   readonly intents = new Map<string, IntentRow>();
   readonly notes = new Map<string, Note>();
+  /** By state, then by object. */
+  readonly holdings = new Map<string, Map<string, Held>>();
   count = 0;
   epoch = 0;
   holder: (TurnHolder & { readonly process: string }) | undefined;
@@ -82,6 +90,8 @@ export class MemoryStore implements AccountStore {
   /** This process, as no other is called. */
   readonly #who: string;
   readonly #queue: TurnQueue;
+  readonly #clock: Clock;
+  readonly #seen = new SeenObjects();
 
   constructor(options: MemoryStoreOptions = {}) {
     const { account = "", isResettable = false, clock = systemClock, tables = new MemoryTables(), onWaiting } = options;
@@ -91,6 +101,7 @@ export class MemoryStore implements AccountStore {
     this.#who = who;
     this.requests = new MemoryLedger(tables.window, who);
     this.#tables = tables;
+    this.#clock = clock;
     this.#queue = new TurnQueue(
       {
         take: async (request) => this.#take(request, clock.now()),
@@ -176,6 +187,41 @@ export class MemoryStore implements AccountStore {
 
   async forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void> {
     for (const note of notes) this.#tables.notes.delete(keyOf(note));
+  }
+
+  async see(place: Place, run: string, holdings: readonly Holding[]): Promise<void> {
+    this.#seen.add(place.mark, run, holdings);
+    const known = this.#tables.holdings.get(place.mark) ?? new Map<string, Held>();
+    this.#tables.holdings.set(place.mark, known);
+    const now = this.#clock.now();
+    if (known.values().next().value?.place.label !== place.label)
+      for (const [name, one] of known) known.set(name, { ...one, place });
+    for (const one of holdings) {
+      const { firstSeen } = known.get(nameOf(one)) ?? { firstSeen: now };
+      known.set(nameOf(one), { ...one, place, firstSeen, lastSeen: now, isFirm: true });
+    }
+  }
+
+  async release(place: string, objects: readonly HeldObject[]): Promise<void> {
+    this.#seen.drop(place, objects);
+    for (const one of objects) this.#tables.holdings.get(place)?.delete(nameOf(one));
+  }
+
+  async endRun(place: string, run: string, since: number): Promise<void> {
+    const seen = this.#seen.end(place, run);
+    const known = this.#tables.holdings.get(place) ?? new Map<string, Held>();
+    for (const [name, one] of known) {
+      const isSeen = seen.has(name) || (one.isFirm && one.lastSeen >= since);
+      known.set(name, isSeen ? { ...one, lastSeen: this.#clock.now() } : { ...one, isFirm: false });
+    }
+  }
+
+  async holdings({ place, notOf }: HoldingQuery): Promise<readonly Held[]> {
+    const all = [...this.#tables.holdings.values()].flatMap((known) => [...known.values()]);
+    const found = all.filter(
+      (one) => (place === undefined || one.place.mark === place) && (notOf === undefined || one.place.mark !== notOf),
+    );
+    return found.filter(isKept(this.#clock.now()));
   }
 
   async close(): Promise<void> {}

@@ -1,7 +1,7 @@
 // The requests of the last minute of one token, counted in the store that all processes of this machine share.
 import type { DatabaseSync } from "node:sqlite";
 import { isObject, parsedJson, type RequestOutlook } from "../model/index.ts";
-import { type DatabaseFile, databaseTrouble } from "./database-file.ts";
+import { type DatabaseFile, databaseTrouble, PATIENCE_MS } from "./database-file.ts";
 import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "./ledger.ts";
 import { RollingWindow } from "./rolling-window.ts";
 
@@ -9,8 +9,6 @@ import { RollingWindow } from "./rolling-window.ts";
 const SOON_MS = 50;
 /** Pause before the next attempt while another process uses the file, in ms. */
 const ASK_AGAIN_MS = 50;
-/** A process that keeps the file busy for longer is stuck. Then this process counts alone. */
-const PATIENCE_MS = 4_000;
 
 /**
  * The window as it was after the event `serial`, and the events since. Each event costs a row, not the whole window, and each

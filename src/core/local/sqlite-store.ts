@@ -15,26 +15,30 @@ import {
 } from "../model/index.ts";
 import {
   type AccountStore,
+  type Held,
+  type HeldObject,
+  HOLDING_KEPT_MS,
+  type Holding,
+  type HoldingQuery,
   type Intent,
   type IntentQuery,
   NOTE_KEPT_MS,
   type Note,
   type NoteOptions,
+  type Place,
   type StoredIntent,
   type Turn,
   type TurnHolder,
   type TurnRequest,
 } from "./account-store.ts";
-import { DatabaseFile, databaseTrouble } from "./database-file.ts";
+import { DatabaseFile, databaseTrouble, PATIENCE_MS, whenFree } from "./database-file.ts";
 import { type EarlierFiles, hasEarlierFiles, importEarlierFiles } from "./earlier-files.ts";
+import { SharedHoldings } from "./shared-holdings.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { SharedTurn } from "./shared-turn.ts";
-import { countOf, modeOf, prepare, SCHEMA, type StoreStatements } from "./store-file.ts";
+import { countOf, modeOf, prepare, SCHEMA, type StoreStatements, UPGRADES, VERSION } from "./store-file.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** A process that keeps the file busy for longer is stuck: a transaction takes less than a millisecond. */
-const PATIENCE_MS = 4_000;
-const [BUSY_AGAIN_MS, BUSY_SPREAD_MS] = [10, 40];
 /** Nobody asks about an older create. */
 const INTENT_KEPT_MS = 30 * 24 * 3_600_000;
 
@@ -44,6 +48,8 @@ export interface SqliteStoreOptions {
   /** Name of the process. Default: a unique one. */
   readonly process?: string;
   readonly isResettable?: boolean;
+  /** Separates the objects of servers that have one address in turn, as sandboxes do. Default: one server. */
+  readonly scope?: string;
   /** The files of versions before the store. */
   readonly earlier?: EarlierFiles | undefined;
   /** Opens a database. */
@@ -84,6 +90,7 @@ export class SqliteStore implements AccountStore {
   /** Removed notes are in the log until it is truncated. */
   #hasRemoved = false;
   readonly #turn: SharedTurn;
+  readonly #holdings: SharedHoldings;
   /** Nobody asks how a create ended before the turn ends. It is written with the next create, or when the turn ends. */
   #ended: Ended[] = [];
 
@@ -96,7 +103,8 @@ export class SqliteStore implements AccountStore {
     this.#options = options;
     this.#file = new DatabaseFile(place, {
       applicationId: 0x4846_5354,
-      version: 1,
+      version: VERSION,
+      upgrades: UPGRADES,
       schema: SCHEMA,
       pragmas: "PRAGMA busy_timeout = 0; PRAGMA secure_delete = ON",
       modeOf,
@@ -119,6 +127,13 @@ export class SqliteStore implements AccountStore {
       read: (action) => this.#read(action),
     });
     this.#queue = new TurnQueue(this.#turn, options);
+    this.#holdings = new SharedHoldings({
+      scope: options.scope ?? "",
+      clock: options.clock,
+      exists: () => this.#exists(),
+      read: (action) => this.#explained(() => this.#file.use(action)),
+      change: (action) => this.#explained(() => this.#file.change(action)),
+    });
   }
 
   refusals(): Promise<readonly Diagnostic[]> {
@@ -129,7 +144,6 @@ export class SqliteStore implements AccountStore {
   }
 
   async count(): Promise<number> {
-    // A run that only reads creates no file.
     this.#turn.counted = attempt(
       () => (this.#exists() ? this.#file.use(countOf) : 0),
       () => 0,
@@ -216,12 +230,7 @@ export class SqliteStore implements AccountStore {
   }
 
   async notes(list: string, name?: string): Promise<readonly Note[]> {
-    // A run that only reads creates no file, and needs no folder.
-    const exists = attempt(
-      () => this.#exists(),
-      () => false,
-    );
-    if (!exists) return [];
+    if (!this.#exists()) return [];
     return this.#orFail(({ noteOf, notesOf }) =>
       (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
     );
@@ -232,6 +241,22 @@ export class SqliteStore implements AccountStore {
       for (const { list, name } of notes) removeNote.run(list, name);
     });
     this.#hasRemoved = true;
+  }
+
+  see(place: Place, run: string, holdings: readonly Holding[]): Promise<void> {
+    return this.#holdings.see(place, run, holdings);
+  }
+
+  release(place: string, objects: readonly HeldObject[]): Promise<void> {
+    return this.#holdings.release(place, objects);
+  }
+
+  endRun(place: string, run: string, since: number): Promise<void> {
+    return this.#holdings.endRun(place, run, since);
+  }
+
+  holdings(of: HoldingQuery): Promise<readonly Held[]> {
+    return this.#holdings.holdings(of);
   }
 
   async close(): Promise<void> {
@@ -258,15 +283,21 @@ export class SqliteStore implements AccountStore {
     );
   }
 
+  /** A run that only reads creates no file, and needs no folder. */
   #exists(): boolean {
-    return existsSync(this.#place()) || (this.#options.earlier !== undefined && hasEarlierFiles(this.#options.earlier));
+    const { earlier } = this.#options;
+    return attempt(
+      () => existsSync(this.#place()) || (earlier !== undefined && hasEarlierFiles(earlier)),
+      () => false,
+    );
   }
 
   #prepareFile(statements: StoreStatements): (() => void) | undefined {
-    const { database, putIntent, meta, putMeta } = statements;
+    const { database, putIntent, meta, putMeta, dropUnseen, dropEmpty } = statements;
     const now = this.#options.clock.now();
     database.prepare("DELETE FROM intents WHERE at < ?").run(now - INTENT_KEPT_MS);
     database.prepare("DELETE FROM notes WHERE until < ?").run(now);
+    if (dropUnseen.run(now - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
     // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
     const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
     const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
@@ -325,16 +356,21 @@ export class SqliteStore implements AccountStore {
   async #orFail<T>(action: (statements: StoreStatements) => T, isDurable = false): Promise<T> {
     const sync = (mode: "FULL" | "NORMAL") =>
       this.#file.use(({ isLog, database }) => isLog && database.exec(`PRAGMA synchronous = ${mode}`));
+    return this.#explained(() => {
+      if (!isDurable) return this.#file.change(action);
+      sync("FULL");
+      try {
+        return this.#file.change(action);
+      } finally {
+        sync("NORMAL");
+      }
+    });
+  }
+
+  /** @throws HostformError `store.unwritable`, `store.busy` or `store.newer`. */
+  async #explained<T>(action: () => T): Promise<T> {
     try {
-      return await whenFree(() => {
-        if (!isDurable) return this.#file.change(action);
-        sync("FULL");
-        try {
-          return this.#file.change(action);
-        } finally {
-          sync("NORMAL");
-        }
-      });
+      return await whenFree(action);
     } catch (error) {
       return this.#fail(error);
     }
@@ -360,17 +396,4 @@ function noteIn(row: Record<string, unknown> | undefined): Note[] {
   if (row === undefined) return [];
   const value = parsedJson(String(row.value)) as Json | undefined;
   return value === undefined ? [] : [{ list: String(row.list), name: String(row.name), value }];
-}
-
-/** Does something with the file; while another process uses the file, asks again. */
-async function whenFree<T>(action: () => T): Promise<T> {
-  const since = performance.now();
-  for (;;) {
-    try {
-      return action();
-    } catch (error) {
-      if (databaseTrouble(error) !== "busy" || performance.now() - since > PATIENCE_MS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, BUSY_AGAIN_MS + Math.random() * BUSY_SPREAD_MS));
-    }
-  }
 }

@@ -3,7 +3,13 @@ import { statfsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { attempt } from "../model/index.ts";
+import { HOLDINGS_SCHEMA, prepareHoldings } from "./shared-holdings.ts";
 import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
+
+/** Version 1 had no holdings. */
+export const VERSION = 2;
+/** Statements that lead from each version to the next one. */
+export const UPGRADES: Readonly<Record<number, string>> = { 1: HOLDINGS_SCHEMA };
 
 /**
  * A serial is never used again, so that the count only grows. State `open`: the create left and has no answer yet. A run may
@@ -11,6 +17,7 @@ import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
  */
 export const SCHEMA = `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   ${REQUESTS_SCHEMA}
+  ${HOLDINGS_SCHEMA}
   CREATE TABLE intents (serial INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account TEXT NOT NULL,
     process TEXT NOT NULL, place TEXT NOT NULL, thing TEXT NOT NULL, likeness TEXT, at INTEGER NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'unknown'))) STRICT;
@@ -26,6 +33,7 @@ export function prepare(database: DatabaseSync) {
   const selects = new Map<string, StatementSync>();
   return {
     ...prepareRequests(database),
+    ...prepareHoldings(database),
     database,
     isLog: database.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal",
     count: database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'intents'"),

@@ -413,6 +413,123 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
     });
   });
 
+  describe("holdings", () => {
+    const one = { mark: "1", label: "hosting.tfstate in /srv/acme" };
+    const two = { mark: "2", label: "hosting.tfstate in /srv/shop" };
+    const www = { type: "hosting_service", parent: "", id: "1001", name: "www.example", instances: 1 };
+    const shop = { type: "hosting_grant", parent: "1001", id: "7", address: "hosting_grant.dev", instances: 2 };
+
+    it("returns what each state holds to all processes", async () => {
+      const { open, clock } = machineOf();
+      const [a, b] = [open(), open()];
+      const at = clock.now();
+      const intended = { ...www, generation: 2, intent: "i1" };
+      await a.see(one, "run 1", [intended, shop]);
+      await b.see(two, "run 2", [www]);
+      const seen = { firstSeen: at, lastSeen: at, isFirm: true };
+      expect(await b.holdings({ place: "1" })).toEqual(
+        expect.arrayContaining([
+          { ...shop, place: one, ...seen },
+          { ...intended, place: one, ...seen },
+        ]),
+      );
+      expect(await b.holdings({ notOf: "1" })).toEqual([{ ...www, place: two, ...seen }]);
+      expect(await b.holdings({})).toHaveLength(3);
+      expect(await b.holdings({ place: "3" })).toEqual([]);
+    });
+
+    it("keeps the first time, takes the newest facts, and renames a state that moved", async () => {
+      const { open, clock } = machineOf();
+      const store = open();
+      const firstSeen = clock.now();
+      await store.see(one, "run 1", [www]);
+      clock.advance(5_000);
+      const moved = { mark: "1", label: "hosting.tfstate in /srv/other" };
+      await store.see(moved, "run 2", [{ ...www, instances: 2 }]);
+      expect(await store.holdings({})).toEqual([
+        { ...www, instances: 2, place: moved, firstSeen, lastSeen: clock.now(), isFirm: true },
+      ]);
+    });
+
+    it("removes what a state releases, and leaves the same object of another state", async () => {
+      const { open } = machineOf();
+      const store = open();
+      await store.see(one, "run 1", [www, shop]);
+      await store.see(two, "run 2", [www]);
+      await store.release("1", [www, { ...shop, id: "8" }]);
+      expect(await store.holdings({})).toMatchObject([
+        { id: "7", place: one },
+        { id: "1001", place: two },
+      ]);
+    });
+
+    it("loosens what a run of the whole state did not see, until a run sees it again", async () => {
+      const { open, clock } = machineOf();
+      const [a, b] = [open(), open()];
+      const firstSeen = clock.now();
+      await a.see(one, "run 1", [www, shop]);
+      await a.endRun("1", "run 1", clock.now());
+      clock.advance(1_000);
+      await b.see(one, "run 2", [shop]);
+      await b.endRun("1", "run 2", clock.now());
+      const held = await a.holdings({ place: "1" });
+      expect(held.find(({ id }) => id === "1001")).toMatchObject({ isFirm: false, lastSeen: firstSeen });
+      expect(held.find(({ id }) => id === "7")).toMatchObject({ isFirm: true, lastSeen: clock.now() });
+      clock.advance(1_000);
+      await a.see(one, "run 3", [www]);
+      expect((await b.holdings({})).find(({ id }) => id === "1001")).toMatchObject({
+        isFirm: true,
+        firstSeen,
+        lastSeen: clock.now(),
+      });
+    });
+
+    it("keeps what another process recorded after the run began", async () => {
+      const { open, clock } = machineOf();
+      const [plan, apply] = [open(), open()];
+      await plan.see(one, "plan", [www]);
+      const since = clock.now();
+      clock.advance(1_000);
+      await apply.see(one, "apply", [shop]);
+      await plan.endRun("1", "plan", since);
+      expect(await plan.holdings({})).toMatchObject([{ isFirm: true }, { isFirm: true }]);
+    });
+
+    it("loosens what a process released and saw no more in the same run", async () => {
+      const { open, clock } = machineOf();
+      const [a, b] = [open(), open()];
+      await a.see(one, "run", [www]);
+      await a.release("1", [www]);
+      await b.see(one, "other", [www]);
+      clock.advance(1_000);
+      await a.endRun("1", "run", clock.now());
+      expect(await a.holdings({})).toMatchObject([{ isFirm: false }]);
+    });
+
+    it("removes what no run has seen for ninety days", async () => {
+      const { open, clock } = machineOf();
+      const store = open();
+      await store.see(one, "run 1", [www, shop]);
+      clock.advance(89 * 86_400_000);
+      await store.see(one, "run 2", [shop]);
+      clock.advance(86_400_000);
+      expect(await store.holdings({})).toMatchObject([{ id: "7" }]);
+      await store.close();
+      expect(await open().holdings({})).toMatchObject([{ id: "7" }]);
+    });
+
+    it("keeps what each run sees although nothing about it changes", async () => {
+      const { open, clock } = machineOf();
+      const store = open();
+      for (let day = 0; day < 100; day += 10) {
+        await store.see(one, "run", [www]);
+        clock.advance(10 * 86_400_000);
+      }
+      await store.close();
+      expect(await open().holdings({})).toHaveLength(1);
+    });
+  });
+
   describe("requests", () => {
     it("counts the requests of all processes", async () => {
       const { open } = machineOf();

@@ -6,13 +6,23 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { entriesOf, SqliteStore, type SqliteStoreOptions, takeFileLock } from "../../../../src/core/local/index.ts";
+import {
+  DatabaseFile,
+  databaseTrouble,
+  entriesOf,
+  SqliteStore,
+  type SqliteStoreOptions,
+  takeFileLock,
+} from "../../../../src/core/local/index.ts";
+import { attempt } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 const PROCESS = path.resolve(import.meta.dirname, "../../../support/turns-process.ts");
 const AT = Date.now();
 const RUN = { project: "acme", place: "one" };
+const PLACE = { mark: "1", label: "hosting.tfstate in /srv/acme" };
+const WWW = { type: "hosting_service", parent: "", id: "1001", name: "www.example", instances: 1 };
 const newFile = () => path.join(temporaryFolder(), "origin.store");
 
 /** A process that shares the store; killed after the test. */
@@ -131,7 +141,7 @@ describe("a file", () => {
     await store.close();
     const database = new DatabaseSync(file);
     expect(database.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x4846_5354 });
-    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
     database.close();
   });
 
@@ -140,6 +150,10 @@ describe("a file", () => {
     const store = storeOn(file);
     expect(await store.count()).toBe(0);
     expect(await store.notes("list")).toEqual([]);
+    expect(await store.holdings({})).toEqual([]);
+    await store.see(PLACE, "run", []);
+    await store.release("1", [WWW]);
+    await store.endRun("1", "run", 0);
     await store.close();
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
@@ -259,7 +273,7 @@ describe("a file", () => {
     const file = newFile();
     await storeOn(file).note([{ list: "l", name: "n", value: 1 }]);
     const database = new DatabaseSync(file);
-    database.exec("PRAGMA user_version = 2");
+    database.exec("PRAGMA user_version = 3");
     database.close();
     const alone: unknown[] = [];
     const store = storeOn(file, { onCountingAlone: (reason) => void alone.push(reason) });
@@ -267,6 +281,8 @@ describe("a file", () => {
     expect(await store.refusals()).toMatchObject(newer.diagnostics);
     await expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject(newer);
     await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject(newer);
+    await expect(store.see(PLACE, "run", [WWW])).rejects.toMatchObject(newer);
+    await expect(store.holdings({})).rejects.toMatchObject(newer);
     expect(await store.requests.reserve(START, 60)).toMatchObject({ waitMs: 0, left: 59 });
     expect(alone).toHaveLength(1);
     expect(existsSync(`${file}.damaged`)).toBe(false);
@@ -308,10 +324,11 @@ describe("a file", () => {
       throw new Error("no home folder is known");
     };
     const store = new SqliteStore(place, { account: "a", clock: testClock() });
+    const unwritable = { diagnostics: [{ code: "store.unwritable" }] };
     expect(await store.notes("l")).toEqual([]);
-    await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject({
-      diagnostics: [{ code: "store.unwritable" }],
-    });
+    expect(await store.holdings({})).toEqual([]);
+    await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject(unwritable);
+    await expect(store.see(PLACE, "run", [WWW])).rejects.toMatchObject(unwritable);
   });
 
   it("with an unreadable note takes another one in its place", async () => {
@@ -356,6 +373,162 @@ describe("a file", () => {
       diagnostics: [{ code: "store.unwritable", detail: expect.stringContaining("ENOTDIR") }],
     });
     expect(await store.count()).toBe(0);
+  });
+});
+
+describe("holdings in a file", () => {
+  const many = Array.from({ length: 10_000 }, (_, i) => ({
+    ...WWW,
+    id: String(i),
+    address: `hosting_service.s[${i}]`,
+  }));
+
+  it("of 10,000 objects are not written again if none has changed", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.see(PLACE, "run 1", many);
+    await store.close();
+    const other = storeOn(file);
+    await other.holdings({ place: "none" });
+    const changes = new DatabaseSync(file).prepare("PRAGMA data_version");
+    const before = changes.get();
+    const began = performance.now();
+    await other.see(PLACE, "run 2", many);
+    const took = performance.now() - began;
+    expect(changes.get()).toEqual(before);
+    expect(took, "usually 15 ms").toBeLessThan(250);
+    await other.see(PLACE, "run 2", [...many.slice(1), { ...WWW, id: "0", instances: 2 }]);
+    expect(changes.get()).not.toEqual(before);
+  });
+
+  it("outlive a kill of the process that saw them, and are loosened by the run of another", async () => {
+    const file = newFile();
+    const [a, b] = [start(file), start(file)];
+    expect(await a.ask("see 1 run-a 1001 1002")).toBe("seen");
+    await a.kill();
+    expect(await b.ask("holdings")).toMatchObject([{ id: "1001", isFirm: true }, { id: "1002" }]);
+    expect(await b.ask("see 1 run-b 1002")).toBe("seen");
+    expect(await b.ask(`endRun 1 run-b ${Date.now() + 60_000}`)).toBe("ended run");
+    const third = start(file);
+    expect(await third.ask("holdings")).toMatchObject([
+      { id: "1001", isFirm: false },
+      { id: "1002", isFirm: true },
+    ]);
+    expect(await third.ask("release 1 1001")).toBe("released");
+    expect(await b.ask("holdings")).toMatchObject([{ id: "1002" }]);
+  });
+
+  it("of processes that see objects at the same time are all recorded", async () => {
+    const file = newFile();
+    const processes = [start(file), start(file), start(file)];
+    const ids = (from: number) => Array.from({ length: 50 }, (_, i) => from + i);
+    const see = (one: (typeof processes)[number], n: number) =>
+      one.ask(`see ${n % 2} run-${n} ${ids(n * 25).join(" ")}`);
+    expect(await Promise.all(processes.map(see))).toEqual(["seen", "seen", "seen"]);
+    // States 0 and 1: 0-49 with 50-99, and 25-74.
+    expect(await processes[0]?.ask("holdings")).toHaveLength(150);
+  });
+
+  it("belong to the server of their scope: another one may have had the address before", async () => {
+    const file = newFile();
+    await storeOn(file, { scope: "sandbox 1" }).see(PLACE, "run", [WWW]);
+    expect(await storeOn(file, { scope: "sandbox 2" }).holdings({})).toEqual([]);
+    expect(await storeOn(file, { scope: "sandbox 1", account: "b" }).holdings({})).toHaveLength(1);
+  });
+
+  it("with an unreadable row are those of the other rows", async () => {
+    const file = newFile();
+    const store = storeOn(file);
+    await store.see(PLACE, "run", [WWW, { ...WWW, id: "1002" }]);
+    const database = new DatabaseSync(file);
+    database.exec(`UPDATE holdings SET facts = '{' WHERE object LIKE '%1001%'`);
+    database.close();
+    expect(await store.holdings({})).toMatchObject([{ id: "1002" }]);
+    await store.see(PLACE, "run", [WWW]);
+    expect(await store.holdings({})).toHaveLength(2);
+  });
+});
+
+describe("a file of version 1, without holdings", () => {
+  /** Tables as version 1 created them. */
+  function version1(file: string): void {
+    const database = new DatabaseSync(file);
+    database.exec(`PRAGMA journal_mode = WAL;
+      CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE windows (account TEXT PRIMARY KEY, serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
+      CREATE TABLE events (account TEXT, serial INTEGER, event TEXT NOT NULL, PRIMARY KEY (account, serial)) STRICT, WITHOUT ROWID;
+      CREATE TABLE intents (serial INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account TEXT NOT NULL,
+        process TEXT NOT NULL, place TEXT NOT NULL, thing TEXT NOT NULL, likeness TEXT, at INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'unknown'))) STRICT;
+      CREATE INDEX intents_of_thing ON intents (account, thing) WHERE thing <> '';
+      CREATE INDEX intents_of_likeness ON intents (account, likeness) WHERE likeness IS NOT NULL;
+      CREATE INDEX intents_without_answer ON intents (account, state) WHERE state <> 'answered';
+      CREATE TABLE turns (lane TEXT PRIMARY KEY, epoch INTEGER NOT NULL, process TEXT, pid INTEGER, mark TEXT, project TEXT,
+        place TEXT, since INTEGER, progress INTEGER NOT NULL, next TEXT, next_mark TEXT) STRICT;
+      CREATE TABLE notes (list TEXT, name TEXT, at INTEGER NOT NULL, until INTEGER NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (list, name)) STRICT, WITHOUT ROWID;
+      INSERT INTO notes VALUES ('l', 'n', ${START}, ${START + 86_400_000}, '1');
+      PRAGMA application_id = ${0x4846_5354}; PRAGMA user_version = 1`);
+    database.close();
+  }
+  const tables = (file: string) => {
+    const database = new DatabaseSync(file);
+    const names = database.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
+    const version = database.prepare("PRAGMA user_version").get();
+    database.close();
+    return [version, names.map(({ name, sql }) => [name, String(sql).replace(/\s+/g, " ")])];
+  };
+
+  it("gets the tables of a new file, and keeps what it had", async () => {
+    const [old, fresh] = [newFile(), newFile()];
+    version1(old);
+    const store = storeOn(old);
+    expect(await store.notes("l")).toEqual([{ list: "l", name: "n", value: 1 }]);
+    expect(await store.holdings({})).toEqual([]);
+    await store.see(PLACE, "run", [WWW]);
+    expect(await store.holdings({})).toHaveLength(1);
+    await store.close();
+    await storeOn(fresh).note([{ list: "l", name: "n", value: 1 }]);
+    expect(tables(old)).toEqual(tables(fresh));
+  });
+
+  it("is as it was before if the process ends amid the upgrade", async () => {
+    const file = newFile();
+    version1(file);
+    const before = tables(file);
+    const open = (place: string) => {
+      const database = new DatabaseSync(place);
+      const exec = database.exec.bind(database);
+      database.exec = (sql) => {
+        if (sql.includes("user_version = 2")) throw new Error("ended");
+        exec(sql);
+      };
+      return database;
+    };
+    await expect(storeOn(file, { open }).notes("l")).rejects.toThrow();
+    expect(tables(file)).toEqual(before);
+    expect(await storeOn(file).notes("l")).toHaveLength(1);
+  });
+
+  it("is upgraded once by processes that open it at the same time", async () => {
+    const file = newFile();
+    version1(file);
+    const processes = [start(file), start(file), start(file)];
+    expect(await Promise.all(processes.map((one, n) => one.ask(`see ${n} run 1`)))).toEqual(["seen", "seen", "seen"]);
+    expect(await processes[0]?.ask("holdings")).toHaveLength(3);
+  });
+
+  it("cannot be read by version 1 any more, which refuses it unchanged", () => {
+    const file = newFile();
+    const form = { applicationId: 0x4846_5354, schema: "", pragmas: "", prepare: () => ({}) };
+    new DatabaseFile(() => file, { ...form, version: 2 }).change(() => {});
+    const version1 = new DatabaseFile(() => file, { ...form, version: 1 });
+    const trouble = attempt(
+      () => version1.use(() => "none"),
+      (error) => databaseTrouble(error),
+    );
+    expect(trouble).toBe("newer");
+    expect(existsSync(`${file}.damaged`)).toBe(false);
   });
 });
 

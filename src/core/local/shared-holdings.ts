@@ -1,0 +1,216 @@
+// Objects that the states of this machine hold, in the store that all processes share.
+import type { DatabaseSync } from "node:sqlite";
+import { type Clock, parsedJson } from "../model/index.ts";
+import {
+  type Held,
+  type HeldObject,
+  HOLDING_KEPT_MS,
+  HOLDING_RENEWED_MS,
+  type Holding,
+  type HoldingQuery,
+  type Place,
+} from "./account-store.ts";
+
+/**
+ * `seen` is written when a holding changes, and `ended` by each run that saw all of a state: a firm holding was last seen at the
+ * later of both. `scope` separates servers that had the same address one after the other.
+ */
+export const HOLDINGS_SCHEMA = `
+  CREATE TABLE places (scope TEXT, mark TEXT, label TEXT NOT NULL, ended INTEGER NOT NULL,
+    PRIMARY KEY (scope, mark)) STRICT, WITHOUT ROWID;
+  CREATE TABLE holdings (scope TEXT, place TEXT, object TEXT, facts TEXT NOT NULL, firm INTEGER NOT NULL, first INTEGER NOT NULL,
+    seen INTEGER NOT NULL, PRIMARY KEY (scope, place, object)) STRICT, WITHOUT ROWID;`;
+
+/** Holdings are compared one by one up to this number. Beyond it all holdings of the state are read. */
+const ONE_BY_ONE = 50;
+
+export const prepareHoldings = (database: DatabaseSync) => ({
+  placeOf: database.prepare("SELECT label, ended FROM places WHERE scope = ? AND mark = ?"),
+  places: database.prepare("SELECT mark, label, ended FROM places WHERE scope = ?"),
+  putPlace: database.prepare(
+    `INSERT INTO places (scope, mark, label, ended) VALUES (?, ?, ?, 0)
+      ON CONFLICT DO UPDATE SET label = excluded.label`,
+  ),
+  endPlace: database.prepare("UPDATE places SET ended = ? WHERE scope = ? AND mark = ?"),
+  putHolding: database.prepare(
+    `INSERT INTO holdings (scope, place, object, facts, firm, first, seen) VALUES (?, ?, ?, ?, 1, ?, ?)
+      ON CONFLICT DO UPDATE SET facts = excluded.facts, firm = 1, seen = excluded.seen`,
+  ),
+  loosen: database.prepare(
+    "UPDATE holdings SET firm = 0, seen = max(seen, ?) WHERE scope = ? AND place = ? AND object = ?",
+  ),
+  removeHolding: database.prepare("DELETE FROM holdings WHERE scope = ? AND place = ? AND object = ?"),
+  holding: database.prepare(
+    "SELECT object, facts, firm, seen FROM holdings WHERE scope = ? AND place = ? AND object = ?",
+  ),
+  holdingsOf: database.prepare("SELECT object, facts, firm, seen FROM holdings WHERE scope = ? AND place = ?"),
+  holdings: database.prepare(
+    `SELECT * FROM holdings WHERE scope = ?1 AND (?2 IS NULL OR place = ?2) AND (?3 IS NULL OR place <> ?3)
+      ORDER BY place, object`,
+  ),
+  dropUnseen: database.prepare(
+    `DELETE FROM holdings WHERE seen < ?1
+      AND (firm = 0 OR (SELECT ended FROM places WHERE scope = holdings.scope AND mark = place) < ?1)`,
+  ),
+  dropEmpty: database.prepare(
+    "DELETE FROM places WHERE NOT EXISTS (SELECT 1 FROM holdings WHERE scope = places.scope AND place = mark)",
+  ),
+});
+
+type Statements = ReturnType<typeof prepareHoldings>;
+
+interface HoldingStore {
+  readonly scope: string;
+  readonly clock: Clock;
+  /** A run that only reads creates no file. */
+  exists(): boolean;
+  read<T>(action: (statements: Statements) => T): Promise<T>;
+  /** Runs one transaction. */
+  change<T>(action: (statements: Statements) => T): Promise<T>;
+}
+
+export class SharedHoldings {
+  readonly #of: HoldingStore;
+  readonly #seen = new SeenObjects();
+
+  constructor(of: HoldingStore) {
+    this.#of = of;
+  }
+
+  async see({ mark, label }: Place, run: string, holdings: readonly Holding[]): Promise<void> {
+    this.#seen.add(mark, run, holdings);
+    if (holdings.length === 0) return;
+    const { scope } = this.#of;
+    const now = this.#of.clock.now();
+    const facts = holdings.map((one) => [nameOf(one), factsOf(one)] as const);
+    const changed = this.#of.exists() ? await this.#of.read((of) => this.#changed(of, mark, label, facts, now)) : facts;
+    if (changed.length === 0) return;
+    await this.#of.change(({ putPlace, putHolding }) => {
+      putPlace.run(scope, mark, label);
+      for (const [object, text] of changed) putHolding.run(scope, mark, object, text, now, now);
+    });
+  }
+
+  async release(place: string, objects: readonly HeldObject[]): Promise<void> {
+    this.#seen.drop(place, objects);
+    if (objects.length === 0 || !this.#of.exists()) return;
+    const { scope } = this.#of;
+    const isHeld = ({ holding }: Statements) =>
+      objects.filter((one) => holding.get(scope, place, nameOf(one)) !== undefined);
+    const held = await this.#of.read(isHeld);
+    if (held.length === 0) return;
+    await this.#of.change(({ removeHolding }) => {
+      for (const one of held) removeHolding.run(scope, place, nameOf(one));
+    });
+  }
+
+  async endRun(place: string, run: string, since: number): Promise<void> {
+    const seen = this.#seen.end(place, run);
+    if (!this.#of.exists()) return;
+    const { scope, clock } = this.#of;
+    await this.#of.change(({ placeOf, holdingsOf, loosen, endPlace }) => {
+      const before = placeOf.get(scope, place);
+      if (before === undefined) return;
+      for (const { object, firm, seen: at } of holdingsOf.all(scope, place))
+        if (firm === 1 && !seen.has(String(object)) && Number(at) < since)
+          loosen.run(Number(before.ended), scope, place, String(object));
+      endPlace.run(clock.now(), scope, place);
+    });
+  }
+
+  async holdings({ place, notOf }: HoldingQuery): Promise<readonly Held[]> {
+    if (!this.#of.exists()) return [];
+    const { scope, clock } = this.#of;
+    return this.#of.read(({ places, holdings }) => {
+      const labels = new Map(places.all(scope).map(({ mark, label, ended }) => [mark, { label, ended }]));
+      return holdings.all(scope, place ?? null, notOf ?? null).flatMap((row) => {
+        const { label, ended } = labels.get(row.place) ?? { label: "", ended: 0 };
+        const isFirm = row.firm === 1;
+        return heldIn(String(row.object), String(row.facts), {
+          place: { mark: String(row.place), label: String(label) },
+          firstSeen: Number(row.first),
+          lastSeen: Math.max(Number(row.seen), isFirm ? Number(ended) : 0),
+          isFirm,
+        }).filter(isKept(clock.now()));
+      });
+    });
+  }
+
+  #changed(
+    { placeOf, holding, holdingsOf }: Statements,
+    place: string,
+    label: string,
+    given: readonly (readonly [object: string, facts: string])[],
+    now: number,
+  ): readonly (readonly [object: string, facts: string])[] {
+    const { scope } = this.#of;
+    const known = placeOf.get(scope, place);
+    if (known?.label !== label) return given;
+    const isRecent = (seen: unknown) => Math.max(Number(seen), Number(known.ended)) > now - HOLDING_RENEWED_MS;
+    const all =
+      given.length > ONE_BY_ONE
+        ? new Map(holdingsOf.all(scope, place).map((row) => [String(row.object), row]))
+        : undefined;
+    return given.filter(([object, facts]) => {
+      const row = all?.get(object) ?? holding.get(scope, place, object);
+      return row?.facts !== facts || row.firm !== 1 || !isRecent(row.seen);
+    });
+  }
+}
+
+/** Objects that the runs of this process saw, by state and run. */
+export class SeenObjects {
+  readonly #runs = new Map<string, Set<string>>();
+
+  add(place: string, run: string, objects: readonly HeldObject[]): void {
+    const key = JSON.stringify([place, run]);
+    const seen = this.#runs.get(key) ?? new Set();
+    this.#runs.set(key, seen);
+    for (const one of objects) seen.add(nameOf(one));
+  }
+
+  drop(place: string, objects: readonly HeldObject[]): void {
+    for (const [key, seen] of this.#runs)
+      if (key.startsWith(`[${JSON.stringify(place)},`)) for (const one of objects) seen.delete(nameOf(one));
+  }
+
+  end(place: string, run: string): ReadonlySet<string> {
+    const key = JSON.stringify([place, run]);
+    const seen = this.#runs.get(key) ?? new Set();
+    this.#runs.delete(key);
+    return seen;
+  }
+}
+
+export const nameOf = ({ type, parent, id }: HeldObject): string => JSON.stringify([type, parent, id]);
+
+/** Returns true for a holding that a run has seen in the last 90 days. */
+export const isKept =
+  (now: number) =>
+  ({ lastSeen }: Held): boolean =>
+    lastSeen > now - HOLDING_KEPT_MS;
+
+const factsOf = ({ name, generation, intent, address, instances }: Holding): string =>
+  JSON.stringify([name ?? null, generation ?? null, intent ?? null, address ?? null, instances]);
+
+/** Reads a row. A row that cannot be read counts for nothing. */
+function heldIn(object: string, facts: string, seen: Omit<Held, keyof Holding>): Held[] {
+  const [names, values] = [parsedJson(object), parsedJson(facts)];
+  if (!Array.isArray(names) || !Array.isArray(values)) return [];
+  const [type, parent, id] = names.map(String);
+  const [name, generation, intent, address, instances] = values;
+  if (type === undefined || parent === undefined || id === undefined) return [];
+  return [
+    {
+      type,
+      parent,
+      id,
+      ...(typeof name === "string" && { name }),
+      ...(typeof generation === "number" && { generation }),
+      ...(typeof intent === "string" && { intent }),
+      ...(typeof address === "string" && { address }),
+      instances: Number(instances),
+      ...seen,
+    },
+  ];
+}
