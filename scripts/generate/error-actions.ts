@@ -96,6 +96,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.saved": "Make a new one with `hostform plan --out FILE`.",
   "plan.expired": "Remove it, or give a later `expires_at`.",
   "plan.catalogue": "Declare one of those that `hostform plans` shows.",
+  "plan.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",
   "account.double": "End in the dashboard what was ordered by mistake.",
   "account.unlisted":
     "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",

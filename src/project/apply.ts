@@ -1,9 +1,7 @@
 import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
-import { jsonText } from "../report/index.ts";
 import type { Run } from "./plan.ts";
-import type { Project } from "./project.ts";
 import { dataReader } from "./providers.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
@@ -50,8 +48,7 @@ export async function carryOut(
     recorder: store,
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
-      const { lineage } = owner === undefined ? store.state : { lineage: "" };
-      if (lineage !== "") owner = stateName(source, lineage);
+      owner ??= project.state.place(store.state.lineage)?.mark;
       return owner;
     },
     clock: host.clock,
@@ -70,10 +67,6 @@ export async function carryOut(
   shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
   return result;
 }
-
-/** Name of a state among those of this machine. A copy elsewhere is another state: neither sees what the other records. */
-export const stateName = ({ cwd, dir, stateNamed, state }: Project["source"], lineage: string): string =>
-  jsonText([cwd, dir, lineage, ...(stateNamed ? [state] : [])]);
 
 /** Whether applying the plan would do anything. */
 export function hasChanges(plan: Plan): boolean {

@@ -87,6 +87,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   const providers = new Providers(declared.providers, project, interrupts);
   const shown: Diagnostic[] = [];
   let store: OpenState | undefined;
+  let before: State | undefined;
   try {
     store = await project.state.store().open({
       // A plan of a stranger's project leaves nothing in it, not even a lock: what lies in the lock's place is the stranger's.
@@ -104,6 +105,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       const here = await originOf(source, declared, store.state);
       checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
+    before = store.state;
+    providers.place = project.state.place(before.lineage)?.mark;
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
     const made = await makePlan(project, { ...wanted, since }, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
@@ -112,7 +115,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
     noteOutputs(source, made.plan);
     const reported = forStack(source, made.plan.diagnostics, declared);
-    const warned = { ...made.plan, diagnostics: [...found, ...reported, ...providers.takeWarnings()] };
+    const shared = source.untrusted ? [] : await project.state.compare(providers.servers(), store.state);
+    const warned = { ...made.plan, diagnostics: [...found, ...reported, ...shared, ...providers.takeWarnings()] };
     interrupts.planned();
     return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
   } finally {
@@ -120,6 +124,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
       if (!(await interrupts.unlessAbandoned(closing)))
         log.say("The state could not be written in time: `hostform plan` shows where things stand.");
+      if (store !== undefined && before !== undefined && store.state !== before)
+        await interrupts.unlessAbandoned(project.state.record(providers.servers(), store.state, before));
     } finally {
       await interrupts.unlessAbandoned(providers.close());
       interrupts.end();

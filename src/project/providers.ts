@@ -15,20 +15,22 @@ import { Account, signOnRefused } from "../core/lifecycle/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import {
   amended,
+  attempt,
   type Clock,
   type Desired,
   type Diagnostic,
   didYouMean,
   fail,
   HostformError,
+  ifExplained,
   type JsonObject,
   located,
   type ProviderConfig,
   shellPath,
 } from "../core/model/index.ts";
+import type { ProjectDeclaration } from "./declaration.ts";
 import { learnToken } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
-import type { Project } from "./project.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
@@ -37,6 +39,17 @@ export interface Provider {
   readonly client: HostingClient;
   readonly account: Account;
   readonly config: ProviderConfig;
+}
+
+/** The store of a server, and the providers of the declaration that use the server. */
+export interface Server {
+  readonly store: AccountStore;
+  readonly aliases: ReadonlySet<string>;
+}
+
+/** A project, as far as its providers need it. */
+interface Declaring extends ProjectParts {
+  readonly declaration: Pick<ProjectDeclaration, "providers">;
 }
 
 /** What the processes of this machine share of a token, for as long as this process lives. */
@@ -70,6 +83,8 @@ export class Providers {
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #warnings: Diagnostic[] = [];
+  /** Mark of the state of the run, for accounts that are opened from now on. */
+  place: string | undefined;
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
     this.#configs = configs;
@@ -101,6 +116,7 @@ export class Providers {
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
     const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.store);
+    account.place = this.place;
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -120,6 +136,17 @@ export class Providers {
         return store === undefined ? [] : [[alias, store] as const];
       }),
     );
+  }
+
+  /** The servers of prepared providers: all tokens of one server have one store. */
+  servers(): readonly Server[] {
+    const originOf = (alias: string) => originIn(this.#addressOf(this.#config(alias)));
+    const byOrigin = Map.groupBy(this.#configs.keys(), originOf);
+    return [...byOrigin.values()].flatMap((aliases) => {
+      const first = aliases.find((alias) => this.#tokens.has(alias));
+      const store = first && this.get(first).account.store;
+      return store ? [{ store, aliases: new Set(aliases) }] : [];
+    });
   }
 
   /** A name for the account of a prepared provider, the same in every run. It does not reveal the token. */
@@ -234,6 +261,12 @@ export class Providers {
   }
 }
 
+const originIn = (address = ""): string =>
+  attempt(
+    () => new URL(address).origin,
+    () => address,
+  );
+
 const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
 
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
@@ -270,6 +303,20 @@ export async function withProviders<T>(
   }
 }
 
+/** Opens the servers of providers for some work. A provider without a token, or with a wrong address, is left out. */
+export async function withServers(
+  configs: ReadonlyMap<string, ProviderConfig>,
+  parts: ProjectParts,
+  signal: AbortSignal,
+  aliases: Iterable<string>,
+  work: (servers: readonly Server[]) => Promise<void>,
+): Promise<void> {
+  await withProviders(configs, parts, signal, async (providers) => {
+    for (const alias of new Set(aliases)) await providers.use(alias).catch(ifExplained(() => {}));
+    await work(providers.servers());
+  });
+}
+
 /** `--provider`, as commands that look at one account take it. */
 export interface ProviderFlags {
   readonly provider?: string;
@@ -280,7 +327,7 @@ export interface ProviderFlags {
  * @throws HostformError for an unknown alias, a missing base URL or token.
  */
 export function withProvider<T>(
-  project: Project,
+  project: Declaring,
   alias: string,
   work: (provider: Provider, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -292,7 +339,7 @@ export function withProvider<T>(
 }
 
 /** A one-time URL that signs on to the control panel of a service: a secret. @throws what the API says, and why, where that shows. */
-export async function panelUrl(project: Project, alias: string, id: string): Promise<string> {
+export async function panelUrl(project: Declaring, alias: string, id: string): Promise<string> {
   const { url } = await withProvider(project, alias, async ({ client, account }, signal) => {
     try {
       return await client.services.panelSso(id, { signal });

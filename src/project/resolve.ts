@@ -22,7 +22,6 @@ import {
   some,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
-import { stateName } from "./apply.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 
@@ -73,6 +72,7 @@ export async function resolveCreates(project: Project, address: string | undefin
       return { settled: "absent", address: one.address };
     }
     return withProviders(configs, project, signal, async (providers) => {
+      providers.place = project.state.place(store.state.lineage)?.mark;
       if (how === undefined) {
         const found = [];
         for (const each of pending) found.push(await look(store.state, providers, each));
@@ -84,7 +84,7 @@ export async function resolveCreates(project: Project, address: string | undefin
           : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
-        await settleStored(account, kindOf(one), one, true, stateName(project.source, store.state.lineage));
+        await settleStored(account, kindOf(one), one, true, project.state.place(store.state.lineage)?.mark);
       }
       return resolved;
     });

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
-import { isPendingCreate } from "../core/lifecycle/index.ts";
+import { heldTwice, holdingsIn, intentId, isPendingCreate, leftIn } from "../core/lifecycle/index.ts";
+import type { Held, Place } from "../core/local/index.ts";
 import {
   attempt,
   type Backend,
@@ -24,11 +26,13 @@ import {
   type StateStore,
   selectResources,
 } from "../core/record/index.ts";
+import { jsonText } from "../report/index.ts";
 import { refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { trackedWarnings } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
 import { learnOutputs, learnResource } from "./known-secrets.ts";
+import { type Server, withServers } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
@@ -51,6 +55,10 @@ export class ProjectState {
   readonly #parts: ProjectParts;
   readonly #declaration: ProjectDeclaration;
   readonly #keys: StateKeys;
+  /** The file of the state; undefined for a remote state, and before the first opening. */
+  #file: string | undefined;
+  /** Intents of creates that were recorded since the start, by address. */
+  readonly #intents = new Map<string, string>();
 
   constructor(parts: ProjectParts, declaration: ProjectDeclaration, keys: StateKeys) {
     this.#parts = parts;
@@ -70,29 +78,81 @@ export class ProjectState {
   store(encryption = this.encryption()): StateStore {
     const { source, host, redaction, log } = this.#parts;
     let isRemote = false;
-    let file: string | undefined;
     // Terraform may go on with the state of a stack, and knows nothing of the journal.
     const whole = source.stack !== undefined;
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
       if (backend !== undefined) {
-        file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
+        this.#file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
       }
-      file = source.state;
+      this.#file = source.state;
       await requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
     // A stranger's project may bring a state along; what it calls secret is the stranger's own word.
     const isStrange = source.untrusted === true && source.stateNamed !== true;
     return createStateStore(place, randomUUID, encryption, {
-      ...(!isStrange && { onResource: (resource) => learnResource(redaction, resource) }),
+      ...(!isStrange && {
+        onResource: (resource) => {
+          learnResource(redaction, resource);
+          if (isPendingCreate(resource)) this.#intents.set(resource.address, intentId(resource.private.pending));
+        },
+      }),
       check: async (state, command) => {
         if (isRemote) refuseForgotten(source.state, state, command);
-        return file === undefined ? [] : trackedWarnings(file);
+        return this.#file === undefined ? [] : trackedWarnings(this.#file);
       },
     });
+  }
+
+  /**
+   * The place of the opened state among the states of this machine: a file in its folder, or a remote state, which is the same
+   * one in each folder. Undefined before the first write.
+   */
+  place(lineage: string): Place | undefined {
+    if (lineage === "") return undefined;
+    const [file, { dir }] = [this.#file, this.#parts.source];
+    if (file === undefined) return { mark: jsonText(["remote", lineage]), label: `the remote state of ${dir}` };
+    return { mark: jsonText(["file", file, lineage]), label: `${path.basename(file)} in ${path.dirname(file)}` };
+  }
+
+  /**
+   * Records what the opened state holds. If the store cannot be used, nothing is recorded: no run depends on it.
+   * @param before the state before the run changed it.
+   */
+  async record(servers: readonly Server[], state: State, before?: State): Promise<void> {
+    const place = this.place(state.lineage);
+    if (place === undefined) return;
+    const now = this.#parts.host.clock.now();
+    for (const { store, aliases } of servers) {
+      const held = holdingsIn(state, kinds, aliases, this.#intents);
+      const left = before === undefined ? [] : leftIn(holdingsIn(before, kinds, aliases), held);
+      const record = async () => {
+        await store.see(place, place.mark, held);
+        await store.release(place.mark, left);
+        // The state is known as a whole.
+        await store.endRun(place.mark, place.mark, now);
+      };
+      await record().catch(ifExplained(() => {}));
+    }
+  }
+
+  /** Records what the opened state holds. @returns warnings of objects that another state of this machine holds as well. */
+  async compare(servers: readonly Server[], state: State): Promise<Diagnostic[]> {
+    const place = this.place(state.lineage);
+    if (place === undefined) return [];
+    await this.record(servers, state);
+    const found: Diagnostic[] = [];
+    const none = ifExplained((): readonly Held[] => []);
+    for (const { store, aliases } of servers) {
+      const others = await store.holdings({ notOf: place.mark }).catch(none);
+      if (others.length === 0) continue;
+      const own = await store.holdings({ place: place.mark }).catch(none);
+      found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
+    }
+    return found;
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */
@@ -116,9 +176,17 @@ export class ProjectState {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
       const timeoutMs = source.lockTimeoutMs;
-      return whileOpen(this.store().open({ write: true, command, timeoutMs, signal }), (open) => {
+      return whileOpen(this.store().open({ write: true, command, timeoutMs, signal }), async (open) => {
         this.#warn(open);
-        return work(open, signal);
+        const before = open.state;
+        const result = await work(open, signal);
+        // Without a token the next plan records it.
+        if (open.state !== before) {
+          const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
+          const used = [...open.state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
+          await withServers(configs, this.#parts, signal, used, (servers) => this.record(servers, open.state, before));
+        }
+        return result;
       });
     });
   }

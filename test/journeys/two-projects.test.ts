@@ -153,7 +153,7 @@ describe("a store of a newer version", () => {
     expect((await one.run("plan", "--out", "view.plan")).code).toBe(0);
     const [store = ""] = readdirSync(home).filter((name) => name.endsWith(".store"));
     const database = new DatabaseSync(path.join(home, store));
-    database.exec("PRAGMA user_version = 2");
+    database.exec("PRAGMA user_version = 99");
     database.close();
     one.sent();
     for (const command of [["plan"], ["apply", "--auto-approve"], ["apply", "view.plan"]]) {

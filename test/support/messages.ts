@@ -7,6 +7,13 @@ type Messages = typeof catalogue;
 export const resource = { address: "hosting_service.www", noun: "service" };
 const SINCE = "2026-11-21T10:00:00Z";
 const one = { ...resource, ids: ["1001"], label: "www.acme.example", object: "1001", isPaid: true };
+const shared = {
+  ...resource,
+  id: "1001",
+  place: "hosting.tfstate in /srv/shop",
+  lastSeen: SINCE,
+  here: "hosting.tfstate in /srv/acme",
+};
 const two = { ...resource, ids: ["1001", "1002"], object: "1001", isPaid: false };
 const difference = {
   ...resource,
@@ -53,6 +60,10 @@ export const samples: {
   ],
   "plan.lookalike": [one, two, { ...two, other: ["domain", "acme.example", "www.acme.example"] }],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
+  "plan.shared": [
+    { ...shared, other: "hosting_service.shop", more: 0 },
+    { ...shared, other: undefined, more: 2 },
+  ],
   "plan.unknown_date": [{ address: "hosting_grant.dev", name: "expires_at", is: "soon" }],
   "api.form": [{ ...resource, name: "domain", sent: "www.acme.example", is: "acme.example" }],
   "plan.pending/blind": [resource],

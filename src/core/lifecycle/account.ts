@@ -9,7 +9,6 @@ const PAGE_ROWS = 100;
 /** What was read so short a time ago is not read again before an order, unless a person was waited for: the order itself takes as long. */
 const MOMENT_MS = 15_000;
 
-/** A collection, by id. */
 type Listing = Promise<ReadonlyMap<string, Remote>>;
 
 /** Options of a list that is only shown. */
@@ -71,6 +70,8 @@ export class Account {
   #invoices: Promise<InvoiceRecord[]> | undefined;
   /** Store that the processes of this machine share. Absent: creates take no turns. */
   readonly store: AccountStore | undefined;
+  /** Mark of the own state. Undefined: unknown, so no other state can be distinguished from it. */
+  place: string | undefined;
   /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
   readonly countAtStart: Promise<number>;
   /** The count that all lists are at least as new as. */

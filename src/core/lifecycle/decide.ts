@@ -104,7 +104,7 @@ const LOOKS_MS = [ON_THE_WAY_MS, 15_000, 35_000];
 const PROGRESS_MS = 60_000;
 
 /** An object whose creation time is further from each attempt is not its result: clocks differ by less. */
-const SKEW_MS = 600_000;
+export const SKEW_MS = 600_000;
 
 /** A repetition leaves this long before the host may forget the key; with a short retention, half of it. */
 const TRANSIT_MS = 60_000;

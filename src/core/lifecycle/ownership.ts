@@ -1,5 +1,7 @@
-import type { Kind } from "../kinds/kind.ts";
-import type { JsonObject, ValueObject } from "../model/index.ts";
+import type { Kind, Kinds } from "../kinds/kind.ts";
+import type { Held, HeldObject, Holding, Place } from "../local/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Diagnostic, type JsonObject, parseAddress, type State, type ValueObject } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 
 /**
@@ -79,3 +81,80 @@ export function thingKey(provider: string, kind: Kind, attributes: ValueObject):
 
 const keyOf = (what: string, provider: string, kind: Kind, attributes: ValueObject, name: string) =>
   JSON.stringify([what, provider, kind.type, parentOf(kind, attributes) ?? null, name]);
+
+type AddressedHolding = Holding & { readonly address: string };
+
+/**
+ * Returns the objects of a state, those included that wait for their deletion.
+ * @param aliases the providers of one server.
+ * @param intents of creates by address, as this run saw them: the record of an object no longer has its intent.
+ */
+export function holdingsIn(
+  state: State,
+  kinds: Kinds,
+  aliases: ReadonlySet<string>,
+  intents: ReadonlyMap<string, string> = new Map(),
+): AddressedHolding[] {
+  const found = new Map<string, AddressedHolding>();
+  for (const { address, provider, attributes, private: mark } of state.resources.values()) {
+    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    if (kind === undefined || !aliases.has(provider)) continue;
+    const add = (of: JsonObject | undefined, intent?: string) => {
+      if (typeof of?.id !== "string") return;
+      const object = { type: kind.type, parent: parentOf(kind, of) ?? "", id: of.id };
+      const { instances = 0 } = found.get(nameOf(object)) ?? {};
+      const facts = {
+        name: kind.naturalKey(of),
+        generation: mark.generation,
+        intent,
+        address,
+        instances: instances + 1,
+      };
+      found.set(nameOf(object), { ...object, ...facts });
+    };
+    add(attributes, intents.get(address));
+    add(mark.deposed);
+  }
+  return [...found.values()];
+}
+
+/** Returns the holdings that a state had before, and no longer has. */
+export function leftIn(before: readonly AddressedHolding[], now: readonly AddressedHolding[]): AddressedHolding[] {
+  const names = new Set(now.map(nameOf));
+  return before.filter((one) => !names.has(nameOf(one)));
+}
+
+/**
+ * Warns of objects that another state of this machine holds as well, once for each such state. A state that no run has used since
+ * this one had the object is the place that this state moved from.
+ * @param own holdings as they were recorded. @param others of all other states.
+ */
+export function heldTwice(
+  here: Place,
+  now: readonly AddressedHolding[],
+  own: readonly Held[],
+  others: readonly Held[],
+  kinds: Kinds,
+): Diagnostic[] {
+  const firstSeen = new Map(own.map((one) => [nameOf(one), one.firstSeen]));
+  const addresses = new Map(now.map((one) => [nameOf(one), one.address]));
+  const shared = others.filter(
+    (one) => one.isFirm && addresses.has(nameOf(one)) && one.lastSeen > (firstSeen.get(nameOf(one)) ?? 0),
+  );
+  return [...Map.groupBy(shared, ({ place }) => place.mark).values()].flatMap(([other, ...more]) =>
+    other === undefined
+      ? []
+      : problem("plan.shared", {
+          address: addresses.get(nameOf(other)) ?? "",
+          noun: kinds.get(other.type)?.noun ?? "object",
+          id: other.id,
+          other: other.address,
+          place: other.place.label,
+          lastSeen: new Date(other.lastSeen).toISOString(),
+          here: here.label,
+          more: more.length,
+        }),
+  );
+}
+
+const nameOf = ({ type, parent, id }: HeldObject): string => JSON.stringify([type, parent, id]);

@@ -7,8 +7,17 @@ import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kin
 import type { Intent } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
-import { type Attempt, type Decision, decide, type IntentFacts, LIST_LAG_MS, type Row } from "./decide.ts";
+import { type Attempt, type Decision, decide, type IntentFacts, LIST_LAG_MS, type Row, SKEW_MS } from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
+
+/** An object that a state of this machine holds, or held. */
+export interface KnownObject {
+  readonly id: string;
+  /** In milliseconds since the epoch, by this machine's clock. */
+  readonly firstSeen: number;
+  /** The other state that holds it. Absent: the own state, or a state that no longer shows it. */
+  readonly holder?: Row["holder"];
+}
 
 /** The whole list of a kind. */
 export interface Listed {
@@ -17,6 +26,8 @@ export interface Listed {
   readonly plans: readonly PlanRecord[];
   /** By the host's clock, in milliseconds since the epoch. */
   readonly readAt: number;
+  /** Objects that the states of this machine hold, or held. */
+  readonly known?: readonly KnownObject[];
 }
 
 interface PendingQuestion {
@@ -66,12 +77,18 @@ export function attemptsOf({ since, resent, accepted }: Intent, by = Number.POSI
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
   const { kind, sent, listed, now, settings, want = "it", attempts, isLockLost } = question;
   const { pending } = sent.private;
+  // Clocks differ by less.
+  const first = Date.parse(pending.since) - SKEW_MS;
+  const older = listed?.known?.filter(({ firstSeen }) => firstSeen < first) ?? [];
   const intent: IntentFacts = {
     id: intentId(pending),
     creation: kind.creation,
     naturalKey: kind.naturalKey(sent.attributes),
     attempts: attempts ?? attemptsOf(pending),
-    before: { ids: new Set(pending.known), complete: pending.knowsAll === true },
+    before: {
+      ids: new Set([...(pending.known ?? []), ...older.map(({ id }) => id)]),
+      complete: pending.knowsAll === true,
+    },
     secretLost: returnsSecretOnce(kind, sent.attributes),
     deletable: kind.removal === "delete",
     want,
@@ -97,9 +114,11 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
   return { ...decision, objects: listed?.objects.filter(({ id }) => ids.includes(id)) ?? [] };
 }
 
-function rowOf({ kind, sent, siblings, ownerOf }: PendingQuestion, { plans }: Listed, remote: Remote): Row {
+function rowOf({ kind, sent, siblings, ownerOf }: PendingQuestion, { plans, known }: Listed, remote: Remote): Row {
   const { id, phase } = remote;
   const owner = ownerOf?.(remote);
+  const holder =
+    owner === undefined ? known?.find((one) => one.id === id && one.holder !== undefined)?.holder : { name: owner };
   const key = keyOf(kind, sent, remote, plans);
   return {
     id,
@@ -107,7 +126,7 @@ function rowOf({ kind, sent, siblings, ownerOf }: PendingQuestion, { plans }: Li
     differs: key === "same" ? differing(kind, sent.attributes, remote) : undefined,
     ended: phase === "gone",
     created: madeBetween(remote),
-    ...(owner !== undefined && { holder: { name: owner } }),
+    ...(holder && { holder }),
     sibling: key === "same" ? undefined : siblingOf(kind, remote, siblings)?.address,
   };
 }

@@ -7,6 +7,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
   fail,
+  ifExplained,
   isNoList,
   type JsonObject,
   type Phase,
@@ -18,7 +19,7 @@ import {
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
-import type { Listed } from "./pending-facts.ts";
+import type { KnownObject, Listed } from "./pending-facts.ts";
 import { mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -120,7 +121,24 @@ export async function listAll(account: Account, kind: Kind, sent: ValueObject): 
   const objects = await collection(account, kind, sent);
   const { creation, mayMatch } = kind;
   const isUnclear = creation === "keyed" && objects.some(({ attributes }) => mayMatch?.(sent, attributes, []));
-  return { objects, plans: isUnclear ? await account.plans() : [], readAt: account.hostNow() };
+  return {
+    objects,
+    plans: isUnclear ? await account.plans() : [],
+    readAt: account.hostNow(),
+    known: await knownObjects(account, kind, parentOf(kind, sent)),
+  };
+}
+
+/** Objects of a kind that the states of this machine hold. Empty if the store is unusable. */
+async function knownObjects({ store, place }: Account, { type }: Kind, parent = ""): Promise<readonly KnownObject[]> {
+  if (store === undefined || place === undefined) return [];
+  const all = await store.holdings({}).catch(ifExplained(() => []));
+  const ofKind = all.filter((one) => one.type === type && one.parent === parent);
+  return ofKind.map(({ id, firstSeen, intent, isFirm, place: { mark, label } }) => ({
+    id,
+    firstSeen,
+    ...(isFirm && mark !== place && { holder: { name: label, ...(intent !== undefined && { intent }) } }),
+  }));
 }
 
 /** Everything that the kind lists (of a parent, for kinds that have one); nothing while that is not known. */

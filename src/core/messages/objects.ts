@@ -22,6 +22,14 @@ export interface Difference extends Words<"address" | "noun" | "name" | "was" | 
   readonly isSecret: boolean;
 }
 
+/** An object that another state of this machine holds. */
+interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
+  /** Its address in the other state, if that is known. */
+  readonly other: string | undefined;
+  /** Number of further objects that both states hold. */
+  readonly more: number;
+}
+
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
 /** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
@@ -122,6 +130,14 @@ export const objects = {
   "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({
     summary: `${address} is not created: ${expired}`,
     remedies: ["Remove it, or declare a later expires_at."],
+  })),
+  "plan.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
+    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages`,
+    detail: `Seen there at ${lastSeen}. ${more > 0 ? `They share ${more + 1} objects. ` : ""}Here is ${here}.`,
+    remedies: [
+      "Keep an object in one state: each run undoes what the other one declares.",
+      { do: "forget", when: "the other state is to manage it" },
+    ],
   })),
   "plan.unknown_date": warning(({ address, name, is }: Words<"address" | "name"> & { readonly is: Json }) => ({
     summary: `${name} of ${address} is unreadable: the API shows ${inJson(is)}`,

@@ -88,6 +88,7 @@ export const codes = {
   "plan.saved": "A saved plan cannot be applied",
   "plan.expired": "A grant has expired and is not created again",
   "plan.catalogue": "The plan to order is not in the API's list of plans",
+  "plan.shared": "Another state on this machine holds an object of this one",
   "account.double": "The account has several services with one domain, and one of them is managed here: each is billed",
   "account.unlisted": "An object was created just now, and no list shows it yet",
   "plan.unknown_date": "The API shows a date that cannot be read, so no change is planned on it",

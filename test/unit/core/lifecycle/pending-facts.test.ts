@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { foresee } from "../../../../src/core/lifecycle/decide.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/index.ts";
-import { attemptsOf, decidePending } from "../../../../src/core/lifecycle/pending-facts.ts";
+import { attemptsOf, decidePending, type Listed } from "../../../../src/core/lifecycle/pending-facts.ts";
 import type { Intent, JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
@@ -24,16 +24,21 @@ const hook = (id: string, url = "https://hooks.acme.example", phase: Remote["pha
   remote({ ...liveWebhook, id, url, created_at: at(-60 * MINUTE) }, phase);
 
 interface Options extends Omit<Partial<Parameters<typeof decidePending>[0]>, "listed"> {
+  readonly held?: Listed["known"];
   readonly pending?: Partial<Intent>;
   readonly attributes?: JsonObject;
 }
 
-const decided = (objects: readonly Remote[], { pending, attributes, ...over }: Options = {}, by?: typeof foresee) =>
+const decided = (
+  objects: readonly Remote[],
+  { pending, attributes, held = [], ...over }: Options = {},
+  by?: typeof foresee,
+) =>
   decidePending(
     {
       kind: webhook,
       sent: { attributes: attributes ?? { ...liveWebhook, secret: "s" }, private: { pending: intent(pending) } },
-      listed: { objects, plans: [], readAt: NOW },
+      listed: { objects, plans: [], readAt: NOW, known: held },
       now: NOW,
       ...over,
     },
@@ -63,6 +68,34 @@ describe("the attempts of an intent", () => {
     expect(outcomes(intent({ resent: at(0) }))).toEqual(["open", "open"]);
     expect(outcomes(intent({ resent: at(0), accepted: true }))).toEqual(["open", "accepted"]);
     expect(outcomes(intent({ accepted: true }))).toEqual(["accepted"]);
+  });
+});
+
+describe("objects that the states of this machine hold", () => {
+  const state = { name: "hosting.tfstate in /srv/shop" };
+  const seen = (firstSeen: number, holder?: object) => [
+    { id: "1", firstSeen, ...(holder && { holder: { ...state, ...holder } }) },
+  ];
+  const OTHER = hook("1", "https://b.example");
+
+  it("are no candidates while another state holds them, unless the same intent created them", () => {
+    expect(decided([hook("1")], { held: seen(NOW) })).toMatchObject({ do: "adopt", objects: [{ id: "1" }] });
+    expect(decided([hook("1")], { held: seen(NOW, {}) })).toMatchObject({
+      do: "refused",
+      why: "held",
+      holder: state.name,
+    });
+    expect(decided([OTHER], { held: seen(NOW, {}) }), "no question about the other one").toMatchObject({
+      do: "resend",
+    });
+    const mine = { held: seen(NOW, { intent: "i1" }), pending: { id: "i1" } };
+    expect(decided([hook("1")], mine), "the state moved").toMatchObject({ do: "adopt" });
+    expect(decided([hook("1")], { ...mine, pending: { id: "i2" } })).toMatchObject({ do: "refused" });
+  });
+
+  it("were there before the create if a run saw them before its first attempt, beyond the difference of clocks", () => {
+    expect(decided([OTHER], { held: seen(NOW - 71 * MINUTE) })).toMatchObject({ do: "resend" });
+    expect(decided([OTHER], { held: seen(NOW - 69 * MINUTE) })).toMatchObject({ do: "ask", row: "rewritten" });
   });
 });
 
