@@ -173,7 +173,7 @@ export interface Holding extends HeldObject {
   /** Natural key, folded, as text. */
   readonly name?: string | undefined;
   readonly generation?: number | undefined;
-  /** Id of the intent that created it. */
+  /** Id of the intent that created it. A run that does not know it leaves the recorded one. */
   readonly intent?: string | undefined;
   /** Terraform sends a provider no address. */
   readonly address?: string | undefined;

@@ -197,8 +197,16 @@ export class MemoryStore implements AccountStore {
     if (known.values().next().value?.place.label !== place.label)
       for (const [name, one] of known) known.set(name, { ...one, place });
     for (const one of holdings) {
-      const { firstSeen } = known.get(nameOf(one)) ?? { firstSeen: now };
-      known.set(nameOf(one), { ...one, place, firstSeen, lastSeen: now, isFirm: true });
+      const { firstSeen = now, intent } = known.get(nameOf(one)) ?? {};
+      const created = one.intent ?? intent;
+      known.set(nameOf(one), {
+        ...one,
+        ...(created !== undefined && { intent: created }),
+        place,
+        firstSeen,
+        lastSeen: now,
+        isFirm: true,
+      });
     }
   }
 

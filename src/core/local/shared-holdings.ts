@@ -18,8 +18,8 @@ import {
 export const HOLDINGS_SCHEMA = `
   CREATE TABLE places (scope TEXT, mark TEXT, label TEXT NOT NULL, ended INTEGER NOT NULL,
     PRIMARY KEY (scope, mark)) STRICT, WITHOUT ROWID;
-  CREATE TABLE holdings (scope TEXT, place TEXT, object TEXT, facts TEXT NOT NULL, firm INTEGER NOT NULL, first INTEGER NOT NULL,
-    seen INTEGER NOT NULL, PRIMARY KEY (scope, place, object)) STRICT, WITHOUT ROWID;`;
+  CREATE TABLE holdings (scope TEXT, place TEXT, object TEXT, facts TEXT NOT NULL, intent TEXT, firm INTEGER NOT NULL,
+    first INTEGER NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (scope, place, object)) STRICT, WITHOUT ROWID;`;
 
 /** Holdings are compared one by one up to this number. Beyond it all holdings of the state are read. */
 const ONE_BY_ONE = 50;
@@ -33,17 +33,19 @@ export const prepareHoldings = (database: DatabaseSync) => ({
   ),
   endPlace: database.prepare("UPDATE places SET ended = ? WHERE scope = ? AND mark = ?"),
   putHolding: database.prepare(
-    `INSERT INTO holdings (scope, place, object, facts, firm, first, seen) VALUES (?, ?, ?, ?, 1, ?, ?)
-      ON CONFLICT DO UPDATE SET facts = excluded.facts, firm = 1, seen = excluded.seen`,
+    `INSERT INTO holdings (scope, place, object, facts, intent, firm, first, seen) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
+      ON CONFLICT DO UPDATE SET facts = excluded.facts, intent = coalesce(excluded.intent, intent), firm = 1,
+        seen = excluded.seen`,
   ),
   loosen: database.prepare(
     "UPDATE holdings SET firm = 0, seen = max(seen, ?) WHERE scope = ? AND place = ? AND object = ?",
   ),
   removeHolding: database.prepare("DELETE FROM holdings WHERE scope = ? AND place = ? AND object = ?"),
   holding: database.prepare(
-    "SELECT object, facts, firm, seen FROM holdings WHERE scope = ? AND place = ? AND object = ?",
+    "SELECT object, facts, intent, firm, seen FROM holdings WHERE scope = ? AND place = ? AND object = ?",
   ),
-  holdingsOf: database.prepare("SELECT object, facts, firm, seen FROM holdings WHERE scope = ? AND place = ?"),
+  holdingsOf: database.prepare("SELECT object, facts, intent, firm, seen FROM holdings WHERE scope = ? AND place = ?"),
+  countFirm: database.prepare("SELECT count(*) AS firm FROM holdings WHERE scope = ? AND place = ? AND firm = 1"),
   holdings: database.prepare(
     `SELECT * FROM holdings WHERE scope = ?1 AND (?2 IS NULL OR place = ?2) AND (?3 IS NULL OR place <> ?3)
       ORDER BY place, object`,
@@ -58,6 +60,8 @@ export const prepareHoldings = (database: DatabaseSync) => ({
 });
 
 type Statements = ReturnType<typeof prepareHoldings>;
+
+type Row = readonly [object: string, facts: string, intent: string | null];
 
 interface HoldingStore {
   readonly scope: string;
@@ -82,12 +86,14 @@ export class SharedHoldings {
     if (holdings.length === 0) return;
     const { scope } = this.#of;
     const now = this.#of.clock.now();
-    const facts = holdings.map((one) => [nameOf(one), factsOf(one)] as const);
-    const changed = this.#of.exists() ? await this.#of.read((of) => this.#changed(of, mark, label, facts, now)) : facts;
+    const given = holdings.map((one): Row => [nameOf(one), factsOf(one), one.intent ?? null]);
+    const changed = this.#of.exists()
+      ? await this.#of.read((of) => this.#changed(of, { mark, label }, given, now))
+      : given;
     if (changed.length === 0) return;
     await this.#of.change(({ putPlace, putHolding }) => {
       putPlace.run(scope, mark, label);
-      for (const [object, text] of changed) putHolding.run(scope, mark, object, text, now, now);
+      for (const row of changed) putHolding.run(scope, mark, ...row, now, now);
     });
   }
 
@@ -108,10 +114,12 @@ export class SharedHoldings {
     const seen = this.#seen.end(place, run);
     if (!this.#of.exists()) return;
     const { scope, clock } = this.#of;
-    await this.#of.change(({ placeOf, holdingsOf, loosen, endPlace }) => {
+    await this.#of.change(({ placeOf, countFirm, holdingsOf, loosen, endPlace }) => {
       const before = placeOf.get(scope, place);
       if (before === undefined) return;
-      for (const { object, firm, seen: at } of holdingsOf.all(scope, place))
+      // Each object that the run saw is firm: without another firm one, the run saw all.
+      const isAll = countFirm.get(scope, place)?.firm === seen.size;
+      for (const { object, firm, seen: at } of isAll ? [] : holdingsOf.all(scope, place))
         if (firm === 1 && !seen.has(String(object)) && Number(at) < since)
           loosen.run(Number(before.ended), scope, place, String(object));
       endPlace.run(clock.now(), scope, place);
@@ -127,6 +135,7 @@ export class SharedHoldings {
         const { label, ended } = labels.get(row.place) ?? { label: "", ended: 0 };
         const isFirm = row.firm === 1;
         return heldIn(String(row.object), String(row.facts), {
+          ...(row.intent !== null && { intent: String(row.intent) }),
           place: { mark: String(row.place), label: String(label) },
           firstSeen: Number(row.first),
           lastSeen: Math.max(Number(row.seen), isFirm ? Number(ended) : 0),
@@ -138,11 +147,10 @@ export class SharedHoldings {
 
   #changed(
     { placeOf, holding, holdingsOf }: Statements,
-    place: string,
-    label: string,
-    given: readonly (readonly [object: string, facts: string])[],
+    { mark: place, label }: Place,
+    given: readonly Row[],
     now: number,
-  ): readonly (readonly [object: string, facts: string])[] {
+  ): readonly Row[] {
     const { scope } = this.#of;
     const known = placeOf.get(scope, place);
     if (known?.label !== label) return given;
@@ -151,9 +159,9 @@ export class SharedHoldings {
       given.length > ONE_BY_ONE
         ? new Map(holdingsOf.all(scope, place).map((row) => [String(row.object), row]))
         : undefined;
-    return given.filter(([object, facts]) => {
-      const row = all?.get(object) ?? holding.get(scope, place, object);
-      return row?.facts !== facts || row.firm !== 1 || !isRecent(row.seen);
+    return given.filter(([object, facts, intent]) => {
+      const row = all === undefined ? holding.get(scope, place, object) : all.get(object);
+      return row?.facts !== facts || (intent ?? row.intent) !== row.intent || row.firm !== 1 || !isRecent(row.seen);
     });
   }
 }
@@ -190,15 +198,19 @@ export const isKept =
   ({ lastSeen }: Held): boolean =>
     lastSeen > now - HOLDING_KEPT_MS;
 
-const factsOf = ({ name, generation, intent, address, instances }: Holding): string =>
-  JSON.stringify([name ?? null, generation ?? null, intent ?? null, address ?? null, instances]);
+const factsOf = ({ name, generation, address, instances }: Holding): string =>
+  JSON.stringify([name ?? null, generation ?? null, address ?? null, instances]);
 
 /** Reads a row. A row that cannot be read counts for nothing. */
-function heldIn(object: string, facts: string, seen: Omit<Held, keyof Holding>): Held[] {
+function heldIn(
+  object: string,
+  facts: string,
+  seen: Pick<Held, "intent" | Exclude<keyof Held, keyof Holding>>,
+): Held[] {
   const [names, values] = [parsedJson(object), parsedJson(facts)];
   if (!Array.isArray(names) || !Array.isArray(values)) return [];
   const [type, parent, id] = names.map(String);
-  const [name, generation, intent, address, instances] = values;
+  const [name, generation, address, instances] = values;
   if (type === undefined || parent === undefined || id === undefined) return [];
   return [
     {
@@ -207,7 +219,6 @@ function heldIn(object: string, facts: string, seen: Omit<Held, keyof Holding>):
       id,
       ...(typeof name === "string" && { name }),
       ...(typeof generation === "number" && { generation }),
-      ...(typeof intent === "string" && { intent }),
       ...(typeof address === "string" && { address }),
       instances: Number(instances),
       ...seen,

@@ -451,6 +451,16 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       ]);
     });
 
+    it("keeps the intent of an object for runs that do not know it", async () => {
+      const { open } = machineOf();
+      const store = open();
+      await store.see(one, "apply", [{ ...www, intent: "i1" }]);
+      await store.see(one, "plan", [{ ...www, instances: 2 }]);
+      expect(await store.holdings({})).toMatchObject([{ id: "1001", intent: "i1", instances: 2 }]);
+      await store.see(one, "apply", [{ ...www, intent: "i2" }]);
+      expect(await store.holdings({})).toMatchObject([{ intent: "i2", instances: 1 }]);
+    });
+
     it("removes what a state releases, and leaves the same object of another state", async () => {
       const { open } = machineOf();
       const store = open();
