@@ -40,6 +40,7 @@ export const samples: {
   "plan.mismatch": [{ ...difference, id: "1001" }],
   "config.duplicate": [{ ...resource, other: "hosting_service.shop" }],
   "plan.exists": [one, two],
+  "plan.exists/unseen": [one, two],
   "plan.exists/held": [{ ...one, owner: "hosting_service.shop" }],
   "plan.exists/replaced": [
     { ...one, id: "1000" },

@@ -13,6 +13,7 @@ import { MemoryStore, MemoryTables, type Note, type NoteOptions } from "../../sr
 import type { Diagnostic } from "../../src/core/model/index.ts";
 import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import { Entries, type Entry } from "../../src/fronts/terraform/entries.ts";
+import { Holdings } from "../../src/fronts/terraform/resource/holdings.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { TestClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
@@ -99,7 +100,7 @@ export class Machine {
   /** The entries of creates, by type and name. (A replacement needs to know the objects that were released.) */
   noted(): readonly string[] {
     const entries = [...this.#tables.notes.values()].map(entryOf);
-    return entries.filter((entry) => !/^\w+ (?:released|replacing) /.test(entry)).sort();
+    return entries.filter((entry) => !/^\w+ (?:released|replacing|passed|taken) /.test(entry)).sort();
   }
 
   /** A new process of the provider, configured. */
@@ -134,6 +135,13 @@ export class Machine {
       self: { mark: randomUUID(), parent: life.mark, isRunning: () => false },
       stop: stop.signal,
       entries: new Entries({ store, project: PROJECT, onWarning: (warning) => void warnings.push(warning) }),
+      holdings: new Holdings({
+        store,
+        place: { mark: "here", label: "the Terraform workspace default in /core" },
+        run: randomUUID(),
+        clock,
+        onWarning: (warning) => void warnings.push(warning),
+      }),
       secretOutputs: mortalOutputs(files, life),
       secretDestination: (output, of) => files.destination(output, of),
       close: async () => store.close(),

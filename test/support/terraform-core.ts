@@ -183,7 +183,10 @@ export class TerraformCore {
     const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
     // Terraform asks it to end: the answers are recorded by then.
     const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;
-    if (!unheard) await connection.session?.entries.answered();
+    if (!unheard) {
+      await connection.session?.entries.answered();
+      await connection.session?.holdings.end();
+    }
     await connection.session?.close();
     refuse(
       "entries",

@@ -60,6 +60,8 @@ export interface RecordContext {
   drop(address: string): Promise<void>;
   /** Returns the other address that holds a live object. */
   ownerOf?(kind: Kind, remote: Remote): string | undefined;
+  /** {@link ownerOf} does not know all addresses of the state. */
+  readonly isStatePartial?: boolean;
   /** Claims a natural key for this address. @returns the other address that holds it. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;
   /** Claims an object for this address before it is recorded. @returns the other address that holds it. */

@@ -79,6 +79,7 @@ export class Creation {
       kind,
       address: change.address,
       ownerOf: (remote: Remote) => context.records.ownerOf?.(kind, remote),
+      isStatePartial: context.records.isStatePartial,
     };
   }
 

@@ -36,6 +36,8 @@ export interface PlanInput extends Others {
   readonly reorder: boolean;
   /** Order it although something like it exists. */
   readonly orderAnyway?: boolean;
+  /** The caller does not see all addresses of the state. */
+  readonly isStatePartial?: boolean;
   /** The API's plans, for the price of an order. */
   readonly plans: readonly PlanRecord[];
   /** Milliseconds since the epoch, by the host's clock. */

@@ -20,6 +20,8 @@ interface Subject {
   readonly prior?: { readonly attributes: JsonObject } | undefined;
   readonly importId?: string;
   ownerOf?(remote: Remote): string | undefined;
+  /** The caller does not see all addresses of the state. */
+  readonly isStatePartial?: boolean | undefined;
 }
 
 const about = ({ kind: { noun }, address }: Subject) => ({ address, noun });
@@ -80,7 +82,7 @@ export function existing(subject: Subject, matches: readonly Remote[]): Diagnost
   if (owner !== undefined) return problem("plan.exists/held", { ...found, owner });
   const id = prior?.attributes.id;
   if (typeof id === "string") return problem("plan.exists/replaced", { ...found, id });
-  return problem("plan.exists", found);
+  return problem(subject.isStatePartial ? "plan.exists/unseen" : "plan.exists", found);
 }
 
 export const gone = (subject: Subject, how: string, reason: "import" | "paid"): Diagnostic =>

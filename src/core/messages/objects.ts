@@ -45,6 +45,11 @@ const differs = ({ address, noun, name, was, becomes, isSecret }: Difference) =>
     ? `${address} declares another value, which is secret.`
     : `The ${noun} has ${name} ${was}; ${address} declares ${becomes}.`;
 
+const existingAs = (given: Objects) =>
+  given.ids.length === 1
+    ? `${given.address} already exists as ${which(given)}`
+    : `${given.address} matches ${given.ids.length} existing ${given.noun}s: ${some(given.ids)}`;
+
 const ANOTHERS = "If it belongs to someone else, declare other values.";
 
 export const objects = {
@@ -79,15 +84,20 @@ export const objects = {
     detail: `The state still has ${given.noun} ${given.id} at this address.`,
     remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
   })),
+  "plan.exists/unseen": error((given: Objects) => ({
+    summary: existingAs(given),
+    detail: `hostform cannot see whether another address of the state holds ${given.ids.length === 1 ? "it" : "them"}. An apply does not ${given.isPaid ? "order" : "create"} another one.`,
+    remedies: [
+      { do: "move", when: "another address of the state holds it" },
+      { do: "import", id: given.object, when: "no address of the state holds it" },
+      ANOTHERS,
+    ],
+  })),
   "plan.exists": error((given: Objects) => {
-    const { address, noun, ids, object, isPaid } = given;
-    const [summary, are] =
-      ids.length === 1
-        ? [`${address} already exists as ${which(given)}`, `The ${noun} is`]
-        : [`${address} matches ${ids.length} existing ${noun}s: ${some(ids)}`, `The ${noun}s are`];
+    const { noun, ids, object, isPaid } = given;
     return {
-      summary,
-      detail: `${are} not in the state, and an apply does not ${isPaid ? "order" : "create"} another one.`,
+      summary: existingAs(given),
+      detail: `${ids.length === 1 ? `The ${noun} is` : `The ${noun}s are`} not in the state, and an apply does not ${isPaid ? "order" : "create"} another one.`,
       remedies: [{ do: "import", id: object }, ANOTHERS],
     };
   }),

@@ -48,6 +48,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
         : `${adopt}.`;
     }
     case "move":
+      if (action.from === undefined) return "";
       return `${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
     case "forget": {
       const forget = command(`state rm ${at}`);

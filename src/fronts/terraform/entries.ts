@@ -20,6 +20,11 @@ export interface Entry extends ResourceState {
   readonly owner?: string;
   /** Terraform ended the process in order after the answer: its state has the object, or had it. */
   readonly answered?: true;
+  /** A destroy left it for the create of another address: no state has the object. */
+  readonly handed?: true;
+  /** Id of the plan that passes the object on, and the moment of that plan. */
+  readonly plan?: string;
+  readonly noted?: number;
   /** One-time values that Terraform had recorded before a change. */
   readonly base?: JsonObject;
 }
@@ -83,7 +88,8 @@ export class Entries {
 
   /** Marks the entries that this process wrote: Terraform has received every answer and has gone on. */
   async answered(): Promise<void> {
-    const notes = [...this.#own.values()].map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
+    const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed);
+    const notes = recorded.map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
     this.#own.clear();
     if (notes.length === 0) return;
     await this.#options.store

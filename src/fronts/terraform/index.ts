@@ -21,6 +21,7 @@ import type {
 } from "../../core/model/index.ts";
 import type { Schema, SchemaType } from "../../core/model/schema.ts";
 import type { Entries } from "./entries.ts";
+import type { Holdings } from "./resource/holdings.ts";
 
 /** One provider configuration, opened: its account and settings. */
 export interface ProviderSession {
@@ -43,6 +44,8 @@ export interface ProviderSession {
   /** Aborted when Terraform is stopped (Ctrl-C): running requests finish, no new one is sent. */
   readonly stop: AbortSignal;
   readonly entries: Entries;
+  /** The objects that the state holds, as far as this machine knows them. */
+  readonly holdings: Holdings;
   readonly secretOutputs: SecretOutputs;
   /** Where a secret would be written. @throws HostformError `secret.output` for a place where none may be. */
   secretDestination(output: FileOutput, of: SecretName): Promise<SecretDestination>;

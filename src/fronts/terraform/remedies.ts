@@ -7,7 +7,7 @@ import {
   shellWord,
   underCondition,
 } from "../../core/model/index.ts";
-import { inlineValue, quotedLiteral } from "./export/document.ts";
+import { inlineValue, quotedLiteral, renderHcl } from "./export/document.ts";
 
 /**
  * Renders remedies for Terraform, in HCL and commands. Terraform sends no address: `NAME` and `ADDRESS` stand for it. No value
@@ -33,7 +33,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "import":
       return importSentence(action, name, kind);
     case "move":
-      return "Add a `moved` block.";
+      return movedSentence(name);
     case "forget":
       if (action.why === "import") return "Or `terraform state rm` the other one, and import the right one.";
       if (action.why === "restore") return "Or `terraform state rm` it, and import it again.";
@@ -93,6 +93,19 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "report_shape":
       return "";
   }
+}
+
+/** Terraform sends the address of neither. */
+function movedSentence(name: string): string {
+  const [from, to] = ["OLD", "NEW"].map((word) => ({ code: name.replace("NAME", word) }));
+  const body = [
+    [
+      { name: "from", value: from ?? null },
+      { name: "to", value: to ?? null },
+    ],
+  ];
+  const block = renderHcl({ comments: [], blocks: [{ block: "moved", body }] }).trim();
+  return `Complete this block, with the addresses before and after:\n\n\`${block}\``;
 }
 
 function importSentence(

@@ -18,23 +18,33 @@ import { calls as resourceCalls } from "./resource.ts";
 /** A new provider, not configured. */
 export function createProvider(host: Host): Peer {
   const connection = newConnection(host);
+  let running = 0;
+  let isCut = false;
   return {
     async handle(method, request, cancelled) {
       const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
       if (call === undefined) throw noSuchMethod(method);
-      const answer = await call(request, connection, cancelled);
+      running++;
+      const answer = await call(request, connection, cancelled).finally(() => running--);
       if (cancelled?.aborted) connection.isAnswerLost = true;
       return answer;
     },
     async finish() {
       // After Ctrl-C Terraform may end without writing its state, and it drops the answer to a cancelled call.
       const { stop, isAnswerLost, session } = connection;
-      if (!stop.signal.aborted && !isAnswerLost && session?.isOpen) await session.entries.answered();
+      if (stop.signal.aborted || isAnswerLost || !session?.isOpen) return;
+      await session.entries.answered();
+      await session.holdings.end();
     },
-    stop: () => connection.stop.abort(),
+    stop() {
+      isCut ||= running > 0;
+      connection.stop.abort();
+    },
     async close() {
       const { session } = connection;
       connection.session = undefined;
+      // A provider in debug mode is not asked to finish.
+      if (session?.isOpen && !isCut) await session.holdings.end();
       await session?.close();
     },
   };

@@ -13,7 +13,7 @@ import {
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importResource, readResource } from "../resource/read.ts";
-import { destroyResource, planDestroy } from "../resource/remove.ts";
+import { destroyResource, planRemovalOf } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -68,7 +68,10 @@ export const calls: Calls = {
         const prior = stateIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
         if (decodeDynamic(proposedNewState, attributes) === null) {
-          return prior === null ? [] : (await planDestroy(kind, prior, mark, scope)).diagnostics;
+          if (prior === null) return [];
+          const removal = await planRemovalOf(kind, prior, mark, scope);
+          answer.plannedPrivate = encodeMark(removal.mark);
+          return removal.diagnostics;
         }
         const declared = decodeDynamic(config, attributes) ?? {};
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
@@ -102,6 +105,7 @@ export const calls: Calls = {
         const declared = decodeDynamic(config, attributes) ?? {};
         const question = { prior, planned: withoutPendingId(planned), config: declared, mark };
         const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
+        if (applied.state !== null) scope.holdings.add(kind, applied.state, applied.mark);
         answer = encoded(applied, attributes);
         return applied;
       });

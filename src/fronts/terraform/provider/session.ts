@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
@@ -8,7 +8,7 @@ import { openStore } from "../../../core/api/open-store.ts";
 import { appFolder, systemSecretFiles } from "../../../core/files/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
-import { isRunning, processMark } from "../../../core/local/index.ts";
+import { isRunning, type Place, processMark } from "../../../core/local/index.ts";
 import {
   type Clock,
   childEnvironment,
@@ -16,12 +16,14 @@ import {
   fail,
   HostformError,
   hasUnknown,
+  isObject,
   systemClock,
   untrustedByEnvironment,
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { Entries } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
+import { Holdings } from "../resource/holdings.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 
 /** What a session needs of the process that it lives in. */
@@ -130,13 +132,14 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     return { client: new HostingClient(reaching), store };
   });
   const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
+  const place = placeOf(folder, env);
   const session: ProviderSession = {
     client,
     account: new Account(client, reading, stop, store),
     isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
-    place: placeMark(folder, env),
+    place: place.mark,
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
     moneyScale: reading.moneyScale,
     clock,
@@ -153,7 +156,9 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       },
       onWarning,
     }),
+    holdings: new Holdings({ store, place, run: randomUUID(), clock, onWarning }),
     async close() {
+      await session.holdings.flush();
       await client.close();
       await store.close();
     },
@@ -215,6 +220,7 @@ const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts 
   place: true,
   self: true,
   entries: true,
+  holdings: true,
 };
 
 /** The session of a configuration that has unknown parts: whatever needs the account throws {@link notKnown}. */
@@ -231,13 +237,18 @@ const digest = (value: unknown): string =>
 const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
 
 /**
- * Identifies the state that Terraform works on: by its folder, workspace and backend, or by HOSTFORM_PLACE, for CI jobs whose
- * folder changes from run to run.
+ * Identifies the state that Terraform works on: by HOSTFORM_PLACE, by a remote backend and its workspace, whatever the folder of a CI
+ * job is, or by folder and workspace.
  * @param folder in which Terraform runs.
  */
-function placeMark(folder: string, env: SessionOptions["env"]): string {
+function placeOf(folder: string, env: SessionOptions["env"]): Place {
   const own = env.HOSTFORM_PLACE;
-  return own ? digest(["place", own]) : digest(["folder", folder, workspaceIn(folder, env), backendIn(folder, env)]);
+  if (own) return { mark: digest(["place", own]), label: `the Terraform state of HOSTFORM_PLACE=${own}` };
+  const [workspace, backend] = [workspaceIn(folder, env), backendIn(folder, env)];
+  const label = `the Terraform workspace ${workspace} in ${folder}`;
+  const isRemote = isObject(backend) && backend.type !== "local" && backend.config !== undefined;
+  if (isRemote) return { mark: digest(["backend", backend.type, backend.config, workspace]), label };
+  return { mark: digest(["folder", folder, workspace, backend]), label };
 }
 
 /** The backend that `terraform init` recorded in its data folder: one folder may have a backend for each environment. */

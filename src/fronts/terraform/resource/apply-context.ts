@@ -59,9 +59,11 @@ export async function applyContext(
   const limit = timeoutOf(config, operation);
   let first = isFirst;
   if (pending !== undefined) scope.addCreate(kind, pending);
+  await scope.holdings.load();
   const records: ApplyContext["records"] = {
     prior: pending,
-    ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner),
+    ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner, pending),
+    isStatePartial: true,
     siblings: (ofKind) => scope.siblings(ofKind),
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: await replacesOf(kind, name, config, scope),

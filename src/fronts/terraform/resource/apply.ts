@@ -47,6 +47,7 @@ import {
 } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, generationOf } from "./replacement.ts";
+import { takeOver } from "./take-over.ts";
 
 /** What Terraform applies. Only what the API sets is unknown. */
 interface ApplyQuestion {
@@ -65,7 +66,8 @@ interface ApplyQuestion {
  * is known of the object, with a mark for the rest. Only a webhook whose secret is lost is tainted.
  */
 export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<Answer> {
-  const { replacing: _, ...mark } = asked.mark;
+  const { replacing: _, plan: __, ...mark } = asked.mark;
+  scope.holdings.applies();
   const question: ApplyQuestion = { ...asked, mark };
   const { prior, planned, config } = question;
   const refuse = (...diagnostics: readonly Diagnostic[]): Answer => ({ state: prior, mark, diagnostics });
@@ -84,8 +86,16 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   // Whether two resources are the same thing may be known only now.
   const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return refuse(duplicate(kind, THIS, other));
-  const { entry: noted, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
+  const { entry, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
   if (elsewhere !== undefined) return refuse(elsewhere);
+  const create = { name, planned, noted: entry, owner, cancelled: asked.cancelled };
+  const taken = recorded === undefined ? await takeOver(kind, create, scope) : undefined;
+  if (taken?.adopted !== undefined) {
+    const { attributes, private: kept } = taken.adopted;
+    const made = { ...markOf(kind, question, attributes, settledMark(kept)), ...origin(name, scope) };
+    return settled(kind, question, attributes, made, taken.diagnostics);
+  }
+  const noted = entry?.handed ? undefined : entry;
   if (isPendingCreate(noted)) refuseEdited(kind, noted, planned);
   if (isPendingCreate(noted) && kind.creation === "blind") {
     // No list shows whether it was created, and it is never sent again automatically: the state keeps what is known.
@@ -123,7 +133,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
     const failures = applied.unclear === undefined ? [] : [applied.unclear];
-    const reported = [...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
+    const reported = [...(taken?.diagnostics ?? []), ...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
     return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));
   } catch (error) {
     return failed(kind, question, error, { latest, existing, name }, scope);

@@ -133,6 +133,8 @@ export interface Mark extends PrivateMark {
   readonly lost?: true;
   /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
+  /** In a plan only: the id of the plan, which Terraform passes to the destroy. */
+  readonly plan?: string;
 }
 
 /** What Terraform gets for an object. */

@@ -19,6 +19,7 @@ import {
   hasUnknown,
   isError,
   type JsonObject,
+  type ResourceState,
   UNKNOWN,
   type ValueObject,
   warningOf,
@@ -35,6 +36,8 @@ import {
   withProviderAttributes,
 } from "./attribute-mapping.ts";
 import { activeEntry } from "./entry-lookup.ts";
+import { mayPassOn } from "./handover.ts";
+import { declaredTwice, heldTwice, willTakeOver } from "./holding-notices.ts";
 import {
   deferred,
   effectNotices,
@@ -106,10 +109,13 @@ type Own = Pick<
   "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings" | "severity"
 >;
 
-function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
+function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
+  const { account } = scope;
   return {
     kind,
     address: labelOf(kind, own.config),
+    isStatePartial: true,
+    ownerOf: (remote) => scope.labelOf(kind, remote),
     provider: "default",
     declared: {},
     dependsOn: [],
@@ -141,8 +147,12 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
+  const { others, refused: held } = await judgeHeld(kind, free, scope);
+  const isPlannedTwice = await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
+  if (mark.replacing !== undefined) scope.holdings.leaves(kind, { ...declared, id: mark.replacing.id });
+  scope.holdings.planned();
   // An expired grant is not created; Terraform has no way to leave it out.
-  const own = { config: declared, prior: undefined, observed: free, plans, severity: "error" } as const;
+  const own = { config: declared, prior: undefined, observed: others, plans, severity: "error" } as const;
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
   const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
@@ -154,10 +164,12 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const refused = [
     ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
+    ...held,
+    ...(isPlannedTwice && held.length === 0 ? [duplicate(kind, THIS, THIS)] : []),
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
-    ...(entry ? [willSettle(kind, entry)] : []),
+    ...(entry ? [entry.handed ? willTakeOver(kind, entry) : willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
@@ -166,7 +178,28 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   ];
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
-  return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
+  const planMark = mayPassOn(kind) ? { plan: scope.holdings.run } : {};
+  return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };
+}
+
+/**
+ * Judges the objects that are what a create declares. Another instance of the state may give one of them up in this run, if the API can
+ * delete it; Terraform plans that instance before or after this one.
+ */
+async function judgeHeld(
+  kind: Kind,
+  observed: Observation,
+  scope: ProviderScope,
+): Promise<{ readonly others: Observation; readonly refused: readonly Diagnostic[] }> {
+  if (observed.status === "present" || observed.matches.length === 0) return { others: observed, refused: [] };
+  const holders = await Promise.all(
+    observed.matches.map(async (remote) => ({ remote, holder: await scope.holdings.findHolder(kind, remote) })),
+  );
+  if (!mayPassOn(kind)) return { others: observed, refused: [] };
+  const kept = holders.filter(({ holder }) => holder?.plan === "stays");
+  const unknown = holders.flatMap(({ remote, holder }) => (holder === undefined ? [remote] : []));
+  const refused = kept.map(({ remote: { id, attributes } }) => declaredTwice(kind, { ...attributes, id }));
+  return { others: { ...observed, matches: kept.length > 0 ? [] : unknown }, refused };
 }
 
 /** Objects that may be the declared one, without being certainly it. */
@@ -234,14 +267,37 @@ async function planRecorded(
   // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   await unmarkReleased(kind, recorded.attributes, session.entries);
+  const requiresReplace = [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)];
+  const shared = pending ? [] : await planHolding(kind, recorded, mark, requiresReplace.length > 0, scope);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,
     mark: { ...(pending ? mark : settledMark(mark)), ...(replacing && { replacing }) },
-    requiresReplace: [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
-    diagnostics: [...replacement.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
+    requiresReplace,
+    diagnostics: [
+      ...replacement.diagnostics,
+      ...shared, ...edited.map((name) => stillPending(kind, prior, name)),
+    ],
   };
+}
+
+/** Plans whether an instance keeps its object. @returns what is wrong with that beside the other instances. */
+async function planHolding(
+  kind: Kind,
+  recorded: ResourceState,
+  mark: Mark,
+  isReplaced: boolean,
+  { handovers, holdings }: ProviderScope,
+): Promise<Diagnostic[]> {
+  const { attributes } = recorded;
+  holdings.plan(kind, attributes, mark, isReplaced ? "leaves" : "stays");
+  const { instances = 1, plan } = holdings.holderOf(kind, { id: String(attributes.id), attributes }) ?? {};
+  const isShared = instances > 1 && !(await handovers.isTaken(kind, attributes));
+  const shared = isShared ? [heldTwice(kind, attributes, instances, plan === "leaves" ? "destroy" : undefined)] : [];
+  if (isReplaced) await handovers.planLeaving(kind, recorded, mark);
+  else if (handovers.isWanted(kind, attributes)) return [...shared, declaredTwice(kind, attributes)];
+  return shared;
 }
 
 /** The attributes that no request changes in place, where the API can delete the object and make another. */

@@ -2,7 +2,7 @@
  * What the resources of one provider configuration share while the process lives: who has which object and which name, what is
  * listed, and which jobs are waited for.
  */
-import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import { type Kind, matches, type Remote } from "../../../core/kinds/kind.ts";
 import {
   type Account,
   JobWatch,
@@ -15,6 +15,8 @@ import {
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
 import { nameOf } from "./attribute-mapping.ts";
+import { Handovers } from "./handover.ts";
+import type { Holdings } from "./holdings.ts";
 
 /** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
 const JOB_MS = 300_000;
@@ -26,7 +28,7 @@ export interface Owner {
 }
 
 /** A resource that the state has: which one Terraform does not say. */
-const IN_STATE: Owner = { label: "another resource of this state" };
+const IN_STATE: Owner = { label: "another address of this state" };
 
 /** What Terraform has destroyed or forgotten in this process: a create may take its place. */
 const RELEASED: Owner = { label: "the object that it replaces" };
@@ -42,6 +44,7 @@ export class ProviderScope {
   readonly session: ProviderSession;
   readonly collections: Collections;
   readonly jobs: JobWatch;
+  readonly handovers: Handovers;
   readonly #ownership = new Ownership<Owner>();
   /** Names of the creates that are planned: the apply of one claims its name again. */
   readonly #planned = new Ownership<Owner>();
@@ -60,11 +63,16 @@ export class ProviderScope {
   constructor(session: ProviderSession, env?: Env) {
     this.session = session;
     this.collections = collectionsOf(session, env);
+    this.handovers = new Handovers(session);
     this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
   }
 
   get account(): Account {
     return this.session.account;
+  }
+
+  get holdings(): Holdings {
+    return this.session.holdings;
   }
 
   /** Returns true if this process asks for the first time about something that is reported once. */
@@ -97,23 +105,38 @@ export class ProviderScope {
 
   /** The resource that is known to have an object. @param but one that does not count. */
   ownerOf(kind: Kind, object: JsonObject, but?: Owner): Owner | undefined {
-    return this.#ownership.ownerOf(keyOf(kind, object), but);
+    const owner = this.#ownership.ownerOf(keyOf(kind, object), but);
+    if (owner !== undefined || this.isReleased(kind, object)) return owner;
+    const holder = this.holdings.holderOf(kind, { id: String(object.id), attributes: object });
+    return holder === undefined ? undefined : IN_STATE;
+  }
+
+  /** No instance of the state has the object for now: another one takes it over. */
+  disown(kind: Kind, object: JsonObject): void {
+    this.#ownership.release(IN_STATE, keyOf(kind, object));
   }
 
   /** The other resources of this state, for a decision about a pending create. Waits a moment for those that Terraform sends now. */
   async othersOf(kind: Kind, prior: PendingCreate): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
     this.addCreate(kind, prior);
-    await this.session.clock.sleep(GATHER_MS);
-    return { ownerOf: (remote) => this.labelOf(kind, remote), siblings: this.siblings(kind) };
+    await Promise.all([this.session.clock.sleep(GATHER_MS), this.holdings.load()]);
+    return { ownerOf: (remote) => this.labelOf(kind, remote, undefined, prior), siblings: this.siblings(kind) };
   }
 
   addCreate(kind: Kind, prior: PendingCreate): void {
     this.#creates.push([kind.type, prior]);
   }
 
-  /** The label of the resource that is known to have a live object. @param but one that does not count. */
-  labelOf(kind: Kind, { id, attributes }: Remote, but?: Owner): string | undefined {
-    return this.ownerOf(kind, { ...attributes, id }, but)?.label;
+  /**
+   * The label of the resource that is known to have a live object. @param but one that does not count.
+   * @param sent a create without an answer: an earlier run may have adopted its object, and the state does not show it.
+   */
+  labelOf(kind: Kind, { id, attributes }: Remote, but?: Owner, sent?: PendingCreate): string | undefined {
+    const owner = this.ownerOf(kind, { ...attributes, id }, but);
+    if (sent === undefined || owner === undefined) return owner?.label;
+    const holder = this.holdings.holderOf(kind, { id, attributes });
+    const mayBeOwn = holder?.isShown === false && (kind.naturalKey(attributes) === undefined || matches(kind, sent.attributes, attributes));
+    return mayBeOwn ? this.#ownership.ownerOf(keyOf(kind, { ...attributes, id }), but)?.label : owner.label;
   }
 
   /** The pending creates of the kind that this process knows. */
@@ -139,6 +162,7 @@ export class ProviderScope {
     }
     this.#recordedIds.set(name, id);
     this.#recordedTypes.add(kind.type);
+    this.holdings.show(kind, attributes);
     this.add(IN_STATE, kind, attributes);
   }
 

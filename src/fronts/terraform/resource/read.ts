@@ -26,6 +26,7 @@ import {
 import { schemaOf } from "../schema/of-kind.ts";
 import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
+import { heldElsewhere, importHeld } from "./holding-notices.ts";
 import { otherHost, shownLater } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
@@ -67,6 +68,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
       throw new HostformError([otherHost(kind, recorded, "refreshed")]);
     await dropEntry();
+    // An imported object is in the state when the apply has ended.
+    if (!scope.isImported(kind, recorded)) scope.holdings.read(kind, seen.attributes, mark);
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withProviderAttributes(kind, values, recorded) as JsonObject;
     if (left.lost) scope.noteLost(kind, state);
@@ -76,6 +79,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
       ...unknownValues(prior.address, seen.unclear ?? {}),
       ...(await doublesOf(kind, prior, scope)),
+      ...(await otherHolders(kind, recorded, scope)),
     ];
     return { state, mark: left, diagnostics };
   }
@@ -83,6 +87,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     const why = await notAgain(kind, recorded, prior.address, scope);
     // Its entry goes with it; the entry of an object that replaces it stays.
     if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
+    await scope.holdings.remove(kind, recorded);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
@@ -136,6 +141,12 @@ async function doublesOf(
     if (own === undefined || !scope.isFirst(`${kind.type} ${kind.naturalKey(attributes)}`)) return [];
     return [billedTwice(kind, same, own, address)];
   });
+}
+
+/** Warns of another state that has the object, and of another address of this state. */
+async function otherHolders(kind: Kind, recorded: JsonObject, { holdings }: ProviderScope): Promise<Diagnostic[]> {
+  const held = await holdings.elsewhere(kind, recorded);
+  return held === undefined ? [] : [heldElsewhere(kind, recorded, held, holdings.place.label)];
 }
 
 /** At another address of the API the same id is the same object only if natural key and creation time are equal, too. */
@@ -218,6 +229,11 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
         `Correct the id; the data source \`${kind.type}s\` lists the existing ones. Or use the provider configuration (token) of the account that has it.`,
       ],
     });
+  }
+  const holder = await scope.holdings.holderNow(kind, seen.attributes);
+  if (holder !== undefined) {
+    scope.holdings.refuse(kind, seen.attributes);
+    throw new HostformError([importHeld(kind, seen.attributes, holder)]);
   }
   scope.noteImported(kind, seen.attributes);
   const defaults = attributesOf(kind).flatMap(({ name, meta }) =>

@@ -13,6 +13,8 @@ import {
 import { type Diagnostic, errorOf, fail, HostformError, type JsonObject } from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import { mayPassOn } from "./handover.ts";
+import { handedOver, heldTwice } from "./holding-notices.ts";
 import { effectNotices, otherHost, settleFirst } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
@@ -57,6 +59,32 @@ export async function planDestroy(
 }
 
 /**
+ * Answers Terraform's question for the removal of an instance that is no longer declared.
+ * @throws HostformError when it stays managed, or when another instance has the object.
+ */
+export async function planRemovalOf(
+  kind: Kind,
+  prior: JsonObject,
+  mark: Mark,
+  scope: ProviderScope,
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly mark: Mark }> {
+  const { diagnostics } = await planDestroy(kind, prior, mark, scope);
+  const recorded = recordedAs(kind, prior, mark);
+  scope.holdings.plan(kind, prior, mark, "leaves");
+  await refuseShared(kind, prior, scope);
+  await scope.handovers.planLeaving(kind, recorded, mark);
+  return { diagnostics, mark: mayPassOn(kind) ? { ...mark, plan: scope.holdings.run } : mark };
+}
+
+/** Of two instances that have one object, neither is destroyed. @throws HostformError `state.duplicate`. */
+async function refuseShared(kind: Kind, prior: JsonObject, scope: ProviderScope): Promise<void> {
+  await scope.holdings.load();
+  const { instances = 1 } = scope.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
+  if (instances < 2 || (await scope.handovers.isTaken(kind, prior))) return;
+  throw new HostformError([heldTwice(kind, prior, instances, "destroy")]);
+}
+
+/**
  * Removes a recorded object.
  * @returns with `left`, what stays in the state, with an error: the removal has begun and not ended.
  * @throws HostformError: it stays in the state as it is.
@@ -68,13 +96,16 @@ export async function destroyResource(
   scope: ProviderScope,
   cancelled?: AbortSignal,
 ): Promise<{ diagnostics: readonly Diagnostic[]; left?: { state: JsonObject; mark: Mark } }> {
-  const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
+  scope.holdings.applies();
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
-  const name = nameOf(kind, prior);
-  const options = { name, config: prior, prior, operation: "delete", scope, cancelled } as const;
-  const { context, latest } = await applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
-  const applied = await applyChange(kind, change, null, context);
+  const passed = await scope.handovers.destroy(kind, prior, mark);
+  if (passed !== undefined) {
+    scope.disown(kind, prior);
+    return { diagnostics: passed === "handed" ? [handedOver(kind, prior)] : [] };
+  }
+  await refuseShared(kind, prior, scope);
+  const { applied, diagnostics, latest } = await remove(kind, prior, mark, scope, cancelled);
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
@@ -87,7 +118,37 @@ export async function destroyResource(
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? suspending], left };
   }
   await markReleased(kind, recordedAs(kind, prior, {}), scope);
-  scope.release(kind, name, prior);
-  scope.collections.changed(kind, parentOf(kind, prior));
+  scope.release(kind, nameOf(kind, prior), prior);
+  await scope.holdings.remove(kind, prior);
   return { diagnostics: [...diagnostics, ...applied.diagnostics] };
+}
+
+async function remove(
+  kind: Kind,
+  prior: JsonObject,
+  mark: Mark,
+  scope: ProviderScope,
+  cancelled: AbortSignal | undefined,
+) {
+  const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
+  const options = { name: nameOf(kind, prior), config: prior, prior, operation: "delete", scope, cancelled } as const;
+  const { context, latest } = await applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
+  const applied = await applyChange(kind, change, null, context);
+  scope.collections.changed(kind, parentOf(kind, prior));
+  return { applied, diagnostics, latest };
+}
+
+/** Deletes an object that no address of the state has any more. @throws HostformError when it still exists. */
+export async function deleteObject(
+  kind: Kind,
+  attributes: JsonObject,
+  mark: Mark,
+  scope: ProviderScope,
+  cancelled?: AbortSignal,
+): Promise<void> {
+  const { applied } = await remove(kind, attributes, mark, scope, cancelled);
+  if (applied.unclear !== undefined) throw new HostformError([applied.unclear]);
+  scope.account.forget(kind, parentOf(kind, attributes));
+  scope.release(kind, nameOf(kind, attributes), attributes);
+  await scope.holdings.remove(kind, attributes);
 }

@@ -6,6 +6,7 @@ import { type Diagnostic, HostformError, type JsonObject } from "../../../../../
 import { Entries } from "../../../../../src/fronts/terraform/entries.ts";
 import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { Holdings } from "../../../../../src/fronts/terraform/resource/holdings.ts";
 import { ProviderScope } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import { type TestClock, testClock } from "../../../../support/clock.ts";
@@ -58,6 +59,15 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
     clock,
     stop: new AbortController().signal,
     entries,
+    holdings: new Holdings({
+      store: new MemoryStore({ clock }),
+      place: { mark: "this folder", label: "the Terraform workspace default in this folder" },
+      run: "this plan",
+      clock,
+      onWarning: ({ summary }) => {
+        throw new Error(summary);
+      },
+    }),
     secretOutputs: { check: async () => [], write: async () => undefined },
     secretDestination: async () => ({ real: "/p/secret", inside: true, linked: false, shown: "secret" }),
     close: async () => undefined,

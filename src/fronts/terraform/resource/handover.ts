@@ -1,0 +1,164 @@
+/**
+ * Objects that change their address in one run: a swap, a shifted `count` list, a rename without a `moved` block. Terraform plans a
+ * destroy at one address and a create at another, in no order. The plan notes such pairs in the store under its own id, which Terraform
+ * passes to the destroy. The apply then sends neither a DELETE nor a POST if the object is what the create declares.
+ */
+import type { Kind } from "../../../core/kinds/kind.ts";
+import { attributesOf, objectKey, parentOf, thingKey } from "../../../core/lifecycle/index.ts";
+import type { JsonObject, ResourceState, ValueObject } from "../../../core/model/index.ts";
+import type { Entry } from "../entries.ts";
+import type { ProviderSession } from "../index.ts";
+import { type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
+
+/** The part of the destroy, or of the create that did not wait for it. */
+type Leg = { readonly is: "taken" } | { readonly is: "handed"; readonly done: Promise<boolean> };
+
+/** A create that needs the secret of the object waits this long for the destroy, which has it, in milliseconds. */
+const DESTROY_MS = 1_000;
+
+/** The API can delete an object of the kind, so that Terraform may plan a destroy and a create of the same thing. */
+export const mayPassOn = (kind: Kind): boolean => kind.removal === "delete";
+
+const typeOf = ({ type }: Kind, what: "passed" | "taken") => `${type} ${what}`;
+
+const idOf = (kind: Kind, attributes: JsonObject) =>
+  [parentOf(kind, attributes), attributes.id].filter((part) => part !== undefined).join(" ");
+
+const keyOf = (kind: Kind, attributes: JsonObject) => objectKey("default", kind, attributes) ?? "";
+
+type Session = Pick<ProviderSession, "clock" | "entries" | "holdings" | "place" | "self">;
+
+export class Handovers {
+  readonly #session: Session;
+  /** Creates that are planned, and the object that each one replaces at its own address. */
+  readonly #creates = new Map<string, string | undefined>();
+  /** Objects that instances give up, by natural key. */
+  readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
+  readonly #legs = new Map<string, Leg>();
+  readonly #arrivals = new Map<string, PromiseWithResolvers<void>>();
+  readonly #noted = new Map<string, Promise<readonly Entry[]>>();
+  /** The plan that this process applies, as soon as a destroy has named it. */
+  #plan: string | undefined;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** A create is planned. @param replaces id of the object at its own address. @returns true if another instance plans the same. */
+  async planCreate(kind: Kind, declared: ValueObject, replaces: string | undefined): Promise<boolean> {
+    const thing = thingKey("default", kind, declared);
+    if (!mayPassOn(kind) || thing === undefined) return false;
+    if (this.#creates.has(thing)) return true;
+    this.#creates.set(thing, replaces);
+    await this.#note(thing);
+    return false;
+  }
+
+  /** Another instance plans to create what this object is. */
+  isWanted(kind: Kind, attributes: JsonObject): boolean {
+    const thing = thingKey("default", kind, attributes) ?? "";
+    return this.#creates.has(thing) && this.#creates.get(thing) !== attributes.id;
+  }
+
+  /** An instance gives up its object. An object whose secret is lost is of no use to another instance. */
+  async planLeaving(kind: Kind, object: ResourceState, { lost }: Mark): Promise<void> {
+    const thing = thingKey("default", kind, object.attributes);
+    if (!mayPassOn(kind) || thing === undefined || lost) return;
+    this.#leaving.set(thing, [kind, object]);
+    await this.#note(thing);
+  }
+
+  /**
+   * The destroy of an object. @returns `taken`: the create of another instance has dealt with it. `handed`: it is kept for such a
+   * create. Undefined: it is to be deleted.
+   */
+  async destroy(kind: Kind, prior: JsonObject, mark: Mark): Promise<Leg["is"] | undefined> {
+    if (!mayPassOn(kind) || typeof prior.id !== "string") return undefined;
+    const key = keyOf(kind, prior);
+    const isPassed = await this.isPassed(kind, prior, mark);
+    const isTaken = () => this.#legs.get(key)?.is === "taken";
+    if (isTaken() || (await this.isTaken(kind, prior))) {
+      await this.#session.entries.remove(typeOf(kind, "taken"), idOf(kind, prior));
+      return "taken";
+    }
+    if (!isPassed || mark.lost) return undefined;
+    const done = this.#hand(kind, prior, mark);
+    this.#legs.set(key, { is: "handed", done });
+    const isHanded = await done;
+    if (!isHanded) this.#legs.delete(key);
+    this.#arrivals.get(key)?.resolve();
+    return isHanded ? "handed" : undefined;
+  }
+
+  /** The plan that is applied passes an object on. @param mark of the destroy, which names the plan. */
+  async isPassed(kind: Kind, attributes: JsonObject, { plan }: Mark = {}): Promise<boolean> {
+    const { entries, holdings, place, self } = this.#session;
+    const loading = this.#noted.get(kind.type) ?? entries.all(typeOf(kind, "passed")).then((all) => [...all.values()]);
+    this.#noted.set(kind.type, loading);
+    const noted = (await loading).filter((entry) => entry.place === place);
+    // With create_before_destroy this process plans the destroy once more, under its own id.
+    if (plan !== undefined && plan !== holdings.run) this.#plan = plan;
+    const own = noted.filter(({ owner }) => owner === self.parent);
+    const newest = (own.length > 0 ? own : noted).toSorted((a, b) => (a.noted ?? 0) - (b.noted ?? 0)).at(-1);
+    const applied = this.#plan ?? newest?.plan;
+    const id = idOf(kind, attributes);
+    return noted.some((entry) => entry.plan === applied && idOf(kind, entry.attributes) === id);
+  }
+
+  /** The create of another instance has dealt with the object, in this run or in one that was interrupted. */
+  async isTaken(kind: Kind, attributes: JsonObject): Promise<boolean> {
+    const entry = await this.#session.entries.get(typeOf(kind, "taken"), idOf(kind, attributes));
+    return entry?.place === this.#session.place;
+  }
+
+  /**
+   * The create of what an object is. @param waits the object is of no use without its secret, which the destroy has.
+   * @returns true if the destroy has handed over the object; false if the create deals with it alone.
+   */
+  async take(kind: Kind, object: ResourceState, waits: boolean): Promise<boolean> {
+    const { attributes } = object;
+    const key = keyOf(kind, attributes);
+    if (waits && !this.#legs.has(key)) {
+      const arrival = Promise.withResolvers<void>();
+      this.#arrivals.set(key, arrival);
+      await Promise.race([arrival.promise, this.#session.clock.sleep(DESTROY_MS)]);
+    }
+    const leg = this.#legs.get(key);
+    if (leg?.is === "handed" && (await leg.done)) return true;
+    this.#legs.set(key, { is: "taken" });
+    const { entries, place } = this.#session;
+    await entries.put(typeOf(kind, "taken"), idOf(kind, attributes), { ...withoutSecrets(kind, object), place });
+    return false;
+  }
+
+  async #hand(kind: Kind, prior: JsonObject, mark: Mark): Promise<boolean> {
+    const { entries, place, self } = this.#session;
+    const name = nameOf(kind, prior);
+    if (name === undefined) return false;
+    const { plan: _, replacing: __, ...kept } = mark;
+    const entry: Entry = { ...recordedAs(kind, prior, kept), place, owner: self.mark, handed: true };
+    const other = await entries.insert(kind.type, name, entry);
+    return other === undefined || (other.handed === true && other.attributes.id === prior.id);
+  }
+
+  /** Notes a pair as soon as both of its parts are planned. */
+  async #note(thing: string): Promise<void> {
+    const [kind, object] = this.#leaving.get(thing) ?? [];
+    if (kind === undefined || object === undefined || !this.isWanted(kind, object.attributes)) return;
+    const { clock, entries, holdings, place, self } = this.#session;
+    const { run: plan } = holdings;
+    await entries.put(typeOf(kind, "passed"), `${plan} ${idOf(kind, object.attributes)}`, {
+      ...withoutSecrets(kind, object),
+      place,
+      owner: self.parent,
+      plan,
+      noted: clock.now(),
+    });
+  }
+}
+
+function withoutSecrets(kind: Kind, object: ResourceState): ResourceState {
+  const secret = attributesOf(kind).filter(({ meta }) => meta.sensitive);
+  const attributes = { ...object.attributes, ...Object.fromEntries(secret.map(({ name }) => [name, null])) };
+  return { ...object, attributes, private: {} };
+}

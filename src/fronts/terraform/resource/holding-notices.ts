@@ -1,0 +1,89 @@
+/** The provider's own diagnostics about objects that several addresses, or several states, may hold. */
+import { importIdOf, type Kind } from "../../../core/kinds/kind.ts";
+import type { Held } from "../../../core/local/index.ts";
+import { type Diagnostic, errorOf, type JsonObject, warningOf } from "../../../core/model/index.ts";
+import type { Entry } from "../entries.ts";
+import type { Holder } from "./holdings.ts";
+
+const ONE_ADDRESS = "An object can be managed under one address only.";
+
+const RENAMED = { do: "move", when: "it was renamed" } as const;
+
+/** `service 1003 (www.acme.example)`. */
+function named(kind: Kind, attributes: JsonObject): string {
+  const { id } = attributes;
+  const name = attributes[kind.words.name];
+  return `${kind.noun} ${String(id)}${typeof name === "string" && name !== id ? ` (${name})` : ""}`;
+}
+
+const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** Two addresses declare one thing, and neither gives it up. */
+export function declaredTwice(kind: Kind, attributes: JsonObject): Diagnostic {
+  return errorOf("plan.exists", `${named(kind, attributes)} is at another address of this state, which keeps it`, {
+    detail: `Two addresses declare the same ${kind.noun}. ${ONE_ADDRESS}`,
+    object: importIdOf(kind, String(attributes.id), attributes),
+    remedies: [RENAMED, "Otherwise remove one of the two, or declare other values."],
+  });
+}
+
+/** The id of an import is recorded. */
+export function importHeld(kind: Kind, attributes: JsonObject, { isShown, lastSeen }: Holder): Diagnostic {
+  const what = named(kind, attributes);
+  return errorOf("plan.exists", `${what} is at another address of this state already`, {
+    detail: `${isShown ? "" : `The provider saw it there at ${time(lastSeen)}. `}${ONE_ADDRESS} The removal of one would take the object away from the other.`,
+    remedies: [
+      RENAMED,
+      isShown
+        ? "Or `terraform state rm` the other address, run `terraform plan` without the `import` block, then import it."
+        : "If no address has it any more (`terraform state rm`): run `terraform plan` without the `import` block, then import it.",
+    ],
+  });
+}
+
+/** Two instances hold one object: a destroy of one would take it from the other. */
+export function heldTwice(kind: Kind, attributes: JsonObject, instances: number, does?: "destroy"): Diagnostic {
+  const what = named(kind, attributes);
+  const number = instances === 2 ? "Two addresses" : `${instances} addresses`;
+  const make = does === undefined ? warningOf : errorOf;
+  return make("state.duplicate", `${number} of this state have ${what}`, {
+    detail: does === undefined ? ONE_ADDRESS : `Neither is destroyed: the ${kind.noun} would be gone for both.`,
+    remedies: ["`terraform state rm` the address that should not have it, run `terraform plan`, then apply."],
+  });
+}
+
+/** Another state has it as well. */
+export function heldElsewhere(kind: Kind, attributes: JsonObject, held: Held, here: string): Diagnostic {
+  const at = held.address === undefined ? "" : `, as ${held.address}`;
+  return warningOf("plan.shared", `${named(kind, attributes)} is in two states`, {
+    detail: `Here: ${here}. There: ${held.place.label}${at}, last seen at ${time(held.lastSeen)}. Each undoes the changes of the other.`,
+    remedies: [
+      "Remove it from one of the two: `terraform state rm` here, or `hostform state rm` there.",
+      "If the other state is no longer used, ignore this.",
+    ],
+  });
+}
+
+/** The destroy of one address sends nothing. */
+export const handedOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
+  warningOf("apply.replayed", `${named(kind, attributes)} is not deleted: another address of this state takes it over`);
+
+/** The create of the other address sends nothing. */
+export const adoptedHere = (kind: Kind, attributes: JsonObject): Diagnostic =>
+  warningOf(
+    "apply.replayed",
+    `Took over ${named(kind, attributes)} from another address of this state; no request changed it`,
+  );
+
+export const recreatedHere = (kind: Kind, attributes: JsonObject): Diagnostic =>
+  warningOf(
+    "apply.replayed",
+    `Deleted ${named(kind, attributes)}, which another address of this state gave up, and created it again`,
+  );
+
+/** An interrupted apply left an object for a create that did not come. */
+export const willTakeOver = (kind: Kind, { attributes }: Entry): Diagnostic =>
+  warningOf(
+    "apply.replayed",
+    `${named(kind, attributes)} was left by another address of this state: the apply takes it over`,
+  );

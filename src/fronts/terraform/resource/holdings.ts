@@ -1,0 +1,278 @@
+/**
+ * The objects that Terraform's state holds, as far as this machine knows them. Terraform shows a provider one instance after the other
+ * and no address: this process knows what it was shown, and the store of the account knows what earlier processes were shown.
+ */
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import { parentOf } from "../../../core/lifecycle/index.ts";
+import type { AccountStore, Held, HeldObject, Holding, Place } from "../../../core/local/index.ts";
+import {
+  type Clock,
+  type Diagnostic,
+  HostformError,
+  type JsonObject,
+  type PrivateMark,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+
+interface HoldingsOptions {
+  readonly store: Pick<AccountStore, "see" | "release" | "endRun" | "holdings">;
+  /** The state that Terraform works on. */
+  readonly place: Place;
+  /** Id of this run: one process of the provider, which serves one walk of Terraform. */
+  readonly run: string;
+  readonly clock: Clock;
+  /** Called once if the store cannot be used. */
+  readonly onWarning: (warning: Diagnostic) => void;
+}
+
+/** An object that Terraform has shown to this process. */
+interface Shown {
+  /** Instances that were read, and instances that were planned. */
+  reads: number;
+  plans: number;
+  /** The plan of an instance: it gives up the object, or keeps it. Absent: not planned yet, or tainted. */
+  plan?: "leaves" | "stays";
+}
+
+/** What is known of the instance that holds an object. */
+export interface Holder {
+  /** This process was shown the instance. False: an earlier one was. */
+  readonly isShown: boolean;
+  readonly plan?: Shown["plan"];
+  /** Number of instances that hold the object. */
+  readonly instances: number;
+  /** Milliseconds since the epoch. */
+  readonly lastSeen: number;
+}
+
+/** Holdings are written together: Terraform shows ten instances at a time. */
+const BATCH_MS = 5;
+
+/** A plan waits this long for an instance that Terraform may be about to show, in milliseconds. */
+const SHOWN_MS = 500;
+
+export class Holdings {
+  readonly run: string;
+  readonly place: Place;
+  readonly #options: HoldingsOptions;
+  readonly #begun: number;
+  readonly #shown = new Map<string, Shown>();
+  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+  readonly #refused = new Map<string, HeldObject>();
+  /** Holdings that are still to be written, by object. */
+  #unwritten = new Map<string, Holding>();
+  #writing: Promise<void> | undefined;
+  #stored: Promise<ReadonlyMap<string, Held>> | undefined;
+  #elsewhere: Promise<ReadonlyMap<string, Held>> | undefined;
+  #isPlan = false;
+  #isApply = false;
+  #hasEnded = false;
+  #hasWarned = false;
+
+  constructor(options: HoldingsOptions) {
+    this.#options = options;
+    this.run = options.run;
+    this.place = options.place;
+    this.#begun = options.clock.now();
+  }
+
+  /** Terraform has shown an instance of its state. */
+  show(kind: Kind, attributes: JsonObject): void {
+    const object = objectOf(kind, attributes);
+    if (object === undefined) return;
+    this.#shownOf(object);
+    this.#waiting.get(keyOf(object))?.resolve();
+  }
+
+  /** The account has the object of an instance that was read. */
+  read(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
+    this.#isPlan = true;
+    const object = objectOf(kind, attributes);
+    if (object === undefined) return;
+    const shown = this.#shownOf(object);
+    shown.reads++;
+    this.#see(kind, object, attributes, mark, countOf(shown));
+  }
+
+  /** An instance was planned. */
+  plan(kind: Kind, attributes: JsonObject, mark: PrivateMark, plan: NonNullable<Shown["plan"]>): void {
+    this.#isPlan = true;
+    const object = objectOf(kind, attributes);
+    if (object === undefined) return;
+    const shown = this.#shownOf(object);
+    shown.plans++;
+    if (shown.plan !== "leaves") shown.plan = plan;
+    // A plan without refresh reads nothing.
+    if (shown.reads === 0) this.#see(kind, object, attributes, mark, countOf(shown));
+    this.#waiting.get(keyOf(object))?.resolve();
+  }
+
+  /** The instance of an object is replaced on purpose: it gives up the object after all. */
+  leaves(kind: Kind, attributes: JsonObject): void {
+    const object = objectOf(kind, attributes);
+    if (object !== undefined) this.#shownOf(object).plan = "leaves";
+  }
+
+  /** The plan has no instance yet: a run that plans creates saw the state, too. */
+  planned(): void {
+    this.#isPlan = true;
+  }
+
+  /** This process changes the account. */
+  applies(): void {
+    this.#isApply = true;
+  }
+
+  /** An instance of the state has an object from now on. */
+  add(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
+    const object = objectOf(kind, attributes);
+    if (object !== undefined) this.#see(kind, object, attributes, mark, 1);
+  }
+
+  /** No instance of the state has the object any more. */
+  async remove(kind: Kind, attributes: JsonObject): Promise<void> {
+    const object = objectOf(kind, attributes);
+    if (object === undefined) return;
+    this.#unwritten.delete(keyOf(object));
+    this.#shown.delete(keyOf(object));
+    await this.#use((store) => store.release(this.place.mark, [object]));
+  }
+
+  /** Loads what the store knows, so that {@link holderOf} can answer. */
+  async load(): Promise<void> {
+    this.#known = await this.#load();
+  }
+
+  #known: ReadonlyMap<string, Held> = new Map();
+
+  /** The holder of an object, as far as it is known by now. */
+  holderOf(kind: Kind, { id, attributes }: Pick<Remote, "id" | "attributes">): Holder | undefined {
+    const object = objectOf(kind, { ...attributes, id });
+    if (object === undefined) return undefined;
+    const shown = this.#shown.get(keyOf(object));
+    const held = this.#known.get(keyOf(object));
+    if (shown !== undefined) {
+      const { plan } = shown;
+      const instances = countOf(shown) || (held?.instances ?? 1);
+      return { isShown: true, ...(plan && { plan }), instances, lastSeen: this.#options.clock.now() };
+    }
+    if (held === undefined || !held.isFirm) return undefined;
+    return { isShown: false, instances: held.instances, lastSeen: held.lastSeen };
+  }
+
+  /** The holder of an object, by what this process was shown and what the store knows. */
+  async holderNow(kind: Kind, attributes: JsonObject): Promise<Holder | undefined> {
+    await this.load();
+    return this.holderOf(kind, { id: String(attributes.id), attributes });
+  }
+
+  /** The holder of an object. Waits a moment for an instance that Terraform may be about to show. */
+  async findHolder(kind: Kind, remote: Remote): Promise<Holder | undefined> {
+    await this.load();
+    const object = objectOf(kind, { ...remote.attributes, id: remote.id });
+    const known = this.holderOf(kind, remote);
+    if (known !== undefined || object === undefined) return known;
+    const waiting = this.#waiting.get(keyOf(object)) ?? Promise.withResolvers<void>();
+    this.#waiting.set(keyOf(object), waiting);
+    await Promise.race([waiting.promise, this.#options.clock.sleep(SHOWN_MS)]);
+    return this.holderOf(kind, remote);
+  }
+
+  /** The other state that holds an object. */
+  async elsewhere(kind: Kind, attributes: JsonObject): Promise<Held | undefined> {
+    const object = objectOf(kind, attributes);
+    this.#elsewhere ??= this.#query({ notOf: this.place.mark });
+    const found = object && (await this.#elsewhere).get(keyOf(object));
+    return found?.isFirm ? found : undefined;
+  }
+
+  /** An import was refused because of a holding: the end of the process shows whether the state still has it. */
+  refuse(kind: Kind, attributes: JsonObject): void {
+    const object = objectOf(kind, attributes);
+    if (object !== undefined) this.#refused.set(keyOf(object), object);
+  }
+
+  /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */
+  async end(): Promise<void> {
+    await this.flush();
+    if (this.#isApply || this.#hasEnded) return;
+    this.#hasEnded = true;
+    // An apply that fails before its first change plans without a read.
+    const isWhole = this.#shown.size === 0 || [...this.#shown.values()].some(({ reads }) => reads > 0);
+    if (this.#isPlan && isWhole) await this.#use((store) => store.endRun(this.place.mark, this.run, this.#begun));
+    else await this.#forgetRefused();
+  }
+
+  /** Writes what is not written yet. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined || this.#unwritten.size > 0) await (this.#writing ?? this.#write());
+  }
+
+  /**
+   * `terraform import` is shown the whole state, in no order. If it was shown all other objects and not the one that it was to import,
+   * the state no longer has that one.
+   */
+  async #forgetRefused(): Promise<void> {
+    const stored = this.#refused.size === 0 ? [] : [...(await this.#load())];
+    const isGone = (key: string) => this.#refused.has(key) && !this.#shown.has(key);
+    const others = stored.filter(([key, { isFirm }]) => isFirm && !isGone(key));
+    if (others.length === 0 || !others.every(([key]) => this.#shown.has(key))) return;
+    const gone = [...this.#refused].flatMap(([key, object]) => (isGone(key) ? [object] : []));
+    if (gone.length > 0) await this.#use((store) => store.release(this.place.mark, gone));
+  }
+
+  #shownOf(object: HeldObject): Shown {
+    const key = keyOf(object);
+    const shown = this.#shown.get(key) ?? { reads: 0, plans: 0 };
+    this.#shown.set(key, shown);
+    return shown;
+  }
+
+  #see(kind: Kind, object: HeldObject, attributes: JsonObject, { generation }: PrivateMark, instances: number): void {
+    const name = kind.naturalKey(attributes);
+    const holding = { ...object, ...(name !== undefined && { name }), ...(generation && { generation }), instances };
+    this.#unwritten.set(keyOf(object), holding);
+    this.#writing ??= this.#options.clock.sleep(BATCH_MS).then(() => this.#write());
+  }
+
+  async #write(): Promise<void> {
+    const holdings = [...this.#unwritten.values()];
+    this.#unwritten = new Map();
+    await this.#use((store) => store.see(this.place, this.run, holdings));
+    this.#writing = this.#unwritten.size > 0 ? this.#write() : undefined;
+  }
+
+  #load(): Promise<ReadonlyMap<string, Held>> {
+    this.#stored ??= this.#query({ place: this.place.mark });
+    return this.#stored;
+  }
+
+  async #query(of: Parameters<AccountStore["holdings"]>[0]): Promise<ReadonlyMap<string, Held>> {
+    const found = await this.#use((store) => store.holdings(of));
+    return new Map((found ?? []).map((held) => [keyOf(held), held]));
+  }
+
+  /** Without a store this process knows only what it is shown: that is no reason to fail. */
+  async #use<T>(work: (store: HoldingsOptions["store"]) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work(this.#options.store);
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      const [first] = error.diagnostics;
+      if (first !== undefined && !this.#hasWarned) this.#options.onWarning({ ...first, severity: "warning" });
+      this.#hasWarned = true;
+      return undefined;
+    }
+  }
+}
+
+const countOf = ({ reads, plans }: Shown) => Math.max(reads, plans);
+
+/** An object as the store names it; undefined while it has no id, or its parent is not known. */
+export function objectOf(kind: Kind, attributes: ValueObject): HeldObject | undefined {
+  const { id } = attributes;
+  const parent = kind.parent === undefined ? "" : parentOf(kind, attributes);
+  return typeof id === "string" && typeof parent === "string" ? { type: kind.type, parent, id } : undefined;
+}
+
+const keyOf = ({ type, parent, id }: HeldObject): string => JSON.stringify([type, parent, id]);

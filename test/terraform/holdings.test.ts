@@ -1,0 +1,253 @@
+/** Two addresses of one state, or of two, and one object: what the real Terraform lets the provider see of that. */
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform, type TerraformOptions } from "../support/terraform.ts";
+
+const service = (name: string, domain: string, more = "") => `
+resource "hosting_service" "${name}" {
+  plan_id         = 11
+  currency        = "USD"
+  domain          = "${domain}"
+  deletion_policy = "suspend"
+${more}
+}
+`;
+
+const webhook = (name: string, url: string, more = "") => `
+resource "hosting_webhook" "${name}" {
+  url    = "https://${url}.example/hook"
+  events = ["invoice.paid"]
+${more}
+}
+`;
+
+async function start(text: string, options: TerraformOptions = {}): Promise<Terraform> {
+  const terraform = await startTerraform(options);
+  await terraform.write(text);
+  await terraform.applied();
+  terraform.believeLists();
+  terraform.sent();
+  return terraform;
+}
+
+const FRESH = [false, true];
+
+/** The next command runs on a fresh CI runner. */
+async function freshen(terraform: Terraform, isFresh: boolean): Promise<void> {
+  if (isFresh) await terraform.remove("home/hostform");
+}
+
+describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeout: 120_000 }, () => {
+  it.each(FRESH)("a renamed service is refused with its holder and a moved block that works (fresh: %s)", async (fresh) => {
+    const terraform = await start(service("old", "one.example"));
+    const { id } = terraform.attributes("hosting_service.old");
+    await freshen(terraform, fresh);
+    await terraform.write(service("new", "one.example"));
+    const { errors, text } = await terraform.refused();
+    expect(errors, text).toMatchObject([
+      { address: "hosting_service.new", summary: `service one.example already exists as service ${id}, which another address of this state manages` },
+    ]);
+    expect(text).not.toMatch(/not in the state|terraform import/);
+    const [, block = ""] = /`(moved \{[^}]*\})`/.exec(errors[0]?.detail ?? "") ?? [];
+    const complete = block.replace("hosting_service.OLD", "hosting_service.old").replace("hosting_service.NEW", "hosting_service.new");
+    await terraform.write(complete, "moved.tf");
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    expect(terraform.attributes("hosting_service.new").id).toBe(id);
+    await terraform.expectNoChanges();
+  });
+
+  it("an import of an id that another address has is refused, by command and by block, until the state no longer has it", async () => {
+    const terraform = await start(service("one", "one.example"));
+    const id = String(terraform.attributes("hosting_service.one").id);
+    await terraform.plan();
+    await terraform.write(service("one", "one.example") + service("two", "one.example", '  reference = "two"'));
+    const command = ["import", "-no-color", "-input=false", "hosting_service.two", id];
+    const refused = await terraform.run(...command);
+    expect(refused.code, refused.text).toBe(1);
+    expect(refused.text).toContain(`service ${id} (one.example) is at another address of this state already`);
+    await terraform.write(`import {\n  to = hosting_service.two\n  id = "${id}"\n}\n`, "import.tf");
+    expect((await terraform.refused()).errors[0]?.summary).toContain("is at another address of this state");
+    await terraform.remove("import.tf");
+
+    await terraform.well("state", "rm", "hosting_service.one");
+    await terraform.write(service("two", "one.example", '  reference = "two"'));
+    const early = await terraform.run(...command);
+    expect(early.code, early.text).toBe(1);
+    expect(early.text).toMatch(/The provider saw it there at \d{4}-/);
+    await terraform.refused();
+    await terraform.well(...command);
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+
+  it.each(FRESH)("a webhook renamed without a moved block keeps its id and its secret (fresh: %s)", async (fresh) => {
+    const terraform = await start(webhook("old", "a"));
+    const { id, secret } = terraform.attributes("hosting_webhook.old");
+    await freshen(terraform, fresh);
+    await terraform.write(webhook("new", "a"));
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    expect(terraform.attributes("hosting_webhook.new")).toMatchObject({ id, secret });
+    await terraform.expectNoChanges();
+  });
+
+  it.each([
+    ["", "apply"],
+    ["-parallelism=1", "apply"],
+    ["", "saved"],
+    ["", "fresh"],
+  ])("two webhooks exchange their URLs in one apply (%s %s)", async (option, how) => {
+    const terraform = await start(webhook("a", "one") + webhook("b", "two"));
+    const options = option === "" ? [] : [option];
+    await freshen(terraform, how === "fresh");
+    await terraform.write(webhook("a", "two") + webhook("b", "one"));
+    if (how === "saved") {
+      await terraform.planned(...options);
+      await terraform.applied(...options, "tfplan");
+    } else await terraform.applied(...options);
+    const sent = terraform.changesSent();
+    expect(terraform.control.list("webhooks")).toHaveLength(2);
+    expect(sent.filter((each) => each.startsWith("POST")).length).toBe(sent.filter((each) => each.startsWith("DELETE")).length);
+    if (option === "") expect(sent).toEqual([]);
+    for (const name of ["a", "b"]) {
+      const { id, secret } = terraform.attributes(`hosting_webhook.${name}`);
+      expect(terraform.control.list("webhooks").find((one) => String(one.id) === id)?.secret).toBe(secret);
+    }
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
+  it("two webhooks with create_before_destroy exchange their URLs in one apply", async () => {
+    const cbd = "  lifecycle {\n    create_before_destroy = true\n  }";
+    const terraform = await start(webhook("a", "one", cbd) + webhook("b", "two", cbd));
+    await terraform.write(webhook("a", "two", cbd) + webhook("b", "one", cbd));
+    await terraform.applied();
+    expect(terraform.control.list("webhooks")).toHaveLength(2);
+    for (const name of ["a", "b"]) {
+      const { id, secret } = terraform.attributes(`hosting_webhook.${name}`);
+      expect(terraform.control.list("webhooks").find((one) => String(one.id) === id)?.secret).toBe(secret);
+    }
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
+  it.each([
+    ["count", false, ""],
+    ["count", true, ""],
+    ["count", false, "-parallelism=1"],
+    ["for_each", false, ""],
+  ] as const)("grants of a list without its first person: one DELETE (%s, fresh: %s, %s)", async (to, fresh, option) => {
+    const people = Array.from({ length: 12 }, (_, nth) => `p${nth}@acme.example`);
+    const team = (list: readonly string[], form: string) => `${service("site", "one.example")}
+locals {
+  people = ${JSON.stringify(list)}
+}
+resource "hosting_grant" "team" {
+  ${form === "count" ? "count      = length(local.people)" : "for_each   = toset(local.people)"}
+  service_id = hosting_service.site.id
+  email      = ${form === "count" ? "local.people[count.index]" : "each.value"}
+  permission = "view"
+}
+`;
+    const terraform = await start(team(people, "count"));
+    const ids = new Map(terraform.control.list("grants").map(({ id, email }) => [email, id]));
+    await freshen(terraform, fresh);
+    await terraform.write(team(people.slice(1), to));
+    await terraform.applied(...(option === "" ? [] : [option]));
+    expect(terraform.changesSent()).toEqual([expect.stringMatching(/^DELETE /)]);
+    ids.delete("p0@acme.example");
+    expect(new Map(terraform.control.list("grants").map(({ id, email }) => [email, id]))).toEqual(ids);
+    await terraform.expectNoChanges();
+  });
+
+  it("two grants with different permissions exchange their e-mail addresses: each is revoked and granted at once", async () => {
+    const grants = (a: string, b: string) => `${service("site", "one.example")}
+resource "hosting_grant" "team" {
+  for_each   = { a = ["${a}", "view"], b = ["${b}", "manage"] }
+  service_id = hosting_service.site.id
+  email      = each.value[0]
+  permission = each.value[1]
+}
+`;
+    const terraform = await start(grants("x@acme.example", "y@acme.example"));
+    await terraform.write(grants("y@acme.example", "x@acme.example"));
+    await terraform.applied();
+    expect(terraform.changesSent().map((each) => each.split(" ")[0])).toEqual(expect.arrayContaining(["DELETE", "POST", "DELETE", "POST"]));
+    expect(terraform.control.list("grants").map(({ email, permission }) => `${email} ${permission}`).sort()).toEqual([
+      "x@acme.example manage",
+      "y@acme.example view",
+    ]);
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
+  it.each(["taint", "-replace"])("a webhook is deleted and created again by %s", async (how) => {
+    const terraform = await start(webhook("a", "one") + webhook("b", "two"));
+    const { id } = terraform.attributes("hosting_webhook.a");
+    if (how === "taint") await terraform.well("taint", "hosting_webhook.a");
+    expect((await terraform.planned(...(how === "taint" ? [] : ["-replace=hosting_webhook.a"]))).changes).toEqual({ "hosting_webhook.a": "replace" });
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual([`DELETE /webhooks/${id}`, "POST /webhooks"]);
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
+  it("a tainted service is refused with untaint, and nothing is said of an import", async () => {
+    const terraform = await start(service("a", "one.example"));
+    await terraform.well("taint", "hosting_service.a");
+    const { text } = await terraform.refused();
+    expect(text).toContain("terraform untaint");
+    expect(text).not.toContain("terraform import");
+  });
+
+  it("of two addresses with one id neither is destroyed; after state rm one is", async () => {
+    const terraform = await start(webhook("a", "one"));
+    const file = path.join(terraform.dir, "terraform.tfstate");
+    const state = JSON.parse(readFileSync(file, "utf8"));
+    state.resources.push({ ...state.resources[0], name: "b" });
+    state.serial += 1;
+    writeFileSync(file, JSON.stringify(state));
+    const { errors, text } = await terraform.refused();
+    expect(errors[0]?.summary, text).toMatch(/^Two addresses of this state have webhook \d+ \(https:/);
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(1);
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.well("state", "rm", "hosting_webhook.b");
+    await terraform.expectNoChanges();
+    await terraform.write("");
+    await terraform.applied();
+    expect(terraform.changesSent()).toHaveLength(1);
+  });
+
+  it("two addresses that declare one webhook are refused, whichever is planned first", async () => {
+    const terraform = await start(webhook("a", "one"));
+    await terraform.write(webhook("a", "one") + webhook("b", "one"));
+    for (const option of ["-parallelism=10", "-parallelism=1"])
+      expect((await terraform.refused(option)).text).toContain("is at another address of this state, which keeps it");
+  });
+
+  it("an object of two states is a warning that names both", async () => {
+    const terraform = await start(webhook("a", "one"));
+    await terraform.plan();
+    const id = String(terraform.attributes("hosting_webhook.a").id);
+    await terraform.well("workspace", "new", "other");
+    await terraform.well("import", "-no-color", "-input=false", "hosting_webhook.a", id);
+    const { warnings, text } = await terraform.plan();
+    expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ \(https:\/\/one\.example\/hook\) is in two states$/);
+    expect(warnings[0]?.detail).toMatch(/Here: the Terraform workspace other in .*\. There: the Terraform workspace default in /);
+  });
+
+  it("an object that no state has is offered for import, and nothing says that the state lacks it", async () => {
+    const terraform = await startTerraform();
+    await terraform.write(webhook("a", "one"));
+    terraform.control.create("webhooks", { url: "https://one.example/hook", events: ["invoice.paid"] });
+    const { errors } = await terraform.refused();
+    expect(errors[0]?.detail).toContain("hostform cannot see whether another address of the state holds it");
+    expect(errors[0]?.detail).toMatch(/moved \{[^]*terraform import hosting_webhook/);
+  });
+});
