@@ -8,7 +8,7 @@ export * from "./apply.ts";
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { settleStored } from "./create-turn.ts";
-export { idempotencyKey, orderNameErrors } from "./creating.ts";
+export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { JobWatch, nextPause } from "./job-watch.ts";
 export * from "./ownership.ts";
