@@ -94,7 +94,6 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.lookalike": "Adopt it with `hostform import`, or order another one with `--order-anyway ADDRESS`.",
   "plan.unreadable": "Adopt it with `hostform import`, or remove it; report the shape of the API's answer.",
   "plan.saved": "Make a new one with `hostform plan --out FILE`.",
-  "plan.shared": "Stop managing it in one of the two states.",
   "plan.expired": "Remove it, or give a later `expires_at`.",
   "plan.catalogue": "Declare one of those that `hostform plans` shows.",
   "plan.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",

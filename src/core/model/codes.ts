@@ -86,7 +86,6 @@ export const codes = {
   "plan.lookalike": "An object that may be the declared one exists, and nothing certain distinguishes the two",
   "plan.unreadable": "An object that may be the declared one exists, and the API does not show whether it is",
   "plan.saved": "A saved plan cannot be applied",
-  "plan.shared": "Two states of this machine hold one object",
   "plan.expired": "A grant has expired and is not created again",
   "plan.catalogue": "The plan to order is not in the API's list of plans",
   "plan.shared": "Another state on this machine holds an object of this one",

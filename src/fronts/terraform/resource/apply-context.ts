@@ -15,6 +15,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { busy, shownOnce } from "./entry-lookup.ts";
+import { storedOthers } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
@@ -60,11 +61,13 @@ export async function applyContext(
   let first = isFirst;
   if (pending !== undefined) scope.addCreate(kind, pending);
   await scope.holdings.load();
+  const stored = await storedOthers(kind, name, session);
   const records: ApplyContext["records"] = {
     prior: pending,
-    ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner, pending),
+    ownerOf: (ofKind, remote) =>
+      scope.labelOf(ofKind, remote, owner, pending) ?? (ofKind === kind ? stored.ownerOf(remote) : undefined),
     isStatePartial: true,
-    siblings: (ofKind) => scope.siblings(ofKind),
+    siblings: (ofKind) => [...scope.siblings(ofKind), ...(ofKind === kind ? stored.siblings : [])],
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: await replacesOf(kind, name, config, scope),
     save: async (resource) => {
@@ -75,9 +78,12 @@ export async function applyContext(
       }
       if (name !== undefined && operation !== "delete") {
         const entry = { ...resource, place, owner: self.mark, base };
+        // The request leaves next. An answer, on the other hand, is kept in memory rather than lost.
+        const isDurable = resource.private.pending !== undefined && !resource.private.pending.accepted;
         // Two processes may have found nothing at the same time.
-        const other = first ? await entries.insert(kind.type, name, entry) : await entries.put(kind.type, name, entry);
-        if (other) throw new HostformError([busy(other)]);
+        const other = first ? await entries.insert(kind.type, name, entry, { isDurable }) : undefined;
+        if (other !== undefined && other.resolved !== "absent") throw new HostformError([busy(other)]);
+        if (!first || other !== undefined) await entries.put(kind.type, name, entry, { isDurable });
       }
       first = false;
       latest.resource = resource;
@@ -86,7 +92,7 @@ export async function applyContext(
       latest.resource = undefined;
       latest.isDropped = true;
       // The entry of the name belongs to the new object, because of create_before_destroy.
-      await entries.remove(kind.type, name, operation === "delete" ? prior?.id : undefined);
+      await entries.remove(kind.type, name, operation === "delete" ? (prior?.id ?? undefined) : undefined);
     },
   };
   const context: ApplyContext = {

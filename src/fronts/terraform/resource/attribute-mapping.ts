@@ -135,6 +135,8 @@ export interface Mark extends PrivateMark {
   readonly replacing?: Replaced;
   /** In a plan only: the id of the plan, which Terraform passes to the destroy. */
   readonly plan?: string;
+  /** In a plan only: the mark of the pending create that the planned create settles. The destroy leg of the instance gets it. */
+  readonly settles?: PrivateMark;
 }
 
 /** What Terraform gets for an object. */

@@ -45,7 +45,6 @@ import {
   laterRefused,
   lookalikes,
   refersToPending,
-  settleFirst,
   shownLater,
   stillPending,
   THIS,
@@ -53,6 +52,7 @@ import {
   unreadableOnes,
   willSettle,
 } from "./notices.ts";
+import { keepIntent, othersOf, planSettlement, stillOpen } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded } from "./read.ts";
 import {
@@ -155,14 +155,14 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const own = { config: declared, prior: undefined, observed: others, plans, severity: "error" } as const;
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
-  const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
+  const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
   // Of two new resources that are one order, the apply would create one and fail at the other.
   const twin =
     kind.creation === "listable" || name === undefined
       ? undefined
       : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
   const refused = [
-    ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
+    ...settlement.diagnostics,
     ...diagnostics,
     ...held,
     ...(isPlannedTwice && held.length === 0 ? [duplicate(kind, THIS, THIS)] : []),
@@ -174,11 +174,14 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
-    ...((await scope.account.store?.refusals()) ?? []),
+    ...(await scope.session.entries.refusals()),
   ];
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
-  const planMark = mayPassOn(kind) ? { plan: scope.holdings.run } : {};
+  const planMark: Mark = {
+    ...(mayPassOn(kind) && { plan: scope.holdings.run }),
+    ...(settlement.settles && { settles: settlement.settles }),
+  };
   return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };
 }
 
@@ -246,7 +249,8 @@ async function planRecorded(
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
-  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  if (isPendingCreate(recorded)) await keepIntent(kind, recorded, scope);
+  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
   const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
@@ -269,16 +273,14 @@ async function planRecorded(
   await unmarkReleased(kind, recorded.attributes, session.entries);
   const requiresReplace = [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)];
   const shared = pending ? [] : await planHolding(kind, recorded, mark, requiresReplace.length > 0, scope);
-  const { values, overruled } = conform(kind, result, { config: declared, prior });
+  const open = pending && (result.id ?? null) === null ? stillOpen(kind, result) : result;
+  const { values, overruled } = conform(kind, open, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,
     mark: { ...(pending ? mark : settledMark(mark)), ...(replacing && { replacing }) },
     requiresReplace,
-    diagnostics: [
-      ...replacement.diagnostics,
-      ...shared, ...edited.map((name) => stillPending(kind, prior, name)),
-    ],
+    diagnostics: [...replacement.diagnostics, ...shared, ...edited.map((name) => stillPending(kind, prior, name))],
   };
 }
 

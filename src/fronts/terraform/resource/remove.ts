@@ -10,18 +10,27 @@ import {
   read,
   settledMark,
 } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, errorOf, fail, HostformError, type JsonObject } from "../../../core/model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  errorOf,
+  fail,
+  HostformError,
+  type JsonObject,
+} from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
 import { handedOver, heldTwice } from "./holding-notices.ts";
-import { effectNotices, otherHost, settleFirst } from "./notices.ts";
+import { effectNotices, otherHost } from "./notices.ts";
+import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
+ * @returns without a change, nothing is sent: the create leg of this instance settles its create.
  * @throws HostformError when it stays managed: Terraform forgets whatever it may destroy.
  */
 export async function planDestroy(
@@ -29,10 +38,10 @@ export async function planDestroy(
   prior: JsonObject,
   mark: Mark,
   scope: ProviderScope,
-): Promise<PlannedRemoval> {
-  const recorded = recordedAs(kind, prior, mark);
-  // Terraform sends no mark with the removal of a replacement: without it the provider does not know the request.
-  if (prior.id === null && !isPendingCreate(recorded)) throw new HostformError([settleFirst(recorded.address)]);
+): Promise<Partial<PlannedRemoval> & Pick<PlannedRemoval, "diagnostics">> {
+  const pending = prior.id === null ? await pendingToRemove(kind, prior, mark, scope) : undefined;
+  if (prior.id === null && pending === undefined) return { diagnostics: [] };
+  const recorded = pending ?? recordedAs(kind, prior, mark);
   // A 404 is also the answer of another account: only a status shows that an object has ended.
   if (prior.status === GONE && policyOf(prior) === "prevent") {
     const object = `${kind.noun} ${String(recorded.attributes.id)}`;
@@ -51,7 +60,7 @@ export async function planDestroy(
     : asRecorded(kind, recorded.attributes, settings);
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
-  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined) throw new HostformError(diagnostics);
@@ -97,15 +106,17 @@ export async function destroyResource(
   cancelled?: AbortSignal,
 ): Promise<{ diagnostics: readonly Diagnostic[]; left?: { state: JsonObject; mark: Mark } }> {
   scope.holdings.applies();
+  const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
+  if (change === undefined) return { diagnostics };
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
-  const passed = await scope.handovers.destroy(kind, prior, mark);
+  const passed = prior.id === null ? undefined : await scope.handovers.destroy(kind, prior, mark);
   if (passed !== undefined) {
     scope.disown(kind, prior);
     return { diagnostics: passed === "handed" ? [handedOver(kind, prior)] : [] };
   }
   await refuseShared(kind, prior, scope);
-  const { applied, diagnostics, latest } = await remove(kind, prior, mark, scope, cancelled);
+  const { applied, latest } = await remove(kind, prior, change, scope, cancelled);
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
@@ -126,16 +137,15 @@ export async function destroyResource(
 async function remove(
   kind: Kind,
   prior: JsonObject,
-  mark: Mark,
+  change: Change,
   scope: ProviderScope,
   cancelled: AbortSignal | undefined,
 ) {
-  const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
   const options = { name: nameOf(kind, prior), config: prior, prior, operation: "delete", scope, cancelled } as const;
   const { context, latest } = await applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
   const applied = await applyChange(kind, change, null, context);
   scope.collections.changed(kind, parentOf(kind, prior));
-  return { applied, diagnostics, latest };
+  return { applied, latest };
 }
 
 /** Deletes an object that no address of the state has any more. @throws HostformError when it still exists. */
@@ -146,7 +156,9 @@ export async function deleteObject(
   scope: ProviderScope,
   cancelled?: AbortSignal,
 ): Promise<void> {
-  const { applied } = await remove(kind, attributes, mark, scope, cancelled);
+  const { change } = await planDestroy(kind, attributes, mark, scope);
+  if (change === undefined) return;
+  const { applied } = await remove(kind, attributes, change, scope, cancelled);
   if (applied.unclear !== undefined) throw new HostformError([applied.unclear]);
   scope.account.forget(kind, parentOf(kind, attributes));
   scope.release(kind, nameOf(kind, attributes), attributes);
