@@ -134,7 +134,7 @@ describe("an object in two states", () => {
     for (const { address = "", id } of await held(one)) await two.run("import", address, id);
     one.clock.advance(1_000);
     const { text } = await one.run("plan");
-    expect(text.match(/plan\.shared/g)).toHaveLength(1);
+    expect(text.match(/state\.shared/g)).toHaveLength(1);
     expect(text).toContain("They share 3 objects.");
   });
 
