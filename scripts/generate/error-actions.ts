@@ -96,7 +96,6 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.saved": "Make a new one with `hostform plan --out FILE`.",
   "plan.expired": "Remove it, or give a later `expires_at`.",
   "plan.catalogue": "Declare one of those that `hostform plans` shows.",
-  "plan.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",
   "account.double": "End in the dashboard what was ordered by mistake.",
   "account.unlisted":
     "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",
@@ -149,6 +148,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "state.foreign": "Use `--state` to name another file.",
   "state.duplicate": "`terraform state rm` one of the two addresses, `terraform plan`, then apply.",
   "state.stranger": "Check the address and the token of the provider: ids mean nothing in another account.",
+  "state.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",
   "state.output": "`hostform output` shows all of them; the next `hostform apply` records new ones.",
   "state.unmanaged": "Nothing to do: hostform keeps them in the file as they are.",
   "state.conflict": "Pull the current state, redo the change there, push again; `--force` overrides.",

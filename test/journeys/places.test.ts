@@ -112,7 +112,7 @@ describe("an object in two states", () => {
     ] as const) {
       const { code, text } = await project.run("plan");
       expect(code, text).toBe(0);
-      expect(text).toContain("[plan.shared]");
+      expect(text).toContain("[state.shared]");
       expect(text).toContain(`${own} is webhook ${id}, which ${other} in hosting.tfstate in `);
       expect(text).toMatch(/Seen there at \d{4}-\d\d-\d\dT[\d:.]+Z/);
       expect(text).toContain(`Here is hosting.tfstate in ${project.dir}`);
@@ -124,7 +124,7 @@ describe("an object in two states", () => {
   it("is no warning any more once one of the two states has let go of it", async () => {
     const { one, two } = await shared();
     await two.run("state", "rm", "hosting_webhook.other");
-    expect((await one.run("plan")).text).not.toContain("plan.shared");
+    expect((await one.run("plan")).text).not.toContain("state.shared");
   });
 
   it("is one warning for all objects that two states share", async () => {
@@ -134,7 +134,7 @@ describe("an object in two states", () => {
     for (const { address = "", id } of await held(one)) await two.run("import", address, id);
     one.clock.advance(1_000);
     const { text } = await one.run("plan");
-    expect(text.match(/plan\.shared/g)).toHaveLength(1);
+    expect(text.match(/state\.shared/g)).toHaveLength(1);
     expect(text).toContain("They share 3 objects.");
   });
 
@@ -143,11 +143,11 @@ describe("an object in two states", () => {
     await one.apply();
     const two = await one.beside(declared("one", "a"));
     writeFileSync(two.statePath, (await one.stateText()) ?? "");
-    expect((await two.run("plan")).text).not.toContain("plan.shared");
+    expect((await two.run("plan")).text).not.toContain("state.shared");
     one.clock.advance(1_000);
-    expect((await one.run("plan")).text).toContain("plan.shared");
+    expect((await one.run("plan")).text).toContain("state.shared");
     one.clock.advance(1_000);
-    expect((await two.run("plan")).text).toContain("plan.shared");
+    expect((await two.run("plan")).text).toContain("state.shared");
   });
 });
 

@@ -61,7 +61,7 @@ export const samples: {
   ],
   "plan.lookalike": [one, two, { ...two, other: ["domain", "acme.example", "www.acme.example"] }],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
-  "plan.shared": [
+  "state.shared": [
     { ...shared, other: "hosting_service.shop", more: 0 },
     { ...shared, other: undefined, more: 2 },
   ],

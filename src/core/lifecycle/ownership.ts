@@ -144,7 +144,7 @@ export function heldTwice(
   return [...Map.groupBy(shared, ({ place }) => place.mark).values()].flatMap(([other, ...more]) =>
     other === undefined
       ? []
-      : problem("plan.shared", {
+      : problem("state.shared", {
           address: addresses.get(nameOf(other)) ?? "",
           noun: kinds.get(other.type)?.noun ?? "object",
           id: other.id,

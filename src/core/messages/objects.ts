@@ -141,7 +141,7 @@ export const objects = {
     summary: `${address} is not created: ${expired}`,
     remedies: ["Remove it, or declare a later expires_at."],
   })),
-  "plan.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
+  "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
     summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages`,
     detail: `Seen there at ${lastSeen}. ${more > 0 ? `They share ${more + 1} objects. ` : ""}Here is ${here}.`,
     remedies: [

@@ -56,7 +56,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       if (action.why === "restore") return `Or ${forget}, and import it again.`;
       if (action.why === "replace") return `Or ${forget}.`;
       if (action.why === "order") return `${forget} first.`;
-      return `Or ${forget} to stop managing it.`;
+      return action.when === undefined ? `Or ${forget} to stop managing it.` : `${forget}.`;
     }
     case "reorder":
       return `Order it again on purpose with \`--reorder ${at}\`${action.replayed ? ", or declare another `reference`" : ""}.`;

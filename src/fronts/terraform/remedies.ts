@@ -37,7 +37,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "forget":
       if (action.why === "import") return "Or `terraform state rm` the other one, and import the right one.";
       if (action.why === "restore") return "Or `terraform state rm` it, and import it again.";
-      return action.why === "order" || action.why === "replace" ? "`terraform state rm` it first." : WITHOUT;
+      if (action.why === "order" || action.why === "replace") return "`terraform state rm` it first.";
+      return action.when === undefined ? WITHOUT : "`terraform state rm` it here.";
     case "reorder":
       if (action.replayed) return "Set another `reference` to order it.";
       return kind?.creation === "keyed"
