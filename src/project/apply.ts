@@ -31,7 +31,7 @@ export async function carryOut(
   const { stop, abandon } = interrupts;
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
-  await store.move(moves);
+  await store.rearrange(moves);
   let owner: string | undefined;
   const done = await apply({
     ...secretsOf(source, host, redaction, desired),

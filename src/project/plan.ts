@@ -58,7 +58,7 @@ export interface Run {
   readonly state: State;
   /** The addresses of the whole declaration. */
   readonly all: ReadonlySet<string>;
-  /** What has another address in `state` than in the store: to be moved there before anything is applied. */
+  /** What has another address in `state` than in the store: to be moved there, all at once, before anything is applied. */
   readonly moves: readonly Move[];
   /** What data sources returned. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
@@ -222,11 +222,16 @@ async function makePlan(
   const options = {
     observing,
     planning,
+    whole: declared,
     refresh: await lastRead.refresh(),
     requests: () => providers.requests,
     budget,
   };
-  const { plan: made, observed } = await refreshAndPlan(options)
+  const {
+    plan: made,
+    observed,
+    ...handed
+  } = await refreshAndPlan(options)
     .catch((error: unknown) => {
       // Interrupted: every request says that it was cancelled, and none of them why.
       signal.throwIfAborted();
@@ -246,10 +251,9 @@ async function makePlan(
       diagnostics: [...made.diagnostics, ...misplaced, ...refused, ...unmoved, ...store.warnings, ...unmanaged(store)],
     },
     desired,
-    state,
+    ...handed,
     limits,
     all,
-    moves,
     data: observed.data,
   };
 }

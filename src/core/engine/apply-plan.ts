@@ -214,14 +214,18 @@ class Run {
       // What the account shows now is what became of a request that an earlier run began.
       const { attempt, job, pending, ...mark } = prior.private;
       const { job: open, pending: still } = change.private;
+      // What it depended on at its former address it no longer does.
+      const isMoved = change.previousAddress !== undefined && change.config !== null;
+      const dependencies = isMoved ? change.dependsOn : prior.dependencies;
       const same =
+        !isMoved &&
         attempt === undefined &&
         equal(prior.attributes, change.before) &&
         (job === undefined) === (open === undefined) &&
         (pending === undefined) === (still === undefined) &&
         mark.client === change.client;
       const kept = { ...mark, ...(open && { job: open }), ...(still && { pending: still }) };
-      const seen = { ...prior, attributes: change.before, private: kept };
+      const seen = { ...prior, attributes: change.before, private: kept, dependencies };
       return same ? [] : [withClient(seen, change)];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));

@@ -18,7 +18,6 @@ import { estimateRequests } from "./estimate.ts";
 import { checkGuards } from "./guards.ts";
 import { doubles, ownedTwice, ownerIn, sharedObjects, siblingsOf } from "./identity.ts";
 import { forgottenBy, preventDestroyErrors } from "./meta-arguments.ts";
-import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
 import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts";
@@ -45,6 +44,7 @@ export function plan(options: PlanOptions): Plan {
     diagnostics.push(...found);
   }
 
+  const former = new Map(options.moves?.map(({ from, to }) => [to, from]));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const clientOf = (address: string): Pick<Change, "client"> => {
     const client = (places.get(address) ?? state.resources.get(address)?.private)?.client;
@@ -54,7 +54,7 @@ export function plan(options: PlanOptions): Plan {
     .sort((a, b) => (a.address < b.address ? -1 : 1))
     .map((change): Change => {
       const more = {
-        ...previousAddressOf(change.address, options.moves ?? []),
+        ...(former.has(change.address) && { previousAddress: former.get(change.address) }),
         ...clientOf(change.address),
         ...unseenIn(observed.observations.get(change.address)),
       };

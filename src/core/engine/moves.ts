@@ -111,7 +111,10 @@ function sameKey(
 }
 
 /** Dependencies are recorded by resource, without a key: those on a resource that is called otherwise now follow it. */
-function followed(resources: ReadonlyMap<string, ResourceState>, moves: readonly Move[]): Map<string, ResourceState> {
+export function followed(
+  resources: ReadonlyMap<string, ResourceState>,
+  moves: readonly Move[],
+): Map<string, ResourceState> {
   const left = new Set([...resources.keys()].map(resourceOf));
   const names = new Map(moves.map(({ from, to }) => [resourceOf(from), resourceOf(to)]));
   const follow = (name: string): string => {
@@ -185,8 +188,16 @@ function circle({ from, to, range }: MovedBlock): Diagnostic {
   });
 }
 
-/** Where what is planned under an address was recorded until now. */
-export function previousAddressOf(address: string, moves: readonly Move[]): { readonly previousAddress?: string } {
-  const before = moves.reduceRight((at, { from, to }) => (to === at ? from : at), address);
-  return before === address ? {} : { previousAddress: before };
+/** Moves that happen all at once and come to the same as some one after the other, and then some all at once. */
+export function composed(inTurn: readonly Move[], atOnce: readonly Move[] = []): Move[] {
+  const origins = new Map<string, string>();
+  const take = (from: string): string => {
+    const origin = origins.get(from) ?? from;
+    origins.delete(from);
+    return origin;
+  };
+  for (const { from, to } of inTurn) origins.set(to, take(from));
+  const last = atOnce.map(({ from, to }) => ({ from: take(from), to }));
+  const all = [...[...origins].map(([to, from]) => ({ from, to })), ...last];
+  return all.filter(({ from, to }) => from !== to);
 }

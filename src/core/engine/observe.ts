@@ -263,7 +263,13 @@ class OpenReads {
 }
 
 /** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
-function recordedScope(desired: Desired, state: State, kinds: Kinds, env: EnvVars, data: DataSources): EvalScope {
+export function recordedScope(
+  desired: Desired,
+  state: State,
+  kinds: Kinds,
+  env: EnvVars,
+  data: DataSources,
+): EvalScope {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const scope: EvalScope = scopeOf(
     (address): Value | undefined => {

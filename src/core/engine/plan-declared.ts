@@ -65,7 +65,7 @@ export interface PlanOptions {
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly declared?: ReadonlySet<string>;
-  /** What has another address in `state` than it is recorded under. */
+  /** What has another address in `state` than it is recorded under: all at once. */
   readonly moves?: readonly Move[];
 }
 

@@ -8,13 +8,24 @@ import {
   type Plan,
   type RefreshMode,
   type RequestBudget,
+  type State,
 } from "../model/index.ts";
 import { plan } from "./assemble-plan.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts } from "./estimate.ts";
-import { type Accounts, type ListingName, type Observed, type ObserveOptions, observe } from "./observe.ts";
+import { handovers, rearranged } from "./handovers.ts";
+import { composed, type Move } from "./moves.ts";
+import {
+  type Accounts,
+  type ListingName,
+  type Observed,
+  type ObserveOptions,
+  observe,
+  recordedScope,
+} from "./observe.ts";
 import type { PlanOptions } from "./plan-declared.ts";
+import { kindsOf } from "./resolve-config.ts";
 
 /** What is read of an account, beside what a plan must read in any case. */
 export interface Refresh {
@@ -31,30 +42,42 @@ interface RefreshOptions {
   readonly observing: Omit<ObserveOptions, "isRead" | "earlier">;
   readonly planning: Omit<PlanOptions, "observed" | "readRequests" | "lastRead" | "costs">;
   readonly refresh: Refresh;
+  /** The whole declaration, when that of `planning` was narrowed to targets. */
+  readonly whole?: Desired;
   /** Requests made so far. */
   requests(): number;
   /** What may be sent from now on, by provider. Absent: nothing is known. */
   budget?(provider: string): Promise<RequestBudget>;
 }
 
+/** A plan, and what it was made from: the state after all `moves`, which are those of the whole state. */
+interface Refreshed {
+  readonly plan: Plan;
+  readonly observed: Observed;
+  readonly state: State;
+  readonly moves: readonly Move[];
+}
+
 /**
  * Observes and plans. Where less than everything is read, what was not read stands as it was recorded:
  *
- * 1. A plan from what is recorded, and from what is always read: what the record cannot stand in for.
- * 2. What this plan changes is read, with everything that it refers to, and it is planned again; until it changes only what
+ * 1. handOver: objects that change hands get their new addresses, before anything is compared.
+ * 2. A plan from what is recorded, and from what is always read: what the record cannot stand in for.
+ * 3. What this plan changes is read, with everything that it refers to, and it is planned again; until it changes only what
  *    was read. So each change is the one that a plan which reads everything has.
- * 3. What is left of the budget goes to what was read least recently.
+ * 4. What is left of the budget goes to what was read least recently.
  *
  * @throws HostformError as {@link observe} does.
  */
-export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: Plan; observed: Observed }> {
+export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> {
+  const { options, earlier, diagnostics } = await handOver(given);
   const { observing, planning, refresh, requests, budget: budgetOf } = options;
   const { mode, budget, lastRead } = refresh;
   const chosen = new Set<string>();
   const isRead = ({ name, parent }: ListingName) =>
     chosen.has(name) || (mode === "all" && (budget === undefined || parent === undefined));
   let spare = budget ?? 0;
-  let observed: Observed | undefined;
+  let observed: Observed | undefined = earlier;
   for (;;) {
     observed = await observe({ ...observing, isRead, earlier: observed });
     // Where nothing was sent, nothing is known of a token that is worth opening its ledger.
@@ -65,9 +88,45 @@ export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: P
       more = leastRecent(observed, refresh).slice(0, Math.max(0, spare - single(observed)));
       spare = 0;
     }
-    if (more.length === 0) return { plan: made, observed };
+    if (more.length === 0) {
+      const { state, moves = [] } = planning;
+      const handed = { ...made, diagnostics: [...diagnostics, ...made.diagnostics] };
+      return { plan: diagnostics.length === 0 ? made : handed, observed, state, moves };
+    }
     for (const name of more) chosen.add(name);
   }
+}
+
+/** The same options with every object at the address that declares it, and what data sources returned for that. */
+async function handOver(options: RefreshOptions) {
+  const { observing, planning, whole = planning.desired } = options;
+  const { state, recorded = state, moves: declared = [], kinds: all, env, mode } = planning;
+  const { desired, readData } = observing;
+  const data = new DataSources(desired.data, readData);
+  const kinds = kindsOf(whole, all);
+  if (mode === "apply") await data.ensure(desired.resources, recordedScope(whole, recorded, kinds, env, data));
+  const earlier: Observed = { observations: new Map(), plans: new Map(), data: data.readings };
+  const here = new Set([...desired.resources.map(({ address }) => address), ...state.resources.keys()]);
+  const { moves, diagnostics } = handovers({
+    desired: mode === "apply" ? whole : { ...whole, resources: [] },
+    state: recorded,
+    kinds,
+    env,
+    data,
+    isWithin: (address) => recorded === state || here.has(address),
+    now: planning.now,
+  });
+  const moved = {
+    ...options,
+    observing: { ...observing, state: rearranged(state, moves) },
+    planning: {
+      ...planning,
+      state: rearranged(state, moves),
+      recorded: rearranged(recorded, moves),
+      moves: composed(declared, moves),
+    },
+  };
+  return { options: moved, earlier, diagnostics };
 }
 
 async function costsOf(
@@ -107,6 +166,7 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
 /** Whether a change must rest on what the account shows. With `false`, what changes the record alone need not. */
 function touches(change: Change, mode: RefreshMode): boolean {
   if (mode === "false") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
+  if (change.previousAddress !== undefined) return true;
   return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
 }
 

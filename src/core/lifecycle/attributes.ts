@@ -169,9 +169,14 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
 }
 
 /** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */
-export function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
+export function differing(
+  kind: Kind,
+  planned: ValueObject,
+  { attributes }: Pick<Remote, "attributes">,
+): string | undefined {
   const found = attributesOf(kind).find(({ name, meta }) => {
-    const [shown, wanted] = [attributes[name] ?? null, planned[name] ?? null];
+    const shown = attributes[name] ?? null;
+    const wanted = planned[name] ?? null;
     return (
       meta.change === "immutable" &&
       !meta.unreadable &&

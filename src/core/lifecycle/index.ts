@@ -18,7 +18,7 @@ export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";
 export { duplicate, lookalike, unknownValues, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
-export { fileOutputIn, fingerprintOf, oneTimeSecretName, unrecoverable } from "./secrets.ts";
+export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
 export { mayPass, NotLiveYet, observedMark, signOnRefused, unknownPhase, unseenNames } from "./status.ts";
 export * from "./validate.ts";

@@ -122,6 +122,42 @@ export function fileOutputIn({ secret_output: declared }: ValueObject): FileOutp
   return typeof path === "string" ? output : undefined;
 }
 
+/** An object that moves to another address of the state. */
+interface MovedObject {
+  readonly address: string;
+  readonly from: string;
+  /** Its recorded attributes. */
+  readonly held: JsonObject;
+  /** As the new address declares it. */
+  readonly config: ValueObject;
+}
+
+/**
+ * Refuses a move of an object whose secret was written out, where the new address declares another place: the state cannot
+ * write it there. A secret that the state still has is written after the move, and leaves the state only then.
+ */
+export function misplacedSecret(kind: Kind, { address, from, held, config }: MovedObject): Diagnostic | undefined {
+  const secret = oneTimeSecret(kind);
+  if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
+  const { secret_output: declared = null } = config;
+  const [old, output] = [
+    outputIn(held),
+    hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json }),
+  ];
+  if (old === undefined || (output !== undefined && isSamePlace(old, output))) return undefined;
+  return problem("secret.output/held", {
+    address,
+    attribute: ["secret_output"],
+    noun: kind.noun,
+    id: String(held.id),
+    from,
+    to: address,
+    name: secret.name,
+    place: outputPlace(old),
+    other: output && outputPlace(output),
+  });
+}
+
 /** Whether the place may lie outside of the project makes it no other place. */
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;

@@ -30,6 +30,17 @@ interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" 
   readonly more: number;
 }
 
+/** An object that another address declares, where one of the two addresses is not part of the run. */
+interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
+  readonly name: string | undefined;
+  readonly outside: readonly string[];
+}
+
+/** A one-time secret that cannot go where its object goes. */
+interface HeldSecret extends Words<"noun" | "id" | "from" | "to" | "name" | "place"> {
+  readonly other: string | undefined;
+}
+
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
 /** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
@@ -78,6 +89,11 @@ export const objects = {
     summary: `${given.address} already exists as ${which(given)}, which ${given.owner} manages`,
     detail: "Only one address can manage an object.",
     remedies: [{ do: "move", from: given.owner, when: "it was renamed" }, "If you want two, declare other values."],
+  })),
+  "plan.exists/outside": error(({ noun, id, name, from, to, outside }: HalfExchange) => ({
+    summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to}, and this run leaves out ${some(outside)}`,
+    detail: "The addresses exchange their objects in one step, so that nothing is deleted and created again.",
+    remedies: [`Plan ${some(outside)} in the same run.`],
   })),
   "plan.exists/replaced": error((given: Objects & Words<"id">) => ({
     summary: `${given.address}: ${given.noun} ${given.id} is gone, and ${which(given)} is in its place`,
@@ -136,6 +152,14 @@ export const objects = {
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
+  })),
+  "secret.output/held": error(({ noun, id, from, to, name, place, other }: HeldSecret) => ({
+    summary: `${noun} ${id} moves from ${from} to ${to}, but its ${name} was written to ${place}`,
+    detail: `${to} declares ${other === undefined ? "no secret_output" : other}. The API shows the ${name} once, and the state has only a fingerprint of it.`,
+    remedies: [
+      `Declare secret_output of ${to} as it was at ${from}: the place goes with the ${noun}.`,
+      { do: "move", from, when: `you have moved the ${name} yourself` },
+    ],
   })),
   "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({
     summary: `${address} is not created: ${expired}`,

@@ -143,24 +143,40 @@ export function moveResources(document: StateDocument, from: string, to: string)
   });
   checkMove(document, moved, to);
   const names = new Map(moved.map((step) => [step.from, step.to]));
-  const rename = (address: string) => names.get(address) ?? address;
-  const resources = [...document.state.resources].map(([address, resource]): [string, ResourceState] => [
-    rename(address),
-    { ...resource, address: rename(address) },
-  ]);
-  const originals = [...document.remainder.originals].map(
-    ([address, original]) => [rename(address), original] as const,
+  const left = new Set(
+    [...document.state.resources.keys()].map((address) => resourceOf(names.get(address) ?? address)),
   );
-  const left = new Set(resources.map(([address]) => resourceOf(address)));
   const followed = (dependency: string) =>
     !left.has(dependency) && dependency === resourceOf(from) ? resourceOf(to) : dependency;
+  return { moved, document: renamed(document, names, followed) };
+}
+
+/** @param follow gives the name of a resource that others depend on. */
+function renamed(
+  { state, remainder }: StateDocument,
+  names: ReadonlyMap<string, string>,
+  follow: (dependency: string) => string,
+): StateDocument {
+  const rename = (address: string) => names.get(address) ?? address;
+  const resources = [...state.resources].map(([address, resource]): [string, ResourceState] => [
+    rename(address),
+    following({ ...resource, address: rename(address) }, follow),
+  ]);
+  const originals = [...remainder.originals].map(([address, original]) => [rename(address), original] as const);
   return {
-    moved,
-    document: {
-      state: { ...document.state, resources: sorted(resources.map(([key, r]) => [key, following(r, followed)])) },
-      remainder: { ...document.remainder, originals: new Map(originals) },
-    },
+    state: { ...state, resources: sorted(resources) },
+    remainder: { ...remainder, originals: new Map(originals) },
   };
+}
+
+/** The document after moves that happen all at once. Each address that a move leaves free, or fills, is in one of them. */
+export function rearrangeResources(document: StateDocument, moves: Move["moved"]): StateDocument {
+  const target = new Map(moves.map(({ from, to }) => [from, to]));
+  const names = new Map(moves.map(({ from, to }) => [resourceOf(from), resourceOf(to)]));
+  const left = new Set(
+    [...document.state.resources.keys()].map((address) => resourceOf(target.get(address) ?? address)),
+  );
+  return renamed(document, target, (name) => (left.has(name) ? name : (names.get(name) ?? name)));
 }
 
 function checkMove(document: StateDocument, moved: Move["moved"], to: string): void {

@@ -2,7 +2,15 @@ import { type Diagnostic, HostformError, type OutputState, type ResourceState, t
 import type { HeldLock } from "./lock.ts";
 import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
-import { changesBetween, describeChanges, type Move, moveResources, Revision, withOutputs } from "./revise.ts";
+import {
+  changesBetween,
+  describeChanges,
+  type Move,
+  moveResources,
+  Revision,
+  rearrangeResources,
+  withOutputs,
+} from "./revise.ts";
 import { taintedAddresses, unmanagedAddresses } from "./state-document.ts";
 import { unwritable, withDetail } from "./state-file.ts";
 
@@ -116,6 +124,15 @@ export class StateSession {
       return moved.flatMap((step) => [step.from, step.to]);
     }, true);
     return moved;
+  }
+
+  /** Moves resources all at once, so that two can exchange their addresses: one durable record. Throws as `put` does. */
+  async rearrange(moves: Move["moved"]): Promise<void> {
+    if (moves.length === 0) return;
+    await this.#change((revision) => {
+      revision.document = rearrangeResources(revision.document, moves);
+      return moves.flatMap(({ from, to }) => [from, to]);
+    }, true);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { moved } from "../../../../src/core/engine/index.ts";
-import { previousAddressOf } from "../../../../src/core/engine/moves.ts";
+import { composed } from "../../../../src/core/engine/moves.ts";
 import { HostformError, type MovedBlock } from "../../../../src/core/model/index.ts";
 import { declared, liveService, recorded, stateOf } from "../../../support/subjects.ts";
 
@@ -38,7 +38,7 @@ describe("moves", () => {
     ];
     const result = run(["hosting_service.c"], ["hosting_service.a"], blocks);
     expect(addresses(result)).toEqual(["hosting_service.c"]);
-    expect(previousAddressOf("hosting_service.c", result.moves)).toEqual({ previousAddress: "hosting_service.a" });
+    expect(composed(result.moves)).toEqual([{ from: "hosting_service.a", to: "hosting_service.c" }]);
   });
 
   it("take the dependencies of others along", () => {

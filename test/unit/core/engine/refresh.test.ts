@@ -299,7 +299,7 @@ describe("what is planned", () => {
       await fc.assert(
         fc.asyncProperty(fc.array(site, { minLength: 1, maxLength: 5 }), async (all) => {
           const world = worldOf(all);
-          const [full, less] = [await planned(world), await planned(world, { mode })];
+          const [full, less] = [await planned(world, {}), await planned(world, { mode })];
           expect(harmful(full.plan)).toEqual(expect.arrayContaining(harmful(less.plan)));
           // What changes at all was read, or changes the record alone.
           const unseen = new Set(less.plan.notRead?.map(({ address }) => address));
@@ -315,7 +315,7 @@ describe("what is planned", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(site, { minLength: 1, maxLength: 5 }), fc.nat(5), async (all, budget) => {
         const world = worldOf(all);
-        const [full, less] = [await planned(world), await planned(world, { budget })];
+        const [full, less] = [await planned(world, {}), await planned(world, { budget })];
         expect(harmful(full.plan)).toEqual(expect.arrayContaining(harmful(less.plan)));
         expect(new Set(less.asked).size).toBeLessThanOrEqual(new Set(full.asked).size);
       }),

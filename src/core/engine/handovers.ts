@@ -1,0 +1,217 @@
+// Objects that change hands: one address declares what another address of the state holds. Their records move, without a request.
+import { type Kind, type Kinds, matches } from "../kinds/kind.ts";
+import { differing, isPendingCreate, misplacedSecret, thingKey } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
+import { walk } from "../model/graph.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  type Diagnostic,
+  type EnvVars,
+  isError,
+  located,
+  type ResourceState,
+  resourceOf,
+  type State,
+  type ValueObject,
+} from "../model/index.ts";
+import type { DataSources } from "./data.ts";
+import { addressIndex, dependenciesOf } from "./dependencies.ts";
+import { applyIgnoreChanges } from "./meta-arguments.ts";
+import { followed, type Move } from "./moves.ts";
+import { recordedScope } from "./observe.ts";
+import { kindOf, resolveConfig } from "./resolve-config.ts";
+
+/** The records that change their address, all at once; and the reasons against it. */
+export interface Handovers {
+  readonly moves: readonly Move[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface HandoverOptions {
+  /** The whole declaration, whatever the targets of the run are. */
+  readonly desired: Desired;
+  /** The whole state, after the moves that are declared. */
+  readonly state: State;
+  readonly kinds: Kinds;
+  readonly env: EnvVars;
+  readonly data: DataSources;
+  /** Returns true for an address that the run may change. */
+  isWithin(address: string): boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Finds the objects that change hands, by (provider, kind, parent, natural key). Pure.
+ *
+ * 1. Kinds in the order of their references: a grant is compared with the id that its service has after the moves of services.
+ * 2. pairsOf: an address that does not hold what it declares, and the only record that does and whose own address does not
+ *    declare it. Of what the API cannot delete, every immutable attribute matches, too.
+ * 3. placesOf: the record that loses its address so gets the one that the last record of its chain has left. There it is
+ *    removed or replaced like any other.
+ * 4. withinRun: of an exchange all addresses are part of the run, or none moves.
+ */
+export function handovers(options: HandoverOptions): Handovers {
+  const { desired, isWithin } = options;
+  const moves: Move[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let { state } = options;
+  for (const kind of kindsInOrder(options)) {
+    const pairs = pairsOf(kind, { ...options, state });
+    if (pairs.size === 0) continue;
+    const made: Move[] = [];
+    for (const component of placesOf(pairs, state)) {
+      const addresses = [...new Set(component.flatMap(({ from, to }) => [from, to]))];
+      const outside = addresses.filter((address) => !isWithin(address));
+      if (outside.length === 0) made.push(...component);
+      else if (outside.length < addresses.length) diagnostics.push(halved(kind, component, state, outside));
+    }
+    const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+    for (const { from, to } of made) {
+      const [record, resource, config] = [state.resources.get(from), declared.get(to), pairs.get(to)?.config];
+      if (record === undefined || config === undefined) continue;
+      const refusal = misplacedSecret(kind, { address: to, from, held: record.attributes, config });
+      if (refusal !== undefined) diagnostics.push(located(refusal, resource?.locate(["secret_output"])));
+    }
+    state = rearranged(state, made);
+    moves.push(...made);
+  }
+  return { moves, diagnostics };
+}
+
+/** The state after moves that happen all at once. */
+export function rearranged(state: State, moves: readonly Move[]): State {
+  if (moves.length === 0) return state;
+  const target = new Map(moves.map(({ from, to }) => [from, to]));
+  const resources = [...state.resources.values()].map((resource): [string, ResourceState] => {
+    const address = target.get(resource.address) ?? resource.address;
+    return [address, address === resource.address ? resource : { ...resource, address }];
+  });
+  return { ...state, resources: followed(new Map(resources), moves) };
+}
+
+/** The kinds of which something is declared, each after those that its resources refer to. */
+function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
+  const index = addressIndex(
+    desired.resources.map(({ address }) => address),
+    data.dependencies(),
+  );
+  const needs = new Map<string, Set<string>>();
+  for (const resource of desired.resources) {
+    const types = needs.get(resource.type) ?? new Set<string>();
+    needs.set(resource.type, types);
+    for (const address of dependenciesOf(resource, index)) types.add(address.slice(0, address.indexOf(".")));
+  }
+  return walk(needs.keys(), (type) => needs.get(type)).order.flatMap((type) => kinds.get(type) ?? []);
+}
+
+/** A record and the declared attributes of the address that it comes to. */
+interface Pair {
+  readonly record: ResourceState;
+  readonly config: ValueObject;
+}
+
+/** A declared address that does not hold what it declares. */
+interface Claim {
+  readonly resource: DesiredResource;
+  readonly config: ValueObject;
+  readonly key: string;
+}
+
+/** By address, the record that the address declares and another address has. */
+function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: HandoverOptions): Map<string, Pair> {
+  const scope = recordedScope(desired, state, kinds, env, data);
+  const loose = new Map<string, ResourceState>();
+  const removed = new Set(desired.removed?.map(({ from }) => from));
+  for (const record of state.resources.values()) {
+    const { address } = record;
+    const isNamed = removed.has(address) || removed.has(resourceOf(address));
+    if (kindOf(address, kinds) === kind && isObject(record) && !isNamed) loose.set(address, record);
+  }
+  const claims: Claim[] = [];
+  for (const resource of desired.resources) {
+    if (resource.type !== kind.type) continue;
+    const { address, provider } = resource;
+    const prior = state.resources.get(address);
+    const { config: declared, diagnostics } = resolveConfig(kind, resource, scope);
+    const config = applyIgnoreChanges(resource, declared, prior?.attributes ?? null);
+    const key = diagnostics.some(isError) ? undefined : thingKey(provider, kind, config);
+    const holds = prior !== undefined && matches(kind, config, prior.attributes) && sameThing(kind, prior, key);
+    const isOpen = prior === undefined ? resource.importId === undefined : loose.has(address);
+    // An address keeps what it declares, and what cannot be compared.
+    if (key === undefined || holds || (prior !== undefined && prior.provider !== provider)) loose.delete(address);
+    else if (isOpen && kind.expired?.(config, now) === undefined) claims.push({ resource, config: declared, key });
+  }
+  const held = Map.groupBy(loose.values(), (record) => thingKey(record.provider, kind, record.attributes));
+  const pairs = new Map<string, Pair>();
+  for (const [key, same] of Map.groupBy(claims, (claim) => claim.key)) {
+    const found = same.flatMap((claim) => heirOf(kind, claim, held.get(key) ?? []) ?? []);
+    // One object that two addresses declare goes to neither.
+    for (const { address, pair } of found)
+      if (found.filter((other) => other.pair.record === pair.record).length === 1) pairs.set(address, pair);
+  }
+  return pairs;
+}
+
+/** Returns true for a record of an object, or of a create that may have made one. */
+const isObject = (record: ResourceState) => typeof record.attributes.id === "string" || isPendingCreate(record);
+
+const sameThing = (kind: Kind, { provider, attributes }: ResourceState, key: string | undefined) =>
+  thingKey(provider, kind, attributes) === key;
+
+/** The record that a claim is about. Of several that can be deleted, it takes one, and the others are deleted. */
+function heirOf(kind: Kind, { resource, config }: Claim, held: readonly ResourceState[]) {
+  const found = held.flatMap((record) => {
+    const wanted = applyIgnoreChanges(resource, config, record.attributes);
+    const isIt =
+      matches(kind, wanted, record.attributes) &&
+      (kind.removal === "delete" || differing(kind, wanted, record) === undefined);
+    return isIt ? [{ address: resource.address, pair: { record, config: wanted } }] : [];
+  });
+  return found.length === 1 || kind.removal === "delete" ? found[0] : undefined;
+}
+
+/** The moves that bring each pair together, in components: each a chain or a circle of addresses. */
+function placesOf(pairs: ReadonlyMap<string, Pair>, { resources }: State): Move[][] {
+  const from = new Map([...pairs].map(([to, { record }]) => [to, record.address]));
+  const leaving = new Set(from.values());
+  const components: Move[][] = [];
+  const done = new Set<string>();
+  const follow = (start: string): Move[] => {
+    const chain: Move[] = [];
+    for (let to = start; !done.has(to); ) {
+      const source = from.get(to);
+      if (source === undefined) {
+        // The address that the chain leaves takes the record that its beginning displaces.
+        if (resources.has(start)) chain.push({ from: start, to });
+        break;
+      }
+      done.add(to);
+      chain.push({ from: source, to });
+      to = source;
+    }
+    return chain;
+  };
+  for (const to of from.keys()) if (!leaving.has(to)) components.push(follow(to));
+  for (const to of from.keys()) if (!done.has(to)) components.push(follow(to));
+  return components;
+}
+
+/** An exchange of which only a part belongs to the run. */
+function halved(kind: Kind, component: readonly Move[], { resources }: State, outside: readonly string[]): Diagnostic {
+  const isSeen = ({ from, to }: Move) => !outside.includes(to) || !outside.includes(from);
+  const { from, to } = component.find(isSeen) as Move;
+  const { id, domain, email } = resources.get(from)?.attributes ?? {};
+  const name = [domain, email].find((one) => typeof one === "string");
+  const address = outside.includes(to) ? from : to;
+  return problem("plan.exists/outside", {
+    address,
+    noun: kind.noun,
+    id: String(id),
+    name: typeof name === "string" ? name : undefined,
+    from,
+    to,
+    outside: outside.toSorted(),
+  });
+}

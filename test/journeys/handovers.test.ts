@@ -1,0 +1,208 @@
+/** Objects that change hands between addresses of one state: shifted lists, exchanges, renames, in YAML and in stacks. */
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget" };
+const SHOP = { ...SITE, domain: "shop.acme.example" };
+const [A, B, C] = ["a@acme.example", "b@acme.example", "c@acme.example"];
+
+/** A stack with a service and these other resources, run by `--stack .`. */
+async function stack(project: Project, resource: object): Promise<void> {
+  const head = {
+    provider: { hosting: [{ project: "keys" }] },
+    terraform: { required_providers: { hosting: { source: "hostform/hosting" } } },
+  };
+  const text = JSON.stringify({ ...head, resource: { hosting_service: { www: SITE }, ...resource } }, null, 2);
+  await writeFile(path.join(project.dir, "cdk.tf.json"), text);
+}
+
+const STACK = ["--stack", "."] as const;
+const SERVICE = "${hosting_service.www.id}";
+
+const team = (people: readonly string[]) => ({
+  hosting_grant: {
+    team: {
+      count: people.length,
+      service_id: SERVICE,
+      email: `\${${JSON.stringify(people)}[count.index]}`,
+      permission: "view",
+    },
+  },
+});
+
+const byRole = (people: Readonly<Record<string, string>>) => ({
+  hosting_grant: {
+    role: {
+      for_each: people,
+      service_id: SERVICE,
+      email: "${each.value}",
+      permission: "manage",
+    },
+  },
+});
+
+/** The ids of the grants in the account, by e-mail address. */
+const grantsOf = ({ control }: Project) =>
+  Object.fromEntries(control.list("grants").map(({ email, id }) => [String(email), id]));
+
+async function applied(resource: object): Promise<Project> {
+  const project = await startProject();
+  await stack(project, resource);
+  await project.apply(...STACK);
+  project.sent();
+  return project;
+}
+
+/** Nothing is left to do, and no request changes anything. */
+async function converged(project: Project, ...args: string[]): Promise<void> {
+  const ran = await project.run("plan", "--detailed-exitcode", ...args);
+  expect(ran.code, ran.text).toBe(0);
+}
+
+describe("a stack whose list or map of people changes", () => {
+  it("exchanges the e-mails of two grants without a request", async () => {
+    const project = await applied(byRole({ lead: A, dev: B }));
+    const before = grantsOf(project);
+    await stack(project, byRole({ lead: B, dev: A }));
+    const planned = await project.run("plan", ...STACK);
+    expect(planned.out).toContain('hosting_grant.role["dev"] -> hosting_grant.role["lead"]');
+    expect(planned.out).toContain('hosting_grant.role["lead"] -> hosting_grant.role["dev"]');
+    await project.apply(...STACK);
+    expect(project.changesSent()).toEqual([]);
+    expect(grantsOf(project)).toEqual(before);
+    await converged(project, ...STACK);
+  });
+
+  it("revokes one grant when the first person leaves a list", async () => {
+    const project = await applied(team([A, B, C]));
+    const { [A]: gone, ...rest } = grantsOf(project);
+    await stack(project, team([B, C]));
+    const { out } = await project.apply(...STACK);
+    expect(out).toContain("0 added, 0 changed, 1 destroyed");
+    expect(project.changesSent()).toEqual([`DELETE /services/1003/grants/${gone}`]);
+    expect(grantsOf(project)).toEqual(rest);
+    await converged(project, ...STACK);
+  });
+
+  it("replaces one grant where a list loses one person and gets another", async () => {
+    const project = await applied(team([A, B]));
+    const { [A]: gone, [B]: kept } = grantsOf(project);
+    await stack(project, team([B, C]));
+    await project.apply(...STACK);
+    expect(project.changesSent()).toEqual([`DELETE /services/1003/grants/${gone}`, "POST /services/1003/grants"]);
+    expect(grantsOf(project)).toMatchObject({ [B]: kept, [C]: expect.anything() });
+    await converged(project, ...STACK);
+  });
+
+  it("keeps people's access where a list becomes a map", async () => {
+    const project = await applied(team([A, B, C]));
+    const before = grantsOf(project);
+    await stack(project, {
+      hosting_grant: {
+        role: { for_each: { c: C, a: A, b: B }, service_id: SERVICE, email: "${each.value}", permission: "view" },
+      },
+    });
+    await project.apply(...STACK);
+    expect(project.changesSent()).toEqual([]);
+    expect(grantsOf(project)).toEqual(before);
+    await converged(project, ...STACK);
+  });
+
+  it("is refused before a request where a target leaves out the other half", async () => {
+    const project = await applied(byRole({ lead: A, dev: B }));
+    await stack(project, byRole({ lead: B, dev: A }));
+    const one = await project.run("apply", "--auto-approve", ...STACK, "--target", 'hosting_grant.role["lead"]');
+    expect(one.code).toBe(1);
+    expect(one.text.replaceAll(/\s+/g, " ")).toContain('this run leaves out hosting_grant.role["dev"]');
+    expect(project.changesSent()).toEqual([]);
+    await project.apply(...STACK, "--target", "hosting_grant.role");
+    expect(project.changesSent()).toEqual([]);
+    await converged(project, ...STACK);
+  });
+});
+
+describe("blocks of a declaration", () => {
+  const hook = (url: string) => ({ url: `https://${url}.acme.example`, events: ["invoice.paid"] });
+  const hooks = (one: string, two: string) => ({
+    project: "keys",
+    webhooks: { one: hook(one), two: hook(two) },
+  });
+
+  it("exchange the URLs of two webhooks: ids and secrets go along, and nothing is sent", async () => {
+    const project = await startProject({ declare: hooks("x", "y") });
+    await project.apply();
+    project.sent();
+    const [one, two] = [await project.recorded("hosting_webhook.one"), await project.recorded("hosting_webhook.two")];
+    await project.declare(hooks("y", "x"));
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect((await project.recorded("hosting_webhook.one"))?.attributes).toEqual(two?.attributes);
+    expect((await project.recorded("hosting_webhook.two"))?.attributes).toEqual(one?.attributes);
+    await project.expectNoChanges();
+  });
+
+  it("exchange two services with their grants", async () => {
+    const both = (www: object, shop: object) => ({ project: "keys", services: { www, shop } });
+    const site = { ...SITE, grants: { [A]: "view", [B]: "manage" } };
+    const shop = { ...SHOP, grants: { [A]: "manage", [C]: "view" } };
+    const project = await startProject({ declare: both(site, shop) });
+    await project.apply();
+    project.sent();
+    await project.declare(both(shop, site));
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+    expect((await project.recorded(`hosting_grant.shop["${B}"]`))?.dependencies).toEqual(["hosting_service.shop"]);
+  });
+
+  const renamed = {
+    services: [{ old: SITE }, { new: SITE }],
+    webhooks: [{ old: hook("x") }, { new: hook("x") }],
+    client_accounts: [{ old: { name: "Acme" } }, { new: { name: "Acme" } }],
+    migration_requests: [
+      { old: { domain: "www.acme.example", questions: { source: "cpanel" } } },
+      { new: { domain: "www.acme.example", questions: { source: "cpanel" } } },
+    ],
+  } as const;
+
+  it.each(Object.entries(renamed))("are renamed without a moved block: %s", async (section, [before, after]) => {
+    const project = await startProject({ declare: { project: "keys", [section]: before } });
+    await project.apply();
+    project.sent();
+    await project.declare({ project: "keys", [section]: after });
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+  });
+
+  it("of a service take their grants along when they are renamed", async () => {
+    const site = { ...SITE, grants: { [A]: "view" } };
+    const project = await startProject({ declare: { project: "keys", services: { old: site } } });
+    await project.apply();
+    project.sent();
+    await project.declare({ project: "keys", services: { new: site } });
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+    expect(await project.recorded(`hosting_grant.new["${A}"]`)).toBeDefined();
+  });
+
+  it("shift client accounts, and the one that left follows its policy", async () => {
+    const accounts = (...names: string[]) => ({
+      project: "keys",
+      client_accounts: Object.fromEntries(
+        names.map((name, at) => [`c${at}`, { name, company_name: `${name} LLC`, deletion_policy: "forget" }]),
+      ),
+    });
+    const project = await startProject({ declare: accounts("Acme", "Bolt", "Cobo") });
+    await project.apply();
+    project.sent();
+    await project.declare(accounts("Bolt", "Cobo"));
+    await project.apply("--allow-removals");
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+    expect((await project.recorded("hosting_client_account.c0"))?.attributes.name).toBe("Bolt");
+  });
+});
