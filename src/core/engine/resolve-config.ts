@@ -78,11 +78,13 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
 
 /** A value that came out of an expression may be a secret: the message names the expression instead. */
 function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
-  const [attribute] = diagnostic.attribute ?? [];
+  const at = diagnostic.attribute ?? [];
+  const [attribute] = at;
   if (diagnostic.code !== "config.invalid_value") return diagnostic;
   if (resource.isSecret?.(String(attribute), scope))
     return { ...diagnostic, detail: "The value is hidden: it contains a secret." };
-  const from = resource.references.find(({ path: [name] }) => name === attribute);
+  // A part beside the expression is the declaration's own text.
+  const from = resource.references.find(({ path }) => path.every((step, i) => i >= at.length || step === at[i]));
   if (from === undefined) return diagnostic;
   return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
 }
