@@ -73,16 +73,18 @@ function knownIssues(type: z.ZodType, value: Value): z.core.$ZodIssue[] {
   return issues.filter(({ path }) => !hasUnknown((partOf(value, path) ?? null) as Value));
 }
 
-/** The elements of a set that are declared again. Terraform has removed them. */
-function repeated(address: string, name: string, { set }: AttributeMeta, value: Value): Diagnostic[] {
+/** The elements of a set that are declared again. Terraform removes them before it asks. */
+function repeated(address: string, name: string, { set, sensitive }: AttributeMeta, value: Value): Diagnostic[] {
   if (!set || !Array.isArray(value)) return [];
   return value.flatMap((item, at) => {
     if (item === UNKNOWN || value.findIndex((other) => equal(other, item)) === at) return [];
-    const summary = `${name}.${at}: ${shown(value, [at])} is declared twice`;
-    return errorOf("config.invalid_value", summary, {
+    const detail = sensitive ? undefined : `The value is ${shown(value, [at])}.`;
+    const remedies = ["Remove one of the two."];
+    return errorOf("config.invalid_value", `${name}.${at} is declared twice`, {
+      detail,
       address,
       attribute: [name, at],
-      remedies: ["Remove one of the two."],
+      remedies,
     });
   });
 }
