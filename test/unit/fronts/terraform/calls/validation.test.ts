@@ -43,11 +43,16 @@ const called = (name: string, request: Uint8Array) =>
   calls[name]?.(request, newConnection({ env: {}, log: () => {} })) ?? Promise.reject(new Error(`no ${name}`));
 
 /** The diagnostics of a block, before the provider is configured. */
-async function validated(block: Block, typeName: string, given: ValueObject): Promise<string[]> {
+async function validated(
+  block: Block,
+  typeName: string,
+  given: ValueObject,
+  writeOnlyAttributesAllowed = true,
+): Promise<string[]> {
   const attributes = schemas[block].get(typeName)?.attributes ?? {};
   const config = encodeDynamic(complete(attributes, given), attributes);
   const [name, input, output] = RPCS[block];
-  const clientCapabilities = block === "resource" ? { clientCapabilities: { writeOnlyAttributesAllowed: true } } : {};
+  const clientCapabilities = block === "resource" ? { clientCapabilities: { writeOnlyAttributesAllowed } } : {};
   const request = toBinary(input, create(input, { typeName, config, ...clientCapabilities }));
   return reportedBy(fromBinary(output, await called(name, request)).diagnostics);
 }
@@ -160,6 +165,13 @@ describe("attributes that depend on one another", () => {
   });
 });
 
+it("a Terraform that would record a write-only attribute is refused it", async () => {
+  const given = { ...site, password: "long enough", password_version: 1 };
+  expect(await validated("resource", "hosting_service", given, false)).toEqual([
+    "error at password: password needs Terraform 1.11 or later (OpenTofu 1.11)",
+  ]);
+});
+
 describe("a value of a data source or an ephemeral resource", () => {
   it.each<[Block, string, ValueObject, string]>([
     ["data", "hosting_service", { id: "" }, "error at id: id: expected a text that is not empty"],
@@ -212,6 +224,18 @@ describe("a function", () => {
 });
 
 describe("a recorded state", () => {
+  it("of a newer version is refused", async () => {
+    const rawState = { json: new TextEncoder().encode('{"id":"1"}') };
+    const typeName = "hosting_service";
+    const request = create(UpgradeResourceState_RequestSchema, { typeName, version: 99n, rawState });
+    const bytes = await called("UpgradeResourceState", toBinary(UpgradeResourceState_RequestSchema, request));
+    const { upgradedState, diagnostics } = fromBinary(UpgradeResourceState_ResponseSchema, bytes);
+    expect(upgradedState).toBeUndefined();
+    expect(reportedBy(diagnostics)).toEqual([
+      "error: The state of this service was written by a newer provider (schema version 99)",
+    ]);
+  });
+
   it.each([...catalogue.resources.keys()])(
     "of a %s with an attribute that the schema no longer has is read without it",
     async (typeName) => {
