@@ -23,6 +23,7 @@ import {
   fail,
   HostformError,
   ifExplained,
+  isError,
   type JsonObject,
   located,
   type ProviderConfig,
@@ -367,7 +368,10 @@ export async function dataReader(
   fresh = false,
 ): Promise<ReadData | undefined> {
   if (data.length === 0) return undefined;
-  const { dataSources } = await import("../fronts/terraform/data/index.ts");
+  const [{ dataSources }, { checkSource }] = await Promise.all([
+    import("../fronts/terraform/data/index.ts"),
+    import("../fronts/terraform/data/define.ts"),
+  ]);
   const byName = new Map(dataSources.map((source) => [source.name, source]));
   // One for each account: what is read side by side shares a listing.
   const sessions = new Map<Provider, DataSession>();
@@ -392,7 +396,7 @@ export async function dataReader(
     const session = sessionOf(await providers.use(source.provider));
     const absent = Object.keys(found.schema.attributes).map((name) => [name, null]);
     const asked: JsonObject = { ...Object.fromEntries(absent), ...declared };
-    const refused = found.check?.(asked) ?? [];
+    const refused = checkSource(found, asked, "data").filter(isError);
     if (refused.length > 0) throw new HostformError(refused.map(at));
     try {
       return await found.read(asked, session);

@@ -148,4 +148,35 @@ resource "hosting_migration_request" "move" {
     await terraform.expectNoChanges();
     expect(terraform.changesSent()).toEqual([]);
   });
+
+  it("configuration that Terraform writes itself leaves a suspension to the host until `suspended` is declared", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const { control } = terraform;
+    const sites = control.seedServices({ count: 2, domain_prefix: "site" });
+    const [live, held] = sites.map(({ id }) => id) as [number, number];
+    control.change("services", held, { status: "suspended" });
+    const block = (name: string, id: number) => `import {\n  to = hosting_service.${name}\n  id = "${id}"\n}\n`;
+    await terraform.write(block("live", live) + block("held", held), "imports.tf");
+    const generated = await terraform.plan("-generate-config-out=generated.tf");
+    expect(generated.errors).toEqual([]);
+    await terraform.change("generated.tf", (text) => {
+      // Terraform writes every attribute that can be set.
+      expect(text.match(/^ *suspended .*$/gm)).toEqual(Array(2).fill("  suspended         = null"));
+      return text.replace(/^ *\w+ += null.*\n/gm, "");
+    });
+    await terraform.applied();
+    await terraform.expectNoChanges();
+    control.change("services", live, { status: "suspended" });
+    control.change("services", held, { status: "active" });
+    const { changes } = await terraform.plan();
+    expect(changes).toEqual({});
+    terraform.sent();
+    await terraform.change("generated.tf", (text) => text.replace(/^ *term .*$/gm, "  suspended         = false"));
+    const declared = await terraform.planned();
+    expect(declared.changes).toEqual({ "hosting_service.live": "update", "hosting_service.held": "update" });
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual([`POST /services/${live}/unsuspend`]);
+    await terraform.expectNoChanges();
+    expect(terraform.attributes("hosting_service.held").suspended).toBe(false);
+  });
 });

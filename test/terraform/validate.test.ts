@@ -101,8 +101,92 @@ const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says
   ],
 };
 
+const GRANT = 'service_id = "1"\n  email      = "a@a.example"\n  permission = "view"';
+const HOOK = 'url    = "https://a.example"\n  events = ["invoice.paid"]';
+const SITE = 'plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"';
+
+/** What terraform-plugin-framework checks for its providers, and Terraform does not: framework-checks.md. */
+const FRAMEWORK: typeof MISTAKES = {
+  "a one-time secret of one's own": [
+    `resource "hosting_webhook" "a" {\n  ${HOOK}\n  secret = "mysecret"\n}`,
+    'secret = "mysecret"',
+    /`secret` is set by the API.*Remove it/s,
+  ],
+  "an id of one's own": [`resource "hosting_service" "a" {\n  ${SITE}\n  id = "7"\n}`, 'id = "7"', /set by the API/],
+  "a read-only attribute that is known only later": [
+    `resource "hosting_grant" "a" {\n  ${GRANT}\n  created_at = terraform_data.later.output\n}`,
+    "created_at = terraform_data.later.output",
+    /set by the API/,
+  ],
+  "a read-only attribute of a data source": [
+    'data "hosting_service" "a" {\n  id    = "1"\n  price = 4\n}',
+    "price = 4",
+    /data\.hosting_service\.NAME\.price/,
+  ],
+  "a list that a data source reads": [
+    'data "hosting_services" "a" {\n  services = []\n}',
+    "services = []",
+    /set by the API/,
+  ],
+  "a read-only attribute of an ephemeral resource": [
+    'ephemeral "hosting_panel_sso" "a" {\n  service_id = "1"\n  url        = "https://a.example"\n}',
+    'url        = "https://a.example"',
+    /ephemeral\.hosting_panel_sso\.NAME\.url/,
+  ],
+  "null for what a resource requires": [
+    `resource "hosting_webhook" "a" {\n  url    = null\n  events = ["invoice.paid"]\n}`,
+    "url    = null",
+    /needs url/,
+  ],
+  "null for what a data source requires": [
+    'data "hosting_grants" "a" {\n  service_id = null\n}',
+    "service_id = null",
+    /required/,
+  ],
+  "an empty id": ['data "hosting_service" "a" {\n  id = ""\n}', 'id = ""', /not empty/],
+  "null in a set": [
+    'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = ["invoice.paid", null]\n}',
+    'events = ["invoice.paid", null]',
+    /The value is null/,
+  ],
+  "a wrong element beside an unknown one": [
+    'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = ["invoice.lost", terraform_data.later.output]\n}',
+    'events = ["invoice.lost", terraform_data.later.output]',
+    /invoice\.lost/,
+  ],
+  "a number beyond what Terraform's protocol carries exactly": [
+    'resource "hosting_service" "a" {\n  plan_id  = 9223372036854775808\n  currency = "USD"\n  domain   = "a.example"\n}',
+    "plan_id  = 9223372036854775808",
+    /at most 15 digits|at most/,
+  ],
+};
+
+/** What is checked when it is known: Terraform asks again. */
+const LATER = `
+variable "id" {
+  type    = string
+  default = null
+}
+variable "domain" {
+  type    = string
+  default = null
+}
+variable "password" {
+  type    = string
+  default = null
+}
+data "hosting_service" "one" {
+  id     = var.id
+  domain = var.domain
+}
+resource "hosting_service" "with" {
+  ${SITE}
+  password = var.password
+}
+`;
+
 /** One resource per mistake, so that all of them are found by one command. */
-const renamed = (text: string, at: number) => text.replace(/^(resource|data) ("\w+") "a"/, `$1 $2 "m${at}"`);
+const renamed = (text: string, at: number) => text.replace(/^(resource|data|ephemeral) ("\w+") "a"/, `$1 $2 "m${at}"`);
 
 describeWith(TERRAFORM)("mistakes in a configuration", { timeout: 60_000 }, () => {
   it("are located by `terraform validate`, all of them at once, without a request", async () => {
@@ -126,6 +210,24 @@ describeWith(TERRAFORM)("mistakes in a configuration", { timeout: 60_000 }, () =
     expect(terraform.sent()).toEqual([]);
     // Terraform shows the line; what the provider says of it repeats no secret.
     for (const { summary, detail } of found) expect(summary + detail).not.toContain('"short"');
+  });
+
+  it("that only a provider can find are located, and no message repeats a secret", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const mistakes = Object.entries(FRAMEWORK);
+    const later = 'resource "terraform_data" "later" {\n  input = "x"\n}\n';
+    await terraform.write(later + mistakes.map(([, [text]], at) => `${renamed(text, at)}\n`).join(""));
+    const found = await terraform.validate();
+    for (const [name, [, at, says]] of mistakes) {
+      const here = found.filter((one) => one.at === at);
+      expect(here, `${name}: ${JSON.stringify(found, null, 1)}`).toHaveLength(1);
+      expect(`${here[0]?.summary} ${here[0]?.detail}`, name).toMatch(says);
+    }
+    expect(found).toHaveLength(mistakes.length);
+    for (const { summary, detail } of found) expect(summary + detail).not.toContain("mysecret");
+    await terraform.write(LATER);
+    expect(await terraform.validate()).toEqual([]);
+    expect(terraform.sent()).toEqual([]);
   });
 
   it("are found by the plan when they are known only then", async () => {

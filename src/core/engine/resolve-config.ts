@@ -1,6 +1,6 @@
 // What a declaration means: its kinds, the values of its expressions, and those that are read from a source.
 import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
-import { type ApplyContext, type SecretOutputs, validate } from "../lifecycle/index.ts";
+import { type ApplyContext, attributesOf, type SecretOutputs, validate } from "../lifecycle/index.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -69,7 +69,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
   // Declared, but read only when a request needs it.
   for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
   const checked = validate(kind, evaluated, resource.address);
-  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource, scope)));
+  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(kind, diagnostic, resource, scope)));
   return {
     config: checked.values,
     diagnostics: diagnostics.map((diagnostic) => located(diagnostic, resource.locate(diagnostic.attribute ?? []))),
@@ -77,12 +77,18 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
 }
 
 /** A value that came out of an expression may be a secret: the message names the expression instead. */
-function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
-  const [attribute] = diagnostic.attribute ?? [];
+function discreet(kind: Kind, diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
+  const at = diagnostic.attribute ?? [];
+  const [attribute] = at;
   if (diagnostic.code !== "config.invalid_value") return diagnostic;
   if (resource.isSecret?.(String(attribute), scope))
     return { ...diagnostic, detail: "The value is hidden: it contains a secret." };
-  const from = resource.references.find(({ path: [name] }) => name === attribute);
+  // A part beside the expression is the declaration's own text. The elements of a set are in another order than they are declared.
+  const isSet = attributesOf(kind).some(({ name, meta }) => name === attribute && meta.set);
+  const depth = isSet ? 1 : at.length;
+  const from = resource.references.find(
+    ({ path }) => path[0] === attribute && path.slice(0, depth).every((step, i) => step === at[i]),
+  );
   if (from === undefined) return diagnostic;
   return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
 }

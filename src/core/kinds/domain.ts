@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { DomainOrder } from "../api/index.ts";
-import { CURRENCIES, type Diagnostic, foldedDomain, sameDomain } from "../model/index.ts";
+import { CURRENCIES, type Diagnostic, foldedDomain, type JsonObject, sameDomain } from "../model/index.ts";
 import { attribute, deletionPolicy, domainName, idAttribute, textMap } from "./attribute.ts";
 import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import { holdsId, type Kind } from "./kind.ts";
@@ -48,6 +48,12 @@ const attributes = z.strictObject({
   }),
   ...invoiceAttributes,
 });
+
+/** The fields that have a text. Terraform keeps the others as null. */
+const textsOf = (contact: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(contact).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
 
 const withProblem = (warning: Diagnostic | undefined) => (warning === undefined ? {} : { warning });
 
@@ -103,7 +109,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
       years: years ?? null,
       currency: currency ?? null,
       nameserver_mode: nameserver_mode ?? null,
-      registrant_contact: (registrant_contact ?? {}) as Record<string, string>,
+      registrant_contact: textsOf((registrant_contact ?? {}) as JsonObject),
     },
   }),
   created: (answer, planned, settings) => ({

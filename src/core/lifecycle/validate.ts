@@ -2,12 +2,13 @@
  * What is wrong with declared attributes: as the kind says, and as the API says of what was sent.
  */
 import type * as z from "zod";
-import { isFreeMap } from "../kinds/attribute.ts";
+import { type AttributeMeta, isFreeMap } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
 import {
   ApiError,
   type AttributePath,
   type Diagnostic,
+  equal,
   errorOf,
   escapeLine,
   type HostformError,
@@ -16,14 +17,15 @@ import {
   type Json,
   type JsonObject,
   shorten,
+  UNKNOWN,
   type Value,
   type ValueObject,
 } from "../model/index.ts";
 import { attributesOf, checkOfNone } from "./attributes.ts";
 
 /**
- * Checks the declared attributes of one resource, whose templates are evaluated and may be unknown. Unknown values pass;
- * they are checked again when they are known.
+ * Checks the declared attributes of one resource, whose templates are evaluated and may be unknown. Unknown values and unknown
+ * parts of values pass; they are checked again when they are known.
  * @returns the values in their normal form (a number for an id becomes a string) and everything that is wrong.
  */
 export function validate(
@@ -36,13 +38,16 @@ export function validate(
   for (const { name, type, meta } of attributesOf(kind)) {
     if (meta.change === undefined) continue;
     const value = config[name] ?? null;
+    const wrong = (issue: z.core.$ZodIssue) => invalid(address, name, meta.sensitive ? undefined : value, issue);
     if (hasUnknown(value)) {
       values[name] = value;
+      diagnostics.push(...knownIssues(type, value).map(wrong), ...repeated(address, name, meta, value));
       continue;
     }
     const result = value === null ? checkOfNone(type) : type.safeParse(value);
     if (result.success) {
       if (result.data !== undefined) values[name] = result.data as Value;
+      diagnostics.push(...repeated(address, name, meta, value));
     } else if (value === null) {
       const example = meta.example === undefined ? {} : { value: meta.example as Json, example: true as const };
       diagnostics.push(
@@ -53,15 +58,43 @@ export function validate(
           attribute: [name],
         }),
       );
-    } else {
-      for (const issue of result.error.issues)
-        diagnostics.push(invalid(address, name, meta.sensitive ? undefined : value, issue));
-    }
+    } else diagnostics.push(...result.error.issues.map(wrong));
   }
   if (diagnostics.length === 0) {
     diagnostics.push(...(kind.check?.(values) ?? []).map((diagnostic) => ({ address, ...diagnostic })));
   }
   return { values, diagnostics };
+}
+
+/** The mistakes in the known parts of a value. A mistake of a whole that has an unknown part may be none. */
+function knownIssues(type: z.ZodType, value: Value): z.core.$ZodIssue[] {
+  if (value === UNKNOWN) return [];
+  const issues = type.safeParse(withoutUnknown(value)).error?.issues ?? [];
+  return issues.filter(({ path }) => !hasUnknown((partOf(value, path) ?? null) as Value));
+}
+
+/** The elements of a set that are declared again. Terraform removes them before it asks. */
+function repeated(address: string, name: string, { set, sensitive }: AttributeMeta, value: Value): Diagnostic[] {
+  if (!set || !Array.isArray(value)) return [];
+  return value.flatMap((item, at) => {
+    if (item === UNKNOWN || value.findIndex((other) => equal(other, item)) === at) return [];
+    const detail = sensitive ? undefined : `The value is ${shown(value, [at])}.`;
+    const remedies = ["Remove one of the two."];
+    return errorOf("config.invalid_value", `${name}.${at} is declared twice`, {
+      detail,
+      address,
+      attribute: [name, at],
+      remedies,
+    });
+  });
+}
+
+/** The value with nothing in place of its unknown parts; list elements keep their places. */
+function withoutUnknown(value: Value): unknown {
+  if (value === UNKNOWN) return undefined;
+  if (Array.isArray(value)) return value.map(withoutUnknown);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutUnknown(part as Value)]));
 }
 
 /** @param value undefined for secrets, which no message repeats. */

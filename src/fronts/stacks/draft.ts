@@ -71,8 +71,9 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
     if (keys.known.includes(key) || refusedKey(entry, keys, diags, { address: base })) continue;
     const attribute = Object.hasOwn(schema.attributes, key) ? schema.attributes[key] : undefined;
     if (attribute === undefined) reportUnknown(entry, reading);
+    else if (!isGiven(entry)) continue;
     else if (!isDeclarable(attribute)) reportComputed(key, keySpan, declarableIn(schema), base, diags);
-    else if (isGiven(entry)) {
+    else {
       checkNested(entry, attribute, base, diags);
       const compiled = compile(entry.value, diags, remarkOf(key, attribute, base));
       const known = { entry, schema: attribute, compiled };

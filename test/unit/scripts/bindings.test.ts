@@ -66,6 +66,26 @@ it.runIf(generators)("a generator that fails is reported with its words", async 
   await expect(bindings("cdktf", "{")).rejects.toThrow(/The bindings for cdktf cannot be made: [\s\S]*JSON/);
 });
 
+describe.each(LIBRARIES)("the bindings for %s", (library) => {
+  it("have no way to set what only the API sets", async () => {
+    const files = await bindingsOf(library, root);
+    const folder = (name: string) => name.replaceAll("_", "-");
+    const classes = [
+      ...[...catalogue.resources].map(([name, of]) => [folder(name).replace("hosting-", ""), of] as const),
+      ...[...catalogue.dataSources].map(([name, of]) => [`data-${folder(name)}`, of] as const),
+    ];
+    for (const [name, { attributes }] of classes) {
+      const text = files.get(`lib/${name}/index.ts`) ?? "";
+      for (const [attribute, { computed, optional, required }] of Object.entries(attributes)) {
+        const camel = attribute.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+        expect(text, `${name} ${attribute}`).toContain(`public get ${camel}(`);
+        if (!computed || optional || required) continue;
+        expect(text, `${name} ${attribute}`).not.toMatch(new RegExp(`public set ${camel}\\(|readonly ${camel}\\??:`));
+      }
+    }
+  });
+});
+
 describe("the bindings for cdktn", () => {
   it("follow from those for cdktf, whatever the two differ in", () => {
     const line = fc.constantFrom("", "a", "b", "import * as cdktf from 'cdktf';", "-- c", "+ d", "@@ -1 +1 @@", "\\ e");

@@ -73,7 +73,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly secretOutput?: ServiceSecretOutput;
   /**
-  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.
+  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#suspended Service#suspended}
   */
@@ -1004,7 +1004,7 @@ export class Service extends cdktf.TerraformResource {
   // suspended - computed: true, optional: true, required: false
   private _suspended?: boolean | cdktf.IResolvable;
   /**
-  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.
+  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.
   */
   public get suspended() {
     return this.getBooleanAttribute('suspended');

@@ -66,6 +66,7 @@ const attributes = z.strictObject({
   suspended: attribute(z.boolean().optional(), {
     description:
       "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.",
+    hcl: "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.",
     change: "in-place",
     computed: true,
   }),

@@ -5,6 +5,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
+import { checkSource } from "../data/define.ts";
 import { dataSources, ephemeralResources, functions } from "../data/index.ts";
 import { type DataSource, FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
@@ -16,25 +17,24 @@ export const calls: Calls = {
   ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, async ({ typeName, config }) => ({
     diagnostics: await diagnosed(() => {
       const source = sourceOf(typeName);
-      return source.check?.(decodeDynamic(config, source.schema.attributes) ?? {}) ?? [];
+      return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "data");
     }),
   })),
 
   ReadDataSource: unary(rpcs.readDataSource, async ({ typeName, config }, connection) => {
-    const { value: state, diagnostics } = await readKnown(() => sourceOf(typeName), config, connection);
+    const { value: state, diagnostics } = await readKnown("data", typeName, config, connection);
     return { state, diagnostics };
   }),
 
   ValidateEphemeralResourceConfig: unary(rpcs.validateEphemeralResourceConfig, async ({ typeName, config }) => ({
     diagnostics: await diagnosed(() => {
-      // The schema is the only check.
-      decodeDynamic(config, ephemeralOf(typeName).schema.attributes);
-      return [];
+      const source = ephemeralOf(typeName);
+      return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "ephemeral");
     }),
   })),
 
   OpenEphemeralResource: unary(rpcs.openEphemeralResource, async ({ typeName, config }, connection) => {
-    const { value: result, diagnostics } = await readKnown(() => ephemeralOf(typeName), config, connection);
+    const { value: result, diagnostics } = await readKnown("ephemeral", typeName, config, connection);
     return { result, diagnostics };
   }),
 
@@ -57,15 +57,16 @@ export const calls: Calls = {
 };
 
 /** Reads by a configuration in which everything is known: until then Terraform does not ask. */
-async function readKnown(source: () => DataSource, config: DynamicValue | undefined, connection: Connection) {
+async function readKnown(sort: Sort, typeName: string, config: DynamicValue | undefined, connection: Connection) {
   let value: DynamicValue | undefined;
   const { warnings: noticed } = connection;
   const diagnostics = await diagnosed(
     async () => {
-      const { schema, check, read } = source();
+      const source = sort === "data" ? sourceOf(typeName) : ephemeralOf(typeName);
+      const { schema, read } = source;
       const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
       // Values that were unknown when the configuration was checked are known now.
-      const found: Diagnostic[] = [...refersToPending(known), ...(check?.(known) ?? [])];
+      const found: Diagnostic[] = [...refersToPending(known), ...checkSource(source, known, sort)];
       if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
       return found;
     },
@@ -73,6 +74,8 @@ async function readKnown(source: () => DataSource, config: DynamicValue | undefi
   );
   return { value, diagnostics };
 }
+
+type Sort = Parameters<typeof checkSource>[2];
 
 const sourceOf = (name: string): DataSource =>
   dataSources.find((one) => one.name === name) ?? fail("internal", `This provider has no data source ${name}`);

@@ -1,8 +1,9 @@
 import type { Kind } from "../../../core/kinds/index.ts";
-import { type Attributes, fail, isError, type JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, fail, isError, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
 import { applyResource } from "../resource/apply.ts";
 import {
+  type Answer,
   decodeMark,
   encodeMark,
   type Mark,
@@ -14,6 +15,7 @@ import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importResource, readResource } from "../resource/read.ts";
 import { destroyResource, planRemovalOf } from "../resource/remove.ts";
+import { stillWithheld, withheld, withheldByImport, withNull, withUndeclared } from "../resource/undeclared.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -49,10 +51,11 @@ export const calls: Calls = {
     // After a failure the recorded state stays.
     let answer = { newState: currentState, private: mark };
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      const state = stateIn(currentState, attributes);
+      const given = decodeMark(mark);
+      const { state, held } = stateIn(currentState, attributes, given);
       if (state === null) return [];
-      const read = await readResource(kind, state, decodeMark(mark), scopeIn(connection));
-      answer = encoded(read, attributes);
+      const read = await readResource(kind, state, given, scopeIn(connection));
+      answer = encoded(read, attributes, held);
       return read.diagnostics;
     });
     return { ...answer, diagnostics };
@@ -65,19 +68,20 @@ export const calls: Calls = {
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
-        const prior = stateIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
+        const declared = decodeDynamic(config, attributes) ?? {};
+        const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
         if (decodeDynamic(proposedNewState, attributes) === null) {
           if (prior === null) return [];
           const removal = await planRemovalOf(kind, prior, mark, scope);
           answer.plannedPrivate = encodeMark(removal.mark);
           return removal.diagnostics;
         }
-        const declared = decodeDynamic(config, attributes) ?? {};
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
         // Terraform does not use a plan with errors; its values need not fit the schema.
         if (!plan.diagnostics.some(isError)) {
-          answer.plannedState = encodeDynamic(withPendingId(plan.planned, prior === null ? {} : mark), attributes);
+          const planned = withPendingId(plan.planned, prior === null ? {} : mark);
+          answer.plannedState = encodeDynamic(withNull(planned, held), attributes);
         }
         answer.plannedPrivate = encodeMark(plan.mark);
         answer.requiresReplace = plan.requiresReplace.map(toPath);
@@ -94,19 +98,20 @@ export const calls: Calls = {
       let answer = { newState: priorState, private: plannedPrivate };
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
-        const prior = stateIn(priorState, attributes);
         const mark = decodeMark(plannedPrivate);
+        const declared = decodeDynamic(config, attributes) ?? {};
+        const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
         const planned = decodeDynamic(plannedState, attributes);
         if (planned === null) {
           const destroyed = prior && (await destroyResource(kind, prior, mark, scope, cancelled));
-          answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes);
+          answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held);
           return destroyed?.diagnostics ?? [];
         }
-        const declared = decodeDynamic(config, attributes) ?? {};
-        const question = { prior, planned: withoutPendingId(planned), config: declared, mark };
+        const wanted = withUndeclared(withoutPendingId(planned), mark);
+        const question = { prior, planned: wanted, config: declared, mark };
         const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
         if (applied.state !== null) scope.holdings.add(kind, applied.state, applied.mark);
-        answer = encoded(applied, attributes);
+        answer = encoded(applied, attributes, held);
         return applied;
       });
       return { ...answer, diagnostics };
@@ -118,27 +123,26 @@ export const calls: Calls = {
     const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       const state = await importResource(kind, id, scopeIn(connection));
-      importedResources.push({ typeName, state: encodeDynamic(state, attributes), private: new Uint8Array() });
+      const { newState, private: mark } = encoded({ state, mark: {} }, attributes, withheldByImport(kind));
+      importedResources.push({ typeName, state: newState, private: mark });
       return [];
     });
     return { importedResources, diagnostics };
   }),
 };
 
-/** The core's form of a state; null for none. */
-const stateIn = (state: DynamicValue | undefined, attributes: Attributes): JsonObject | null => {
-  const decoded = decodeDynamic(state, attributes);
-  return decoded && (withoutPendingId(decoded) as JsonObject);
-};
+/** The core's form of a state, null for none, and the names that stay withheld from Terraform. */
+function stateIn(given: DynamicValue | undefined, attributes: Attributes, mark: Mark, declared?: ValueObject) {
+  const decoded = decodeDynamic(given, attributes) as JsonObject | null;
+  const state = decoded && withUndeclared(withoutPendingId(decoded), mark);
+  return { state, held: stillWithheld(mark, decoded, declared) };
+}
 
 /** A state and its mark, for Terraform. */
-const encoded = (
-  { state, mark }: { readonly state: JsonObject | null; readonly mark: Mark },
-  attributes: Attributes,
-) => ({
-  newState: encodeDynamic(state && withPendingId(state, mark), attributes),
-  private: encodeMark(mark),
-});
+function encoded(answer: Pick<Answer, "state" | "mark">, attributes: Attributes, held: readonly string[]) {
+  const { state, mark } = withheld(answer.state, answer.mark, held);
+  return { newState: encodeDynamic(state && withPendingId(state, mark), attributes), private: encodeMark(mark) };
+}
 
 /** Diagnostics in the words of a kind, with what was noticed since the last answer. */
 const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<typeof diagnosed>[0]) =>

@@ -7,15 +7,18 @@ import {
   folded,
   foldedDomain,
   formatAmount,
+  isError,
   isNotFound,
   type Json,
   type JsonObject,
   some,
+  UNKNOWN,
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
-import type { DataSession } from "../index.ts";
+import type { DataSession, DataSource } from "../index.ts";
 import { collectionsOf } from "../resource/provider-scope.ts";
+import { checkBlock } from "../schema/check-config.ts";
 
 type Type = Attribute["type"];
 
@@ -106,6 +109,16 @@ export async function oneById(type: string, id: string, session: DataSession, at
   return existing(reading, { noun: kind.noun, id, attribute, source: `${type}s` });
 }
 
+/** Checks the configuration of a block that is read. Unknown values pass. @param block the word that the block begins with. */
+export function checkSource(
+  { name, schema, check }: DataSource,
+  config: ValueObject,
+  block: "data" | "ephemeral",
+): readonly Diagnostic[] {
+  const found = checkBlock(schema.attributes, config, `${block}.${name}.NAME`);
+  return found.some(isError) ? found : [...found, ...(check?.(config) ?? [])];
+}
+
 /** A value of a configuration or of the API. */
 type Given = Json | undefined;
 
@@ -116,8 +129,9 @@ export const fits = (wanted: Given, found: Given) => typeof wanted !== "string" 
 export const fitsDomain = (wanted: Given, found: Given) =>
   typeof wanted !== "string" || foldedDomain(found) === foldedDomain(wanted);
 
-/** Requires exactly one of two attributes. An unknown value counts as given. */
+/** Requires exactly one of two attributes. An unknown value may become null, so it passes. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {
+  if (names.some((name) => config[name] === UNKNOWN)) return [];
   const given = names.filter((name) => (config[name] ?? null) !== null);
   const words = names.map((name) => `\`${name}\``).join(" or ");
   const [first, second] = given;

@@ -4,6 +4,7 @@
 import type { DomainAvailability, PlanRecord } from "../../../core/api/index.ts";
 import { listPrice } from "../../../core/kinds/service/quote.ts";
 import {
+  CURRENCIES,
   type Diagnostic,
   didYouMean,
   domainProblem,
@@ -14,6 +15,7 @@ import {
   some,
   UNKNOWN,
   type Value,
+  type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource } from "../index.ts";
@@ -80,8 +82,30 @@ function isOffered({ currency, prices }: PlanRecord, wanted: string | undefined)
   return currency === null && Object.keys(prices).length === 0;
 }
 
-const currencyOf = ({ currency }: JsonObject) =>
+const currencyOf = ({ currency }: ValueObject) =>
   typeof currency === "string" ? currency.trim().toUpperCase() : undefined;
+
+function knownCurrency(config: ValueObject): Diagnostic[] {
+  const currency = currencyOf(config);
+  if (currency === undefined || CURRENCIES.some((word) => word === currency)) return [];
+  const words = CURRENCIES.map((word) => `\`${word}\``).join(", ");
+  return [
+    errorOf("config.invalid_value", `No plan can be ordered in the currency ${JSON.stringify(config.currency)}`, {
+      remedies: [`Set one of ${words}.`],
+      attribute: ["currency"],
+    }),
+  ];
+}
+
+function wholeNumber({ plan_id: number }: ValueObject): Diagnostic[] {
+  if (typeof number !== "number" || (Number.isInteger(number) && number > 0)) return [];
+  return [
+    errorOf("config.invalid_value", `plan_id: expected a whole number above 0, found ${number}`, {
+      remedies: ["Set a number that the data source `hosting_plans` lists."],
+      attribute: ["plan_id"],
+    }),
+  ];
+}
 
 /** The plans that are what the configuration asks for. */
 async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
@@ -115,7 +139,7 @@ export const hostingPlan: DataSource = {
       billing_cycle: sought("string", "Billing cycle, in the API's own word; distinguishes plans of one name."),
     },
   ),
-  check: (config) => exactlyOne(config, ["plan_id", "name"]),
+  check: (config) => [...exactlyOne(config, ["plan_id", "name"]), ...wholeNumber(config), ...knownCurrency(config)],
   async read(config, session) {
     const fitting = await matching(config, session);
     const found = fitting.filter((record) => config.plan_id === null || record.plan_id === config.plan_id);
@@ -148,6 +172,7 @@ export const hostingPlans: DataSource = {
     billing_cycle: filter("string", "Only plans of this billing cycle, in the API's own word."),
     plans: listOf(plan, "plans"),
   }),
+  check: knownCurrency,
   async read(config, session) {
     const found = await matching(config, session);
     return { ...config, plans: found.map((record) => described(record, currencyOf(config), session)) };

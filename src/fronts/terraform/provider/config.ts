@@ -18,6 +18,8 @@ import {
   type ValueObject,
   warningOf,
 } from "../../../core/model/index.ts";
+import { checkSettable } from "../schema/check-config.ts";
+import { providerSchema } from "./schema.ts";
 
 /** The settings that give a token, the strongest first. */
 const TOKENS = ["token", "token_file", "token_env"] as const;
@@ -34,6 +36,7 @@ function given(config: ValueObject, name: string): Value | undefined {
  */
 export function validateProviderConfig(config: ValueObject): Diagnostic[] {
   const found = [
+    ...checkSettable(providerSchema.attributes, config),
     ...Object.keys(providerSettings.shape).flatMap((name) => settingErrors(name, config[name])),
     ...tokenErrors(config),
   ];

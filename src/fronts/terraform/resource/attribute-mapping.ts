@@ -131,6 +131,8 @@ export interface Mark extends PrivateMark {
   readonly host?: string;
   /** The create returned no one-time secret: Terraform has marked it as tainted, unless the user untainted it. */
   readonly lost?: true;
+  /** Live values of attributes that are null in Terraform's state (`undeclared.ts`). */
+  readonly undeclared?: JsonObject;
   /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
   /** In a plan only: the id of the plan, which Terraform passes to the destroy. */

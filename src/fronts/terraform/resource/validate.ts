@@ -1,6 +1,8 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, validate } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, errorOf, isObject, type ValueObject } from "../../../core/model/index.ts";
+import { type Diagnostic, errorOf, isObject, UNKNOWN, type ValueObject } from "../../../core/model/index.ts";
+import { checkSettable } from "../schema/check-config.ts";
+import { schemaOf } from "../schema/of-kind.ts";
 import { declaredIn, labelOf } from "./attribute-mapping.ts";
 
 /**
@@ -9,7 +11,10 @@ import { declaredIn, labelOf } from "./attribute-mapping.ts";
  */
 export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllowed: boolean): Diagnostic[] {
   const declared = declaredIn(kind, config);
-  const found = validate(kind, declared, labelOf(kind, declared)).diagnostics.map((each) => inHcl(kind, each));
+  // An unknown value may become null: what needs another attribute beside it does not need that yet.
+  const found = validate(kind, declared, labelOf(kind, declared))
+    .diagnostics.filter(({ attribute: [name] = [] }) => name === undefined || declared[name] !== UNKNOWN)
+    .map((each) => inHcl(kind, each));
   const exposed = writeOnlyAllowed
     ? []
     : attributesOf(kind).filter(({ name, meta }) => meta.writeOnly && name in declared);
@@ -20,7 +25,8 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
       attribute: [name],
     }),
   );
-  return [...found, ...tooOld, ...checkTimeouts(config)];
+  const settable = checkSettable(schemaOf(kind).attributes, config, `${kind.type}.NAME`);
+  return [...settable, ...found, ...tooOld, ...checkTimeouts(config)];
 }
 
 /** A missing attribute, with its description for Terraform. */

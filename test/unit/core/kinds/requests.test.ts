@@ -107,7 +107,7 @@ describe("create", () => {
         years: 2,
         currency: "EUR",
         nameserver_mode: "custom",
-        registrant_contact: { first_name: "Ana", ns: '["a","b"]' },
+        registrant_contact: { first_name: "Ana", ns: '["a","b"]', fax: null },
       },
       undefined,
       {

@@ -84,6 +84,35 @@ describe("validate", () => {
     expect(said(type, config as ValueObject).map(({ code, attribute }) => `${code} ${attribute}`)).toEqual(expected);
   });
 
+  it.each<[string, ValueObject, string[]]>([
+    ["an element", { url: UNKNOWN, events: ["invoice.payed", UNKNOWN] }, ["config.invalid_value events.0"]],
+    [
+      "an element again",
+      { url: UNKNOWN, events: [UNKNOWN, "invoice.paid", "invoice.paid"] },
+      ["config.invalid_value events.2"],
+    ],
+    ["no whole", { url: UNKNOWN, events: [UNKNOWN], secret_output: { file: UNKNOWN, command: ["cat"] } }, []],
+    [
+      "a list",
+      { url: UNKNOWN, events: UNKNOWN, secret_output: { file: UNKNOWN, command: [] } },
+      ["config.invalid_value secret_output.command"],
+    ],
+    [
+      "a missing part",
+      { url: UNKNOWN, events: UNKNOWN, secret_output: { env_file: { path: UNKNOWN } } },
+      ["config.invalid_value secret_output.env_file.name"],
+    ],
+  ])("beside unknown parts checks the known ones: %s", (_, config, expected) => {
+    expect(said("hosting_webhook", config).map(({ code, attribute }) => `${code} ${attribute}`)).toEqual(expected);
+  });
+
+  it("of an element of a set that is declared twice says so, with the value in the detail alone", () => {
+    const config = { url: "https://a.example", events: ["invoice.paid", "invoice.created", "invoice.paid"] };
+    expect(validate(kindOf("hosting_webhook"), config, "hosting_webhook.a").diagnostics).toMatchObject([
+      { summary: "events.2 is declared twice", detail: 'The value is "invoice.paid".', attribute: ["events", 2] },
+    ]);
+  });
+
   it("names what was expected and what came", () => {
     const { diagnostics } = validate(
       kindOf("hosting_service"),

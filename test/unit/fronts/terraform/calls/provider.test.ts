@@ -204,7 +204,7 @@ describe("a connection", () => {
   });
 
   it("refuses a method that it does not have", async () => {
-    for (const method of ["MoveResourceState", "constructor", ""]) {
+    for (const method of ["MoveResourceState", "GetResourceIdentitySchemas", "constructor", ""]) {
       await expect(provider().handle(method, new Uint8Array())).rejects.toMatchObject({ status: STATUS.unimplemented });
     }
   });

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
+import type { Attribute, Attributes } from "../../../../../src/core/model/schema.ts";
+import { checkBlock, checkSettable } from "../../../../../src/fronts/terraform/schema/check-config.ts";
+
+const optional: Attribute = { type: "string", description: "A word.", optional: true };
+const computed: Attribute = { type: "string", description: "A word.", computed: true };
+const attributes: Attributes = {
+  id: computed,
+  name: { type: "string", description: "The name.", required: true },
+  note: { ...optional, computed: true },
+  old: { ...optional, deprecated: "Use `note`." },
+  box: {
+    type: {
+      nesting: "single",
+      attributes: { size: { ...computed, type: "number" }, was: { ...optional, deprecated: "Gone." } },
+    },
+    description: "A box.",
+    optional: true,
+  },
+};
+
+const said = (config: ValueObject, check = checkSettable) =>
+  check(attributes, config, "hosting_thing.NAME").map(
+    ({ severity, code, attribute, summary }) => `${severity} ${code} at ${attribute?.join(".")}: ${summary}`,
+  );
+
+describe("the check of a configuration against its schema", () => {
+  it("accepts what can be set, and null anywhere", () => {
+    expect(said({ name: "a", note: "b", id: null, old: null, box: { size: null, was: null } })).toEqual([]);
+  });
+
+  it.each<[Value]>([["7"], [UNKNOWN]])("refuses %s for a read-only attribute", (id) => {
+    expect(said({ name: "a", id })).toEqual([
+      "error config.computed at id: `id` is set by the API and cannot be declared",
+    ]);
+  });
+
+  it("refuses a read-only attribute of a nested object", () => {
+    expect(said({ box: { size: 4, was: null } })).toEqual([
+      "error config.computed at box.size: `box.size` is set by the API and cannot be declared",
+    ]);
+  });
+
+  it("warns of a deprecated attribute with a known value, at any depth", () => {
+    expect(said({ old: "x", box: { size: null, was: "y" } })).toEqual([
+      "warning config.deprecated at old: `old` is deprecated",
+      "warning config.deprecated at box.was: `box.was` is deprecated",
+    ]);
+    expect(said({ old: UNKNOWN })).toEqual([]);
+  });
+
+  it("names the way to read the value, and the attribute that was meant", () => {
+    const near: Attributes = { plan: computed, plan_id: { ...optional, type: "number" } };
+    expect(checkSettable(near, { plan: "11" }, "hosting_thing.NAME")).toMatchObject([
+      { remedies: ["Remove it; elsewhere it can be used as `hosting_thing.NAME.plan`. Did you mean `plan_id`?"] },
+    ]);
+  });
+
+  it("requires a value that is not null or empty in a block that has no other checks", () => {
+    expect(said({ name: null }, checkBlock)).toEqual([
+      "error config.missing_attribute at name: `name` is required, and null",
+    ]);
+    expect(said({ name: "", note: "" }, checkBlock)).toEqual([
+      "error config.invalid_value at name: name: expected a text that is not empty",
+      "error config.invalid_value at note: note: expected a text that is not empty",
+    ]);
+    expect(said({ name: UNKNOWN, note: UNKNOWN }, checkBlock)).toEqual([]);
+  });
+});
