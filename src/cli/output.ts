@@ -1,4 +1,12 @@
-import { didYouMean, fail, type Json, type OutputState, type Remedy, shellWord } from "../core/model/index.ts";
+import {
+  didYouMean,
+  fail,
+  isObject,
+  type Json,
+  type OutputState,
+  type Remedy,
+  shellWord,
+} from "../core/model/index.ts";
 import type { ProjectDeclaration } from "../project/declaration.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
@@ -67,7 +75,7 @@ async function show(
  * changed is not the one asked for.
  */
 function rawText({ outIsTerminal, breaks }: Terminal, name: string, value: Json): string {
-  if (value === null || typeof value === "object") {
+  if (value === null || Array.isArray(value) || isObject(value)) {
     const what = value === null ? "null" : "a list or a map";
     fail("state.output", `The output ${name} cannot be printed raw: it is ${what}`, {
       detail: "--raw prints texts, numbers and booleans.",

@@ -1,6 +1,6 @@
 import { kindNames } from "../core/kinds/names.gen.ts";
 import { codes } from "../core/model/codes.ts";
-import { isObject } from "../core/model/index.ts";
+import { ExactNumber, isObject } from "../core/model/index.ts";
 import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
 
 /** Mark in place of a secret. */
@@ -79,7 +79,7 @@ export class Redaction {
     if (typeof value === "string") return isOwnWord(value) ? value : this.redact(value);
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
     // No count has so many digits, and no part of a number is looked at.
-    if (typeof value === "number" && Math.abs(value) >= 10_000_000)
+    if (value instanceof ExactNumber || (typeof value === "number" && Math.abs(value) >= 10_000_000))
       return this.redact(String(value)) === SECRET_MARK ? SECRET_MARK : value;
     if (!isObject(value)) return value;
     const entries = Object.entries(value).filter(([, item]) => item !== undefined);

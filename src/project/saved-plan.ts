@@ -16,6 +16,7 @@ import {
   type KindWords,
   type Plan,
   parsedJson,
+  parseExact,
 } from "../core/model/index.ts";
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
@@ -133,7 +134,7 @@ type Proof = { readonly key: JsonObject; readonly text: string; readonly checksu
 
 /** The inverse. @throws HostformError `plan.saved`. */
 export function decodeSavedPlan(text: string, file: string): SavedPlan & { readonly proof?: Proof } {
-  const json = parsedJson(text);
+  const json = parsedJson(text, parseExact);
   if (json === undefined && beginsAsPlan(text)) {
     refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is not JSON.");
   }

@@ -21,6 +21,7 @@ import {
   type StackDocument,
   startBoth,
 } from "../support/terraform-stack.ts";
+import { readExact, written } from "./expressions/plain.ts";
 
 const MAIN = await builtProgram();
 const STATE = "terraform.acme.tfstate";
@@ -100,6 +101,50 @@ describeWith(TERRAFORM)("one stack for hostform and Terraform", { timeout: 60_00
     const { id } = terraform.attributes("hosting_service.www");
     expect(terraform.changesSent()).toEqual([`POST /services/${id}/unsuspend`]);
     await terraform.expectNoChanges();
+  });
+});
+
+/** Results that a JavaScript number would round. */
+const NUMBERS: StackDocument = {
+  ...HEAD,
+  variable: { rate: { default: 1.18 }, price: { default: 1999 } },
+  resource: resources({ hosting_client_account: { acme: { name: "Acme at ${100 * var.rate}", currency: "USD" } } }),
+  output: {
+    gross: { value: "${100 * var.rate}" },
+    sum: { value: "${1.1 + 2.2}" },
+    third: { value: "${1 / 3}" },
+    all: { value: "${[for n in [1, 2, 3]: n * var.price / 7]}" },
+    large: { value: "${var.price * 90071992547409931}" },
+    shown: { value: '${format("%.2f", var.price * var.rate / 100)}' },
+  },
+};
+
+describeWith(TERRAFORM)("numbers with more digits than a JavaScript number has", { timeout: 60_000 }, () => {
+  const digits = (text: string) => written(readExact(text));
+
+  it("are what Terraform computes, through a saved plan, in the state and in each output", async () => {
+    const { terraform, ended } = await startBoth(NUMBERS);
+    const shown = await ended(0, "plan", "--out", "numbers.plan");
+    expect(shown).toMatch(/gross = 118\.0{100,}1\n/);
+    await ended(0, "apply", "numbers.plan");
+    await terraform.expectNoChanges();
+    const recorded = await terraform.well("output", "-json");
+    expect(digits(await ended(0, "output", "--json"))).toBe(digits(recorded));
+    for (const name of ["gross", "all"])
+      expect(await ended(0, "output", name)).toBe(await terraform.well("output", name));
+    expect(await ended(0, "output", "--raw", "third")).toBe(await terraform.well("output", "-raw", "third"));
+
+    await terraform.applied();
+    expect(digits(await terraform.well("output", "-json"))).toBe(digits(recorded));
+    await ended(0, "plan", "--detailed-exitcode");
+  });
+
+  it("are refused in an attribute that is a whole number", async () => {
+    const { ended } = await startBoth({
+      ...HEAD,
+      resource: resources({ hosting_domain: { acme: { domain: "acme.example", years: "${1.1 * 10}" } } }),
+    });
+    expect(await ended(1, "plan")).toBe("");
   });
 });
 

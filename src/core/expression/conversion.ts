@@ -1,6 +1,6 @@
-import { ExpressionError, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
+import { ExactNumber, ExpressionError, exactNumber, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
 import { set } from "./equality.ts";
-import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./number.ts";
+import { type BigFloat, formatNumber, literalNumber, parseNumber, plannedText, storedNumber, ZERO } from "./number.ts";
 import { attempt, guarded, Refusal, replacingErrors } from "./refusal.ts";
 import {
   bare,
@@ -129,7 +129,7 @@ function find(from: Type, to: Type): Conversion | undefined {
 /** Between strings, numbers and bools. */
 function primitive(from: Type, to: Type): Conversion | undefined {
   if (to === "string")
-    return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as Decimal));
+    return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as BigFloat));
   if (from !== "string") return undefined;
   return to === "number" ? textToNumber : textToBool;
 }
@@ -338,11 +338,23 @@ export function fromValue(value: Value, type?: Type): Typed {
   return type === undefined ? typed : convert(typed, type);
 }
 
+/** The value as Terraform keeps it in a plan file, between the plan and the apply. */
+export function stored(typed: Typed): Typed {
+  const { type, content } = typed;
+  if (content instanceof Map)
+    return { ...typed, content: new Map([...content].map(([key, item]) => [key, stored(item)])) };
+  if (Array.isArray(content)) return { ...typed, content: elementsOf(typed).map(stored) };
+  return type === "number" && isObject(content)
+    ? { ...typed, content: storedNumber(content as unknown as BigFloat) }
+    : typed;
+}
+
 function untyped(value: Value): Typed {
   if (isUnknown(value)) return unknown("any");
   if (value === null) return nullOf("any");
   if (typeof value === "string") return text(value);
-  if (typeof value === "number") return number(decimalOf(value));
+  if (typeof value === "number") return number(storedNumber(literalNumber(value)));
+  if (value instanceof ExactNumber) return number(parseNumber(String(value)) ?? ZERO);
   if (typeof value === "boolean") return bool(value);
   if (Array.isArray(value)) return tuple((value as readonly Value[]).map(untyped));
   return object(Object.entries(value).map(([key, item]) => [key, untyped(item as Value)]));
@@ -350,9 +362,10 @@ function untyped(value: Value): Typed {
 
 /**
  * The plain JSON value; a set is a list, unknown parts are UNKNOWN.
+ * @param inFull whether a number with more digits than a JavaScript number has keeps them, as in an output.
  * @throws ExpressionError for a number that JSON numbers cannot hold exactly, and for a value that is too large
  */
-export function toValue(typed: Typed): Value {
+export function toValue(typed: Typed, inFull = false): Value {
   let parts = 0;
   const plain = (part: Typed, secret: boolean): Value => {
     const hidden = secret || part.secret === true;
@@ -364,13 +377,13 @@ export function toValue(typed: Typed): Value {
       return Object.fromEntries([...content].map(([key, item]) => [key, plain(item, hidden)]));
     if (Array.isArray(content)) return elementsOf(part).map((item) => plain(item, hidden));
     if (!isObject(content)) return content as null | boolean | string;
-    const exact = toNumber(content as unknown as Decimal);
-    if (exact === undefined) {
-      const digits = formatNumber(content as unknown as Decimal);
+    const exact = exactNumber(plannedText(content as unknown as BigFloat));
+    if (!inFull && typeof exact !== "number") {
+      const digits = String(exact);
       const shown = hidden ? "" : digits.length > 40 ? ` ${digits.slice(0, 40)}…` : ` ${digits}`;
       throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`);
     }
-    return exact;
+    return exact as unknown as Value;
   };
   return guarded(() => plain(typed, false));
 }

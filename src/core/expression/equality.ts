@@ -1,4 +1,4 @@
-import { compare, type Decimal, generalText } from "./number.ts";
+import { type BigFloat, compare, generalText } from "./number.ts";
 import {
   compareText,
   elementsOf,
@@ -24,7 +24,7 @@ export function equals(a: Typed, b: Typed): boolean | undefined {
   if (!sameType(a.type, b.type)) return false;
   switch (shapeOf(a.type)) {
     case "number":
-      return compare(a.content as Decimal, b.content as Decimal) === 0;
+      return compare(a.content as BigFloat, b.content as BigFloat) === 0;
     case "set":
       return equalSets(elementsOf(a), elementsOf(b));
     case "map":
@@ -98,7 +98,7 @@ export function set(element: Type, items: readonly Typed[]): Typed {
 function order(a: Typed, b: Typed): number {
   const rank = (typed: Typed) => (typed.content === null ? 2 : isKnown(typed) ? 0 : 1);
   if (rank(a) !== rank(b) || rank(a) > 0) return rank(a) - rank(b);
-  if (a.type === "number") return compare(a.content as Decimal, b.content as Decimal);
+  if (a.type === "number") return compare(a.content as BigFloat, b.content as BigFloat);
   if (a.type === "string") return compareText(String(a.content), String(b.content));
   return a.type === "bool" ? Number(a.content) - Number(b.content) : 0;
 }
@@ -111,7 +111,7 @@ function orderKey(typed: Typed): string {
   switch (shapeOf(typed.type)) {
     case "number":
       // Go writes it with `%.10g`.
-      return generalText(typed.content as Decimal, 10);
+      return generalText(typed.content as BigFloat, 10);
     case "bool":
       return typed.content === true ? "T" : "F";
     case "string":

@@ -2,7 +2,7 @@ import { didYouMean, ExpressionError } from "../model/index.ts";
 import { uniform } from "./conversion.ts";
 import { ErrorCollector, EvalContext } from "./eval-context.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
-import { type Decimal, isWhole, toIndex } from "./number.ts";
+import { type BigFloat, isWhole, toIndex } from "./number.ts";
 import { binary, conditional, joinOf, keyOf, objectOf, templateOf, unary } from "./operators.ts";
 import { attempt, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
@@ -131,7 +131,7 @@ function callOf(context: EvalContext, node: NodeOf<"call">): Typed {
   const name = node.name.replace(/^core::/, "");
   if (name === "try") return tryOf(context, node);
   if (name === "can") return canOf(context, node);
-  const args = argumentsOf(context, node, name);
+  const args = argumentsOf(context, node);
   if (args === undefined) return unknown("any");
   return context.attempt(node.offset, `${name}: `, () => result(context, name, args)) ?? unknown("any");
 }
@@ -146,20 +146,13 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
 }
 
 /** The values of the arguments; undefined after an error in one, or when their number is unknown. */
-function argumentsOf(context: EvalContext, node: NodeOf<"call">, name: string): readonly Typed[] | undefined {
+function argumentsOf(context: EvalContext, node: NodeOf<"call">): readonly Typed[] | undefined {
   const before = context.errors.count;
-  // A quotient that is rounded to a whole number may be an infinite decimal.
-  const whole = (name === "floor" || name === "ceil") && node.args.length === 1;
-  const args = node.args.map((arg) => (whole ? quotientOf(context, arg) : context.value(arg)));
+  const args = node.args.map((arg) => context.value(arg));
   const last = args.at(-1);
   const expanded = node.expand && last !== undefined ? elementsFor(context, node, last) : [];
   if (context.errors.count > before || expanded === undefined) return undefined;
   return node.expand ? [...args.slice(0, -1), ...expanded] : args;
-}
-
-function quotientOf(context: EvalContext, node: Expression): Typed {
-  if (node.kind === "parentheses") return quotientOf(context, node.inner);
-  return node.kind === "binary" && node.operator === "/" ? binary(context, node, true) : context.value(node);
 }
 
 function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): readonly Typed[] | undefined {
@@ -224,7 +217,7 @@ function at(context: EvalContext, collection: Typed, key: Typed, offset: number)
   const index = context.converted(key, isSequence(type) ? "number" : "string", offset, what);
   if (index === undefined) return unknown("any");
   if (!isKnown(index)) return found(unknown(elementType(type)));
-  if (isSequence(type)) return elementAt(context, collection, index.content as Decimal, offset, found);
+  if (isSequence(type)) return elementAt(context, collection, index.content as BigFloat, offset, found);
 
   const name = String(index.content);
   const expected = shape === "map" ? elementType(type) : attributeType(type, name);
@@ -237,7 +230,7 @@ function at(context: EvalContext, collection: Typed, key: Typed, offset: number)
 function elementAt(
   context: EvalContext,
   collection: Typed,
-  index: Decimal,
+  index: BigFloat,
   offset: number,
   found: (item: Typed) => Typed,
 ): Typed {

@@ -4,7 +4,7 @@
  * expression. Must not: know resources, files or the API; compute a value that differs from Terraform's.
  * YAML, which has only references, uses `references.ts`, so that it starts without the rest.
  */
-export { convert, fromValue, toValue } from "./conversion.ts";
+export { convert, fromValue, stored, toValue } from "./conversion.ts";
 export { evaluate } from "./evaluate.ts";
 export { compileJson, isTemplate, parseExpression, parseTemplate, parseType } from "./parse.ts";
 export { attempt, placed, Refusal } from "./refusal.ts";
@@ -20,5 +20,6 @@ export {
   type Type,
   type Typed,
   tuple,
+  whole,
 } from "./typed-value.ts";
 export { jsonOfType, typeOfAttribute, typeOfJson } from "./types.ts";

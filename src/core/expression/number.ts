@@ -1,22 +1,27 @@
-import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
-// Terraform's numbers: 512 binary digits, shown as the shortest decimal; arithmetic and formatting.
+// Terraform's numbers: the big floats of Go, with 512 binary digits if they come from a text. Arithmetic and notation.
 
-/**
- * A number of Terraform's language. Terraform computes with binary numbers of 512 bits and shows the shortest decimal that
- * identifies each; this is that decimal, so that both correspond one to one.
- */
-export interface Decimal {
-  /** value = digits × 10^exponent; digits without trailing zeros. */
-  readonly digits: bigint;
+/** A binary floating-point number, as Go's `big.Float`. */
+export interface BigFloat {
+  /** value = mantissa × 2^exponent; the mantissa is odd, or zero. */
+  readonly mantissa: bigint;
   readonly exponent: number;
+  /** Binary digits that Terraform keeps of the number. */
+  readonly bits: number;
+  /** Terraform keeps up to 512 binary digits: more in the process that reads a value than in one that gets it from a plan file. */
+  readonly varies?: true;
   /** Zero with a sign, as `0 * -1` gives it: equal to zero, but `-0` as text. */
   readonly negativeZero?: true;
 }
 
-export const ZERO: Decimal = { digits: 0n, exponent: 0 };
-const NEGATIVE_ZERO: Decimal = { digits: 0n, exponent: 0, negativeZero: true };
+type Precision = Pick<BigFloat, "bits" | "varies">;
+
+/** Precision of a number that Terraform reads from a text. */
+const FULL: Precision = { bits: 512 };
+/** Precision of Go's floats, of Go's integers, and of a text. */
+const PRECISIONS = [53, 64, FULL.bits];
+const FLOAT: Precision = { bits: 53 };
 
 /** Terraform's notation of numbers, without `Inf` and binary exponents (`1p3`). */
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
@@ -24,9 +29,10 @@ const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const ODD = /^[+-]?(?:inf|(?:\d+\.?\d*|\.\d+)p[+-]?\d+)$/i;
 /** Terraform allows more, with as many digits in memory. */
 const MOST_EXPONENT = 5000;
+const MOST_BINARY_EXPONENT = 2 ** 17;
 
 /** Parses a number, rounded as in Terraform; undefined when it is none. @throws Refusal for infinity and the like. */
-export function parseNumber(text: string): Decimal | undefined {
+export function parseNumber(text: string): BigFloat | undefined {
   const match = NUMBER.exec(text);
   const [, sign, whole = "", fraction = "", exponent = "0"] = match ?? [];
   if (match === null || whole + fraction === "") {
@@ -35,253 +41,269 @@ export function parseNumber(text: string): Decimal | undefined {
   }
   if (exponent.length > 6 || Math.abs(Number(exponent)) + text.length > MOST_EXPONENT)
     throw new Refusal("numbers of this size are not supported");
-  const value = rounded(BigInt(whole + fraction), Number(exponent) - fraction.length);
+  const digits = BigInt(whole + fraction);
+  const power = Number(exponent) - fraction.length;
+  const fives = 5n ** BigInt(Math.abs(power));
+  const value = power >= 0 ? nearest(digits * fives, 1n, power, FULL) : nearest(digits, fives, power, FULL);
   return sign === "-" ? negate(value) : value;
 }
 
-/** Returns Terraform's notation: no exponent, no trailing zeros. */
-export function formatNumber({ digits, exponent, negativeZero }: Decimal): string {
-  if (negativeZero) return "-0";
-  const sign = digits < 0n ? "-" : "";
-  const text = (digits < 0n ? -digits : digits).toString();
-  if (exponent >= 0) return digits === 0n ? "0" : sign + text + "0".repeat(exponent);
-  const padded = text.padStart(1 - exponent, "0");
-  return `${sign}${padded.slice(0, exponent)}.${padded.slice(exponent)}`;
+/** Returns the number that Terraform reads from a literal. The number is finite. */
+export function literalNumber(value: number): BigFloat {
+  return parseNumber(Object.is(value, -0) ? "-0" : String(value)) ?? ZERO;
 }
 
-/** @throws ExpressionError for NaN and infinities, which JSON does not have. */
-export function decimalOf(value: number | bigint): Decimal {
-  if (typeof value === "bigint") return rounded(value, 0);
-  if (!Number.isFinite(value)) throw new ExpressionError(`${value} is not a number`);
-  return Object.is(value, -0) ? NEGATIVE_ZERO : (parseNumber(String(value)) ?? ZERO);
+/** Returns a whole number as Terraform's functions give it. */
+export function wholeNumber(value: number | bigint): BigFloat {
+  const mantissa = BigInt(value);
+  return nearest(mantissa, 1n, 0, { bits: Math.max(64, bitsOf(mantissa)) });
 }
 
-/** The JavaScript number, if it is exactly this decimal. */
-export function toNumber(value: Decimal): number | undefined {
-  const number = Number(`${value.digits}e${value.exponent}`);
-  if (!Number.isFinite(number)) return undefined;
-  return compare(decimalOf(number), value) === 0 ? number : undefined;
+export const ZERO = wholeNumber(0);
+
+/**
+ * Returns a power as Terraform's floats of 64 bits give it; undefined when it depends on the processor, because a step of the
+ * computation has to round.
+ */
+export function power(base: BigFloat, times: number): BigFloat | undefined {
+  const { mantissa, exponent } = sure(base);
+  const count = Math.abs(times);
+  if (bitsOf(mantissa) > 53 || bitsOf(mantissa) * count > 2048 || Math.abs(exponent * count) > 900) return undefined;
+  const result = mantissa ** BigInt(count);
+  if (bitsOf(result) > 53 || (result === 0n && times < 0)) return undefined;
+  if (times >= 0) return nearest(result, 1n, exponent * count, FLOAT);
+  return nearest(result < 0n ? -1n : 1n, result < 0n ? -result : result, -exponent * count, FLOAT);
+}
+
+/** Returns the number as it may come from a plan file, which keeps integers and floats of 64 bits as such. */
+export function storedNumber(value: BigFloat): BigFloat {
+  const size = bitsOf(value.mantissa);
+  if (isWhole(value)) return size + value.exponent < 64 ? { ...value, bits: 64, varies: true } : value;
+  return size <= 53 && value.exponent >= -1074 ? { ...value, bits: 53, varies: true } : value;
+}
+
+/** Returns the notation of a number in the outputs and attributes of a plan: that of its 64-bit float, if this is the same number. */
+export function plannedText(value: BigFloat): string {
+  const { varies, ...stored } = storedNumber(value);
+  return formatNumber(varies === true && !isLoose(value) ? stored : value).replace(/^-0$/, "0");
 }
 
 /** The whole number as a JavaScript number; undefined when it is not whole or not safe. */
-export function toIndex(value: Decimal): number | undefined {
-  const number = isWhole(value) ? toNumber(value) : undefined;
-  return number !== undefined && Number.isSafeInteger(number) ? number + 0 : undefined;
+export function toIndex(value: BigFloat): number | undefined {
+  const whole = bitsOf(value.mantissa) + value.exponent > 53 ? undefined : toBigInt(value);
+  const number = Number(whole);
+  return whole !== undefined && Number.isSafeInteger(number) ? number : undefined;
 }
 
-export function isWhole(value: Decimal): boolean {
-  return value.exponent >= 0;
+/** Undefined when the number is not whole. */
+export function toBigInt(value: BigFloat): bigint | undefined {
+  const { mantissa, exponent } = sure(value);
+  return exponent < 0 ? undefined : mantissa << BigInt(exponent);
+}
+
+export function isWhole({ exponent }: BigFloat): boolean {
+  return exponent >= 0;
+}
+
+/** Returns 1, 0 or -1. */
+function signOf({ mantissa }: BigFloat): number {
+  return mantissa > 0n ? 1 : mantissa < 0n ? -1 : 0;
 }
 
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`. */
-export function compare(a: Decimal, b: Decimal): number {
-  const least = Math.min(a.exponent, b.exponent);
-  const difference = a.digits * 10n ** BigInt(a.exponent - least) - b.digits * 10n ** BigInt(b.exponent - least);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+export function compare(a: BigFloat, b: BigFloat): number {
+  if (signOf(a) !== signOf(b)) return Math.sign(signOf(a) - signOf(b));
+  const [x, y] = aligned(a, b);
+  return x < y ? -1 : x > y ? 1 : 0;
 }
 
-export function negate(a: Decimal): Decimal {
-  if (a.digits === 0n) return a.negativeZero ? ZERO : NEGATIVE_ZERO;
-  return { digits: -a.digits, exponent: a.exponent };
+export function negate(a: BigFloat): BigFloat {
+  if (a.mantissa !== 0n) return { ...a, mantissa: -a.mantissa };
+  const { negativeZero, ...rest } = a;
+  return negativeZero ? rest : { ...rest, negativeZero: true };
 }
 
-export function add(a: Decimal, b: Decimal): Decimal {
-  if (a.negativeZero && b.negativeZero) return NEGATIVE_ZERO;
-  if (isWhole(a) && isWhole(b)) {
-    const least = Math.min(a.exponent, b.exponent);
-    return rounded(a.digits * 10n ** BigInt(a.exponent - least) + b.digits * 10n ** BigInt(b.exponent - least), least);
-  }
-  const x = exactBinary(a);
-  const y = exactBinary(b);
-  const least = Math.min(x.exponent, y.exponent);
-  const sum = (x.mantissa << BigInt(x.exponent - least)) + (y.mantissa << BigInt(y.exponent - least));
-  return of(shortestDecimal(nearestBinary(sum, 1n, least)));
+export function add(a: BigFloat, b: BigFloat): BigFloat {
+  return sum(a, b, larger(a, b));
 }
 
-export function subtract(a: Decimal, b: Decimal): Decimal {
+export function subtract(a: BigFloat, b: BigFloat): BigFloat {
   return add(a, negate(b));
 }
 
-export function multiply(a: Decimal, b: Decimal): Decimal {
-  if (a.digits === 0n || b.digits === 0n) return signed(ZERO, isNegative(a) !== isNegative(b));
-  if (isWhole(a) && isWhole(b)) return rounded(a.digits * b.digits, a.exponent + b.exponent);
-  const x = exactBinary(a);
-  const y = exactBinary(b);
-  return of(shortestDecimal(nearestBinary(x.mantissa * y.mantissa, 1n, x.exponent + y.exponent)));
+function sum(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
+  const [x, y, exponent] = aligned(a, b);
+  const total = nearest(x + y, 1n, exponent, precision);
+  return a.negativeZero && b.negativeZero ? negate(total) : total;
+}
+
+/** Terraform keeps every digit of a product, up to 512. */
+export function multiply(a: BigFloat, b: BigFloat): BigFloat {
+  const { bits, varies } = larger(a, b);
+  const product = times(a, b, FULL);
+  return { ...product, bits: Math.max(bits, bitsOf(product.mantissa)), ...(varies && { varies }) };
+}
+
+function times(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
+  const product = nearest(sure(a).mantissa * sure(b).mantissa, 1n, a.exponent + b.exponent, precision);
+  return product.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(product) : product;
 }
 
 /** @throws Refusal for a divisor of zero: Terraform's infinity. */
-export function divide(a: Decimal, b: Decimal): Decimal {
-  if (b.digits === 0n) throw new Refusal("division by zero");
-  if (a.digits === 0n) return signed(ZERO, isNegative(a) !== isNegative(b));
-  return of(shortestDecimal(quotient(a, b)));
-}
-
-/** Returns true if the quotient is a finite decimal, which does not depend on the precision. */
-export function dividesEvenly(a: Decimal, b: Decimal): boolean {
-  let rest = b.digits < 0n ? -b.digits : b.digits;
-  rest /= gcd(rest, a.digits < 0n ? -a.digits : a.digits) || 1n;
-  for (const prime of [2n, 5n]) while (rest !== 0n && rest % prime === 0n) rest /= prime;
-  return rest === 1n;
+export function divide(a: BigFloat, b: BigFloat): BigFloat {
+  if (b.mantissa === 0n) throw new Refusal("division by zero");
+  const flip = b.mantissa < 0n ? -1n : 1n;
+  const [n, d] = [sure(a).mantissa * flip, sure(b).mantissa * flip];
+  const quotient = nearest(n, d, a.exponent - b.exponent, larger(a, b));
+  return quotient.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(quotient) : quotient;
 }
 
 /** Returns the rest of `a` after the whole part of a / b; `a` itself for a divisor of zero, as in Terraform. */
-export function remainder(a: Decimal, b: Decimal): Decimal {
-  if (b.digits === 0n || a.digits === 0n) return a;
-  const times = nearestBinary(truncate(quotient(a, b)), 1n, 0);
-  return subtract(a, multiply(of(shortestDecimal(times)), b));
+export function remainder(a: BigFloat, b: BigFloat): BigFloat {
+  if (b.mantissa === 0n || a.mantissa === 0n) return a;
+  const count = nearest(agreed(divide(a, b), truncated), 1n, 0, a);
+  return sum(a, negate(times(b, count, a)), a);
 }
 
-function quotient(a: Decimal, b: Decimal) {
-  const x = exactBinary(a);
-  const y = exactBinary(b);
-  const flip = y.mantissa < 0n ? -1n : 1n;
-  return nearestBinary(x.mantissa * flip, y.mantissa * flip, x.exponent - y.exponent);
+/** The next whole number in one direction. */
+export function toWhole(value: BigFloat, up: boolean): BigFloat {
+  if (isWhole(value)) return value;
+  const whole = agreed(value, (one) => {
+    // Truncation is towards zero.
+    const away = up === one.mantissa > 0n ? (up ? 1n : -1n) : 0n;
+    return isWhole(one) ? truncated(one) : truncated(one) + away;
+  });
+  return nearest(whole, 1n, 0, value);
 }
 
-export function isNegative(a: Decimal): boolean {
-  return a.digits < 0n || a.negativeZero === true;
+export function isNegative(a: BigFloat): boolean {
+  return a.mantissa < 0n || a.negativeZero === true;
 }
 
-function signed(value: Decimal, negative: boolean): Decimal {
-  return negative ? negate(value) : value;
+function truncated({ mantissa, exponent }: BigFloat): bigint {
+  return exponent >= 0 ? mantissa << BigInt(exponent) : mantissa / (1n << BigInt(-exponent));
 }
 
-/** Up to 153 digits are the shortest decimal of a binary number already; more are rounded to one. */
-function rounded(digits: bigint, exponent: number): Decimal {
-  const value = of({ digits, exponent });
-  return digits.toString().length <= DIGITS ? value : of(shortestDecimal(exactBinary(value)));
+/** Both as multiples of the same power of two. */
+function aligned(a: BigFloat, b: BigFloat): readonly [bigint, bigint, exponent: number] {
+  const least = Math.min(sure(a).exponent, sure(b).exponent);
+  return [a.mantissa << BigInt(a.exponent - least), b.mantissa << BigInt(b.exponent - least), least];
 }
 
-/** Without trailing zeros. */
-function of({ digits, exponent }: Decimal): Decimal {
-  if (digits === 0n) return ZERO;
-  const text = digits.toString();
-  const kept = text.replace(/0+$/, "");
-  return { digits: BigInt(kept), exponent: exponent + text.length - kept.length };
+/** The precision of a result. */
+function larger(a: BigFloat, b: BigFloat): Precision {
+  const bits = Math.max(a.bits, b.bits);
+  return bits < FULL.bits && (a.varies || b.varies) ? { bits, varies: true } : { bits };
 }
 
-function gcd(a: bigint, b: bigint): bigint {
-  let [x, y] = [a, b];
-  while (y !== 0n) [x, y] = [y, x % y];
-  return x;
+/** Returns true if Terraform rounds the number in different places, depending on where its operands come from. */
+function isLoose({ mantissa, bits, varies }: BigFloat): boolean {
+  return varies === true && bitsOf(mantissa) > bits;
 }
 
-/** A binary number of at most 512 bits: mantissa × 2^exponent. */
-interface Binary {
-  readonly mantissa: bigint;
-  readonly exponent: number;
+const LOOSE =
+  "Terraform's rounding of this number depends on where its operands come from; multiply one of them by 1, which gives it " +
+  "full precision, or use floor, ceil or format";
+
+/** @throws Refusal for a number that Terraform rounds in different places. */
+function sure(value: BigFloat): BigFloat {
+  if (isLoose(value)) throw new Refusal(LOOSE);
+  return value;
 }
 
-/** Terraform's precision. */
-const BITS = 512;
-/** Decimals with so many digits survive 512 bits unchanged. */
-const DIGITS = 153;
-
-/** The binary number nearest to numerator / denominator × 2^exponent; of two, the even one. The denominator is positive. */
-function nearestBinary(numerator: bigint, denominator: bigint, exponent: number): Binary {
-  if (numerator === 0n) return { mantissa: 0n, exponent: 0 };
-  const negative = numerator < 0n;
-  let n = negative ? -numerator : numerator;
-  let d = denominator;
-  if (d === 1n && bits(n) <= BITS) return { mantissa: numerator, exponent };
-  // One or two bits more than are kept; they and the rest decide the rounding.
-  const shift = BITS + 2 - (bits(n) - bits(d));
-  if (shift > 0) n <<= BigInt(shift);
-  else d <<= BigInt(-shift);
-  let quotient = n / d;
-  const sticky = n % d !== 0n;
-  const surplus = BigInt(bits(quotient) - BITS);
-  const half = 1n << (surplus - 1n);
-  const rest = quotient & ((1n << surplus) - 1n);
-  quotient >>= surplus;
-  if (rest > half || (rest === half && (sticky || (quotient & 1n) === 1n))) quotient += 1n;
-  return { mantissa: negative ? -quotient : quotient, exponent: exponent - shift + Number(surplus) };
+/** Computes with each of the numbers that Terraform may have. @throws Refusal when the results differ. */
+function agreed<T extends string | bigint>(value: BigFloat, compute: (value: BigFloat) => T): T {
+  if (!value.varies || (isWhole(value) && !isLoose(value))) return compute(value);
+  const { mantissa, exponent } = value;
+  const possible = [value.bits, ...PRECISIONS.filter((bits) => bits > value.bits)];
+  const results = possible.map((bits) => compute(nearest(mantissa, 1n, exponent, { bits })));
+  const [first] = results;
+  if (first === undefined || results.some((result) => result !== first)) throw new Refusal(LOOSE);
+  return first;
 }
 
-/** The binary number that a decimal means. */
-function exactBinary({ digits, exponent }: Decimal): Binary {
-  return exponent >= 0
-    ? nearestBinary(digits * 5n ** BigInt(exponent), 1n, exponent)
-    : nearestBinary(digits, 5n ** BigInt(-exponent), exponent);
-}
-
-/** The whole part. */
-function truncate({ mantissa, exponent }: Binary): bigint {
-  if (exponent >= 0) return mantissa << BigInt(exponent);
-  const whole = (mantissa < 0n ? -mantissa : mantissa) >> BigInt(-exponent);
-  return mantissa < 0n ? -whole : whole;
-}
-
-/** The decimal with the fewest digits that is nearer to this number than to any other of 512 bits; of several, the nearest. */
-function shortestDecimal({ mantissa, exponent }: Binary): Decimal {
-  if (mantissa === 0n) return { digits: 0n, exponent: 0 };
-  const size = mantissa < 0n ? -mantissa : mantissa;
-  // One more bit: half the distance to the next number.
-  const shift = BITS + 1 - bits(size);
-  const scale = exponent - shift;
-  const unit = scale >= 0 ? 1n << BigInt(scale) : 5n ** BigInt(-scale);
-  const exact = (size << BigInt(shift)) * unit;
-  // Exactly in the middle, the even number is meant.
-  const even = ((size << BigInt(shift)) & 2n) === 0n;
-  const means = (candidate: bigint) => {
-    const distance = candidate < exact ? exact - candidate : candidate - exact;
-    return distance < unit || (even && distance === unit);
-  };
-  const length = exact.toString().length;
-  const cut = (digits: number) => nearestMultiple(exact, 10n ** BigInt(length - digits), means);
-  // If fewer digits identify the number, more do, too.
-  let [few, enough] = [0, length];
-  while (enough - few > 1) {
-    const middle = (few + enough) >> 1;
-    if (cut(middle) === undefined) few = middle;
-    else enough = middle;
+/** The number nearest to numerator / denominator × 2^exponent; of two, the even one. The denominator is positive. */
+function nearest(numerator: bigint, denominator: bigint, exponent: number, precision: Precision): BigFloat {
+  const bits = precision.varies ? FULL.bits : precision.bits;
+  const kept: Precision = { bits: precision.bits, ...(precision.varies && { varies: true }) };
+  if (numerator === 0n) return { mantissa: 0n, exponent: 0, ...kept };
+  let n = numerator < 0n ? -numerator : numerator;
+  let scale = exponent;
+  if (denominator !== 1n || bitsOf(n) > bits) {
+    let d = denominator;
+    // One or two bits more than are kept; they and the rest decide the rounding.
+    const shift = bits + 2 - (bitsOf(n) - bitsOf(d));
+    if (shift > 0) n <<= BigInt(shift);
+    else d <<= BigInt(-shift);
+    const quotient = n / d;
+    const isExact = n % d === 0n;
+    const surplus = BigInt(bitsOf(quotient) - bits);
+    const half = 1n << (surplus - 1n);
+    const rest = quotient & ((1n << surplus) - 1n);
+    n = quotient >> surplus;
+    if (rest > half || (rest === half && (!isExact || (n & 1n) === 1n))) n += 1n;
+    scale += Number(surplus) - shift;
   }
-  const found = (cut(enough) ?? exact) * (mantissa < 0n ? -1n : 1n);
-  return { digits: found, exponent: Math.min(scale, 0) };
+  const zeros = trailingZeros(n);
+  scale += zeros;
+  if (Math.abs(scale) > MOST_BINARY_EXPONENT) throw new Refusal("numbers of this size are not supported");
+  n >>= BigInt(zeros);
+  return { mantissa: numerator < 0n ? -n : n, exponent: scale, ...kept };
 }
 
-/** The multiple of the step nearest to the exact number (of two, the even one) that identifies it. */
-function nearestMultiple(exact: bigint, step: bigint, means: (candidate: bigint) => boolean): bigint | undefined {
-  const below = exact / step;
-  const [down, up] = [below * step, (below + 1n) * step];
-  const nearer =
-    exact - down < up - exact || (exact - down === up - exact && below % 2n === 0n) ? [down, up] : [up, down];
-  return nearer.find(means);
+function trailingZeros(value: bigint): number {
+  let zeros = 0;
+  let rest = value;
+  while ((rest & 0xffff_ffffn) === 0n) {
+    rest >>= 32n;
+    zeros += 32;
+  }
+  const low = Number(rest & 0xffff_ffffn);
+  return zeros + 31 - Math.clz32(low & -low);
 }
 
-function bits(value: bigint): number {
-  return value.toString(16).length * 4 - Math.clz32(Number.parseInt(value.toString(16)[0] ?? "0", 16)) + 28;
+function bitsOf(value: bigint): number {
+  const hex = (value < 0n ? -value : value).toString(16);
+  return hex.length * 4 - Math.clz32(Number.parseInt(hex[0] ?? "0", 16)) + 28;
 }
 
-/** Digits d1 d2 d3 …, meaning 0.d1d2d3… × 10^point; no digits for zero. */
+/** Digits d1 d2 d3 …, meaning 0.d1d2d3… × 10^point, without trailing zeros; no digits for zero. */
 interface Digits {
   readonly digits: string;
   readonly point: number;
+}
+
+/** Returns Terraform's notation: no exponent, no trailing zeros. */
+export function formatNumber(value: BigFloat): string {
+  return agreed(value, (one) => {
+    const shown = shortest(one);
+    return (isNegative(one) ? "-" : "") + pointed(shown, Math.max(shown.digits.length - shown.point, 0));
+  });
 }
 
 /**
  * The absolute value in Go's number formats.
  * @param precision digits after the point, for `g` all digits. Default: six, for `g` as many as it has.
  */
-export function sizeText(value: Decimal, form: "e" | "f" | "g", precision?: number): string {
-  const digits = value.digits === 0n ? "" : (value.digits < 0n ? -value.digits : value.digits).toString();
-  const size = { digits, point: digits.length + (digits === "" ? 0 : value.exponent) };
-  if (form === "g") return general(size, value, precision);
-  const count = precision ?? 6;
-  return form === "f"
-    ? pointed(roundedTo(size, value, size.point + count), count)
-    : scientific(roundedTo(size, value, count + 1), count + 1);
+export function sizeText(value: BigFloat, form: "e" | "f" | "g", precision?: number): string {
+  return agreed(value, (one) => {
+    if (form === "g") return general(one, precision);
+    const count = precision ?? 6;
+    const exact = exactly(one);
+    return form === "f"
+      ? pointed(roundedTo(exact, exact.point + count), count)
+      : scientific(roundedTo(exact, count + 1), count + 1);
+  });
 }
 
 /** The number in Go's `%g`. */
-export function generalText(value: Decimal, precision?: number): string {
+export function generalText(value: BigFloat, precision?: number): string {
   return (isNegative(value) ? "-" : "") + sizeText(value, "g", precision);
 }
 
-function general(size: Digits, value: Decimal, precision: number | undefined): string {
+function general(value: BigFloat, precision: number | undefined): string {
   const count = precision === 0 ? 1 : precision;
-  const kept = count === undefined ? size : trimmed(roundedTo(size, value, count));
+  const kept = count === undefined ? shortest(value) : roundedTo(exactly(value), count);
   const length = kept.digits.length;
   const limit = count === undefined ? 6 : count > length && length >= kept.point ? length : count;
   const power = kept.point - 1;
@@ -304,38 +326,63 @@ function scientific({ digits, point }: Digits, significant: number): string {
   return `${shown[0] ?? "0"}${fraction}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-function trimmed({ digits, point }: Digits): Digits {
-  const kept = digits.replace(/0+$/, "");
-  return { digits: kept, point: kept === "" ? 0 : point };
+/** All digits of the absolute value: each binary number is a finite decimal. */
+function exactly({ mantissa, exponent }: BigFloat): Digits {
+  const size = mantissa < 0n ? -mantissa : mantissa;
+  return digitsOf(exponent < 0 ? size * 5n ** BigInt(-exponent) : size << BigInt(exponent), Math.min(exponent, 0));
 }
 
-/**
- * Rounds to a number of digits. Terraform rounds the binary number: a decimal exactly in the middle is rounded towards its binary
- * number, or to the even digit when that is exact.
- */
-function roundedTo(size: Digits, value: Decimal, kept: number): Digits {
-  const { digits, point } = size;
-  if (kept >= digits.length || digits === "") return size;
-  if (kept < 0) return { digits: "", point: 0 };
+/** The digits of value × 10^power. */
+function digitsOf(value: bigint, power: number): Digits {
+  if (value === 0n) return { digits: "", point: 0 };
+  const digits = value.toString();
+  return { digits: digits.replace(/0+$/, ""), point: digits.length + power };
+}
 
+/** Rounds to a number of digits; of two, to the even one. */
+function roundedTo(exact: Digits, kept: number): Digits {
+  const { digits, point } = exact;
+  if (kept >= digits.length || digits === "") return exact;
+  if (kept < 0) return { digits: "", point: 0 };
   const head = digits.slice(0, kept);
   const rest = digits.slice(kept);
-  const lean = /^50*$/.test(rest) ? binaryLean(value) : undefined;
-  const odd = Number(head.at(-1) ?? "0") % 2 === 1;
-  const up = lean === undefined ? rest >= "5" : lean > 0 || (lean === 0 && odd);
-  if (!up) return trimmed({ digits: head, point });
-
-  const raised = (BigInt(head) + 1n).toString();
-  return trimmed({ digits: raised, point: point + raised.length - head.length });
+  const up = rest === "5" ? Number(head.at(-1) ?? "0") % 2 === 1 : rest >= "5";
+  return digitsOf(BigInt(head) + (up ? 1n : 0n), point - kept);
 }
 
-/** Returns 1 if the binary number is farther from zero than the decimal one, -1 if nearer, 0 if equal. */
-function binaryLean({ digits, exponent }: Decimal): number {
-  if (exponent >= 0) return 0;
-  const size = digits < 0n ? -digits : digits;
-  const binary = exactBinary({ digits: size, exponent });
-  const scale = 10n ** BigInt(-exponent);
-  const left = binary.exponent >= 0 ? (binary.mantissa << BigInt(binary.exponent)) * scale : binary.mantissa * scale;
-  const right = binary.exponent >= 0 ? size : size << BigInt(-binary.exponent);
-  return left > right ? 1 : left < right ? -1 : 0;
+/** The fewest digits that are nearer to this number than to any other of its precision; of several, the nearest. */
+function shortest(value: BigFloat): Digits {
+  const { mantissa, exponent, bits } = value;
+  const size = mantissa < 0n ? -mantissa : mantissa;
+  if (size === 0n || (exponent >= 0 && bitsOf(size) + exponent <= bits)) return exactly(value);
+  // One more bit: half the distance to the next number.
+  const shift = bits + 1 - bitsOf(size);
+  const scale = exponent - shift;
+  const unit = scale >= 0 ? 1n << BigInt(scale) : 5n ** BigInt(-scale);
+  const exact = (size << BigInt(shift)) * unit;
+  // Exactly in the middle, the even number is meant.
+  const even = ((size << BigInt(shift)) & 2n) === 0n;
+  const means = (candidate: bigint) => {
+    const distance = candidate < exact ? exact - candidate : candidate - exact;
+    return distance < unit || (even && distance === unit);
+  };
+  const length = exact.toString().length;
+  const cut = (digits: number) => nearestMultiple(exact, 10n ** BigInt(length - digits), means);
+  // If fewer digits identify the number, more do, too.
+  let [few, enough] = [0, length];
+  while (enough - few > 1) {
+    const middle = (few + enough) >> 1;
+    if (cut(middle) === undefined) few = middle;
+    else enough = middle;
+  }
+  return digitsOf(cut(enough) ?? exact, Math.min(scale, 0));
+}
+
+/** The multiple of the step nearest to the exact number (of two, the even one) that identifies it. */
+function nearestMultiple(exact: bigint, step: bigint, means: (candidate: bigint) => boolean): bigint | undefined {
+  const below = exact / step;
+  const [down, up] = [below * step, (below + 1n) * step];
+  const nearer =
+    exact - down < up - exact || (exact - down === up - exact && below % 2n === 0n) ? [down, up] : [up, down];
+  return nearer.find(means);
 }

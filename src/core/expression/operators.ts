@@ -1,7 +1,7 @@
 import { unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
 import type { EvalContext } from "./eval-context.ts";
-import { add, compare, type Decimal, divide, dividesEvenly, multiply, negate, remainder, subtract } from "./number.ts";
+import { add, type BigFloat, compare, divide, multiply, negate, remainder, subtract } from "./number.ts";
 import { Refusal } from "./refusal.ts";
 import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import {
@@ -27,8 +27,8 @@ const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
-/** Both sides are always evaluated; from Terraform 1.12 on, only the errors of the deciding side of `||` and `&&` count. @param whole whether the result is rounded to a whole number */
-export function binary(context: EvalContext, node: NodeOf<"binary">, whole = false): Typed {
+/** Both sides are always evaluated; from Terraform 1.12 on, only the errors of the deciding side of `||` and `&&` count. */
+export function binary(context: EvalContext, node: NodeOf<"binary">): Typed {
   const { operator } = node;
   if (LOGIC.includes(operator) && context.names.language !== "1.11") return logic(context, node);
   if (EQUALITY.includes(operator)) return equality(context, node);
@@ -45,16 +45,9 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
     const both = [left.content === true, right.content === true];
     return secretIf(bool(operator === "||" ? both.includes(true) : !both.includes(false)), ...secret);
   }
-  const [a, b] = [left.content as Decimal, right.content as Decimal];
+  const [a, b] = [left.content as BigFloat, right.content as BigFloat];
   if (result === "bool") return secretIf(bool(ordered(operator, compare(a, b))), ...secret);
-  const computed = context.attempt(node.offset, "", () => {
-    const anyDigits = isLiteral(node.left) || isLiteral(node.right);
-    if (operator === "/" && !whole && !anyDigits && b.digits !== 0n && !dividesEvenly(a, b))
-      throw new Refusal(
-        "the quotient is no finite decimal, and Terraform's rounding depends on where the numbers come from; use floor, ceil or another divisor",
-      );
-    return arithmetic(operator, a, b);
-  });
+  const computed = context.attempt(node.offset, "", () => arithmetic(operator, a, b));
   return computed === undefined ? unknown("number") : secretIf(number(computed), ...secret);
 }
 
@@ -113,18 +106,11 @@ function ordered(operator: Operator, order: number): boolean {
   return operator === "<" ? order < 0 : order <= 0;
 }
 
-function arithmetic(operator: Operator, a: Decimal, b: Decimal): Decimal {
+function arithmetic(operator: Operator, a: BigFloat, b: BigFloat): BigFloat {
   if (operator === "+") return add(a, b);
   if (operator === "-") return subtract(a, b);
   if (operator === "*") return multiply(a, b);
   return operator === "/" ? divide(a, b) : remainder(a, b);
-}
-
-/** A literal number has all of Terraform's 512 bits, and so has a result computed with it. Other numbers may have fewer. */
-function isLiteral(node: Expression): boolean {
-  if (node.kind === "parentheses") return isLiteral(node.inner);
-  if (node.kind === "unary") return isLiteral(node.operand);
-  return node.kind === "literal";
 }
 
 export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
@@ -133,7 +119,7 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   if (value === undefined) return unknown(wanted);
   if (value.content === null) return context.error(`the operand of ${node.operator} is null`, node.offset, wanted);
   if (!isKnown(value)) return secretIf(unknown(wanted), value.secret);
-  const result = node.operator === "-" ? number(negate(value.content as Decimal)) : bool(value.content !== true);
+  const result = node.operator === "-" ? number(negate(value.content as BigFloat)) : bool(value.content !== true);
   return secretIf(result, value.secret);
 }
 

@@ -1,7 +1,7 @@
 import { type AttributePath, ExpressionError, isObject, type Json } from "../model/index.ts";
 import { convert } from "./conversion.ts";
 import { evaluate } from "./evaluate.ts";
-import { decimalOf } from "./number.ts";
+import { literalNumber } from "./number.ts";
 import { Parser } from "./parser.ts";
 import { attempt, caughtNumber, caughtToken, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
@@ -83,7 +83,7 @@ function scalar(value: null | boolean | number) {
   caughtNumber(value, 0);
   if (Number.isInteger(value) && !Number.isSafeInteger(value))
     throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`);
-  return number(decimalOf(value));
+  return number(literalNumber(value));
 }
 
 function within<T>(path: AttributePath, run: () => T): T {

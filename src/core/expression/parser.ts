@@ -1,6 +1,6 @@
 import { ExpressionError } from "../model/index.ts";
 import { Reader, type Token } from "./lexer.ts";
-import { type Decimal, parseNumber, toIndex } from "./number.ts";
+import { type BigFloat, parseNumber, toIndex } from "./number.ts";
 import { caughtNumber, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
@@ -204,12 +204,12 @@ function bracketed(reader: Reader, from: Expression, start: number): Expression 
 
 /** A literal key: a number or a string without templates. */
 function staticKey(key: Expression): TraversalStep | undefined {
-  if (key.kind === "literal" && key.value.type === "number") return staticIndex(key.value.content as Decimal);
+  if (key.kind === "literal" && key.value.type === "number") return staticIndex(key.value.content as BigFloat);
   const [part, ...others] = key.kind === "template" ? key.parts : [];
   return others.length === 0 && part?.kind === "literal" ? String(part.value.content) : undefined;
 }
 
-function staticIndex(value: Decimal | undefined): number | undefined {
+function staticIndex(value: BigFloat | undefined): number | undefined {
   const index = value === undefined ? undefined : toIndex(value);
   return index !== undefined && index >= 0 ? index : undefined;
 }

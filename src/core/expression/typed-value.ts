@@ -1,5 +1,5 @@
 import { isUnknown, UNKNOWN, type Unknown } from "../model/index.ts";
-import { type Decimal, decimalOf } from "./number.ts";
+import { type BigFloat, wholeNumber } from "./number.ts";
 
 // Values with types: their definition, constructors and queries.
 
@@ -33,7 +33,7 @@ export interface Typed {
   readonly secret?: true;
 }
 
-type Content = null | Unknown | string | boolean | Decimal | readonly Typed[] | ReadonlyMap<string, Typed>;
+type Content = null | Unknown | string | boolean | BigFloat | readonly Typed[] | ReadonlyMap<string, Typed>;
 
 /** A static step of a traversal: `.id`, `[0]`, `["key"]`. */
 export type TraversalStep = string | number;
@@ -68,8 +68,8 @@ export interface Names {
 /** A string: well-formed and in normal form C. */
 export const text = (content: string): Typed => ({ type: "string", content: normal(content) });
 export const bool = (content: boolean): Typed => ({ type: "bool", content });
-export const number = (content: Decimal): Typed => ({ type: "number", content });
-export const whole = (content: number | bigint): Typed => number(decimalOf(content));
+export const number = (content: BigFloat): Typed => ({ type: "number", content });
+export const whole = (content: number | bigint): Typed => number(wholeNumber(content));
 export const unknown = (type: Type): Typed => ({ type, content: UNKNOWN });
 export const nullOf = (type: Type): Typed => ({ type, content: null });
 

@@ -61,7 +61,7 @@ export function inferredType(value: Json): Json {
     return ["object", Object.fromEntries(parts)];
   }
   if (value === null) return "dynamic";
-  return typeof value === "boolean" ? "bool" : typeof value;
+  return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "number";
 }
 
 export function isNested(type: Attribute["type"]): type is Nested {

@@ -225,3 +225,56 @@ export function canonicalDecimal(text: string): string | undefined {
   const power = Number(exponent) - fraction.length + (written.length - digits.length);
   return significant === "" ? "0" : `${sign === "-" ? "-" : ""}${significant}e${power}`;
 }
+
+/** A number kept as the text it was written in. */
+interface RawJson {
+  readonly rawJSON: string;
+}
+
+/** Standard since ES2026 and present in every Node that hostform runs on; the compiler's library lacks them still. */
+const json = JSON as typeof JSON & {
+  rawJSON(text: string): RawJson;
+  isRawJSON(value: unknown): value is RawJson;
+};
+
+export const { rawJSON, isRawJSON } = json;
+
+/** A number with more digits than a JavaScript number has. `String` and `JSON.stringify` write all of them. */
+export class ExactNumber {
+  readonly #digits: string;
+
+  constructor(digits: string) {
+    this.#digits = digits;
+  }
+
+  toString(): string {
+    return this.#digits;
+  }
+
+  toJSON(): unknown {
+    return rawJSON(this.#digits);
+  }
+
+  equals(other: unknown): boolean {
+    return other instanceof ExactNumber && canonicalDecimal(other.#digits) === canonicalDecimal(this.#digits);
+  }
+}
+
+/** Returns the JavaScript number with this decimal notation, if there is one. */
+export function exactNumber(digits: string): number | ExactNumber {
+  const number = Number(digits);
+  const isSame = Number.isFinite(number) && canonicalDecimal(String(number)) === canonicalDecimal(digits);
+  return isSame ? number : new ExactNumber(digits);
+}
+
+/** Pattern of a number that JavaScript may round. */
+const LONG = /[\d.]{17}/;
+
+/** The value of a JSON text with all digits of its numbers. @throws SyntaxError */
+export function parseExact(text: string): unknown {
+  const exact = (_key: string, value: unknown, context: { source?: string }): unknown =>
+    typeof value === "number" && context.source !== undefined && context.source !== String(value)
+      ? exactNumber(context.source)
+      : value;
+  return LONG.test(text) ? JSON.parse(text, exact as (key: string, value: unknown) => unknown) : JSON.parse(text);
+}

@@ -1,3 +1,5 @@
+import { ExactNumber } from "./text.ts";
+
 // Values, paths into them, and the addresses of the resources that have them.
 
 /** Any JSON value. */
@@ -26,7 +28,7 @@ export function isUnknown(value: unknown): value is Unknown {
 }
 
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** True when any part of the value is unknown. */
@@ -39,7 +41,7 @@ export function hasUnknown(value: Value): boolean {
 
 /** Deep equality of plain values; the order of object keys does not matter, unknown equals only unknown. */
 export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
+  if (a === b || (a instanceof ExactNumber && a.equals(b))) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
   if (isObject(a) && isObject(b)) {
     const keys = Object.keys(a);
@@ -144,9 +146,9 @@ export function resourceOf(address: string): string {
 }
 
 /** The value of a JSON text; undefined for what is no JSON. */
-export function parsedJson(text: string): unknown {
+export function parsedJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

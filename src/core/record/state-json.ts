@@ -1,6 +1,6 @@
 // The JSON of a state file: read with every digit and checked for its form, printed byte for byte as Terraform does.
 import * as z from "zod";
-import { fail, formatPath, isObject, type Json } from "../model/index.ts";
+import { ExactNumber, exactNumber, fail, formatPath, isObject, isRawJSON, type Json, rawJSON } from "../model/index.ts";
 
 /** The newest state format that is understood here; Terraform has written it since 0.12. */
 export const FORMAT_VERSION = 4;
@@ -120,17 +120,6 @@ function checkVersion(json: unknown, source: string): void {
   });
 }
 
-/** A number kept as the text it was written in, because a JavaScript number would round or reformat it. */
-interface RawJson {
-  readonly rawJSON: string;
-}
-
-/** Standard since ES2026 and present in every Node that hostform runs on; the compiler's library lacks them still. */
-const json = JSON as typeof JSON & {
-  rawJSON(text: string): RawJson;
-  isRawJSON(value: unknown): value is RawJson;
-};
-
 /** Pattern of a number that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
 const REFORMATTED = /(?:"\s*:|[[,])\s*-?(?:0(?<=-0)|\d{16}|\d+[.eE])/;
 
@@ -143,7 +132,7 @@ export function parseJson(text: string): unknown {
   if (!REFORMATTED.test(text)) return JSON.parse(text);
   const keepDigits = (_key: string, value: unknown, context: { source?: string }): unknown =>
     typeof value === "number" && context.source !== undefined && context.source !== String(value)
-      ? json.rawJSON(context.source)
+      ? rawJSON(context.source)
       : value;
   return JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown);
 }
@@ -157,11 +146,12 @@ export function printJson(value: unknown): string {
 const PLAIN_PROPERTY = { configurable: true, enumerable: true, writable: true };
 
 /**
- * A plain value with sorted keys at every depth, numbers as JavaScript has them, nothing undefined: what a value will be
+ * A plain value with sorted keys at every depth, numbers with all their digits, nothing undefined: what a value will be
  * once it was written and read again.
  */
 export function canonical(value: unknown): Json {
-  if (json.isRawJSON(value)) return Number(value.rawJSON);
+  if (isRawJSON(value)) return exactNumber(value.rawJSON) as unknown as Json;
+  if (value instanceof ExactNumber) return value as unknown as Json;
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value as Json;
   const keys = Object.keys(value).sort(order);
@@ -179,7 +169,7 @@ export function canonical(value: unknown): Json {
 export function plainNumbers(value: Json): unknown {
   if (typeof value === "number") {
     const text = String(value);
-    return /e/.test(text) ? json.rawJSON(digits(text)) : value;
+    return /e/.test(text) ? rawJSON(digits(text)) : value;
   }
   if (Array.isArray(value)) return value.map(plainNumbers);
   if (!isObject(value)) return value;

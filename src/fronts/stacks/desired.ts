@@ -279,5 +279,5 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
 
 function outputValue({ expression }: Compiled, names: Names): OutputValue {
   const typed = evaluate(expression, names);
-  return { value: toValue(typed), type: jsonOfType(typed.type), secret: isSecret(typed) };
+  return { value: toValue(typed, true), type: jsonOfType(typed.type), secret: isSecret(typed) };
 }

@@ -1,4 +1,4 @@
-import { fromValue, object, type TraversalStep, type Typed, typeOfJson } from "../../core/expression/index.ts";
+import { fromValue, object, type Typed, typeOfJson } from "../../core/expression/index.ts";
 import {
   ExpressionError,
   isObject,
@@ -88,14 +88,10 @@ export class RemoteOutputs {
     return this.#outputs.has(name);
   }
 
-  /** @param steps those after the name. @throws ExpressionError for outputs that are not known exactly. */
-  resolve(name: string, steps: readonly TraversalStep[], text: string): { value: Typed; used: number } {
+  /** @throws ExpressionError for outputs that are not known. */
+  resolve(name: string, text: string): { value: Typed; used: number } {
     const outputs = this.#outputs.get(name);
     if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`);
-    const [, output] = steps;
-    const used = isObject(outputs) && output !== undefined ? { [output]: outputs[output] } : outputs;
-    if (isInexact(used))
-      throw new ExpressionError(`${text} holds a number with more digits than hostform keeps; record it as a string`);
     const value = this.#values.get(name) ?? this.#typed(name, outputs);
     this.#values.set(name, value);
     return { value, used: 2 };
@@ -111,16 +107,3 @@ export class RemoteOutputs {
     return object([["outputs", object(typed)]]);
   }
 }
-
-/** Returns true if JavaScript may have rounded a number that the state has with more digits; Terraform does not round it. */
-function isInexact(value: unknown): boolean {
-  if (typeof value === "number")
-    return Number.isInteger(value) ? !Number.isSafeInteger(value) : digitsOf(value) > EXACT_DIGITS;
-  if (Array.isArray(value)) return value.some(isInexact);
-  return isObject(value) && Object.values(value).some(isInexact);
-}
-
-/** Any number with so many decimal digits survives in JavaScript. */
-const EXACT_DIGITS = 15;
-
-const digitsOf = (value: number) => value.toExponential().replace(/e.*$/, "").replace(/\D/g, "").length;

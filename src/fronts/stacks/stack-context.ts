@@ -14,6 +14,7 @@ import {
   type TraversalStep,
   type Typed,
   tuple,
+  whole,
 } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
@@ -225,13 +226,12 @@ export class StackContext implements Declared {
     if (root === "each") return this.#each(instance, steps, text, scope);
     if (root === "count" && first === "index") {
       if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``);
-      return { value: fromValue(instance.key), used: 1 };
+      return { value: whole(instance.key), used: 1 };
     }
     // Terraform runs in the folder of the stack.
     if (root === "path" && (first === "module" || first === "root")) return { value: fromValue("."), used: 1 };
     if (root === "terraform" && first === "workspace") return { value: fromValue("default"), used: 1 };
-    if (root === "data" && first === REMOTE_STATE)
-      return this.remoteOutputs.resolve(String(second), steps.slice(2), text);
+    if (root === "data" && first === REMOTE_STATE) return this.remoteOutputs.resolve(String(second), text);
     if (root === "data") return this.#resource(`data.${String(first)}.${String(second)}`, steps.slice(2), 2, scope);
     return this.#resource(`${root}.${String(first)}`, steps.slice(1), 1, scope);
   }

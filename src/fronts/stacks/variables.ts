@@ -7,6 +7,7 @@ import {
   isSecret,
   parseExpression,
   parseType,
+  stored,
   type Type,
   type Typed,
   toValue,
@@ -117,7 +118,7 @@ function defaultOf(
   diags: DiagnosticCollector,
 ): Typed | undefined {
   if (entry === undefined || type === undefined) return undefined;
-  const read = () => convert(fromValue(toJson(entry.value)), type);
+  const read = () => stored(convert(fromValue(toJson(entry.value)), type));
   return attempt(read, ({ message }) => {
     diags.add(entry.keySpan, "config.variable", `The default of the variable "${name}" does not fit its type`, {
       ...(!secret && { detail: message }),
@@ -142,8 +143,8 @@ function givenValue(
   diags: DiagnosticCollector,
 ): Typed | undefined {
   const read = () => {
-    if ("json" in value) return convert(fromValue(value.json), type);
-    return convert(plain ? fromValue(value.text) : literal(value.text), type);
+    if ("json" in value) return stored(convert(fromValue(value.json), type));
+    return stored(convert(plain ? fromValue(value.text) : literal(value.text), type));
   };
   return attempt(read, () => {
     diags.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {

@@ -39,6 +39,9 @@ const LEAVES: Readonly<Record<Kind, readonly string[]>> = {
     "2.5",
     "0.1",
     "0.7",
+    "1.18",
+    "99.99",
+    "100 * 1.18",
     "1e3",
     "12345678901234567890",
     "var.num",
@@ -115,6 +118,9 @@ const RULES: Readonly<Record<Kind, readonly Rule[]>> = {
     ["sha256($1)", "string"],
     ["urlencode($1)", "string"],
     ["tostring($1)", "number"],
+    ["jsonencode($1)", "number"],
+    ['format("%v|%.0f|%.20f|%.3e", $1, $1, $2, $3)', "number", "number", "number"],
+    ['join("|", formatlist("%s", $1))', "numbers"],
     ["tostring($1)", "any"],
     ["coalesce($1, $2)", "string", "string"],
     ["coalesce($1, $2)", "any", "string"],
@@ -140,6 +146,13 @@ const RULES: Readonly<Record<Kind, readonly Rule[]>> = {
     ["$1 - $2", "number", "number"],
     ["$1 * $2", "number", "number"],
     ["$1 % 3", "number"],
+    ["$1 % $2", "number", "number"],
+    ["pow($1, $2)", "number", "number"],
+    ["parseint($1, $2)", "string", "number"],
+    ["length($1) / 3", "list"],
+    ["tonumber(tostring($1))", "number"],
+    ["tonumber(jsonencode($1))", "number"],
+    ["jsondecode(tostring($1))", "number"],
     ["$1 / 4", "number"],
     ["$1 / $2", "number", "number"],
     ["-$1", "number"],
@@ -227,6 +240,8 @@ const RULES: Readonly<Record<Kind, readonly Rule[]>> = {
     ["[$1, $2]", "number", "number"],
     ["range($1)", "number"],
     ["range($1, $2)", "number", "number"],
+    ["range($1, $2, $3)", "number", "number", "number"],
+    ["tolist(toset($1))", "numbers"],
     ["[for x in $1: length(x)]", "list"],
   ],
   map: [
@@ -323,4 +338,45 @@ const braced = (code: string): string => (/ [-+*/%=!<>&|?]+ |^[-!{]/.test(code) 
 export function anyExpression(depth = 3): Code {
   const made = new Map<string, Code>();
   return fc.oneof(...KINDS.map((kind) => codeOf(kind, depth, made)));
+}
+
+/** A decimal as people and programs write it: prices, rates, ids, powers of ten; a number of a function or of a variable. */
+const decimal: Code = fc.oneof(
+  fc.tuple(fc.nat(100_000), fc.constantFrom("", ".5", ".18", ".99", ".005", ".1")).map((parts) => parts.join("")),
+  fc.tuple(fc.bigInt(0n, 10n ** 40n), fc.nat(60)).map(([digits, shift]) => `${digits}e-${shift}`),
+  fc.tuple(fc.bigInt(0n, 10n ** 25n), fc.nat(30)).map(([digits, shift]) => `${digits}e${shift}`),
+  fc.constantFrom("0", "1", "3", "1.18", "0.07", "2.5e-8", "9007199254740993", "18446744073709551616"),
+  fc.constantFrom("length(var.list)", "var.num", "var.frac", "var.neg", 'parseint("zzzzzzzzzzzzzzzzzz", 36)', '"0.10"'),
+);
+
+const STEPS: readonly string[] = [
+  ...["$1 + $2", "$1 - $2", "$1 * $2", "$1 / $2", "$1 % $2", "-($1)", "max($1, $2)", "min($1, $2)", "abs($1)"],
+  ...[
+    "floor($1)",
+    "ceil($1)",
+    "signum($1)",
+    "pow($1, 2)",
+    "pow($1, -1)",
+    "sum([$1, $2, $1])",
+    "tonumber(tostring($1))",
+  ],
+  ...["jsondecode(jsonencode($1))", "[$1, $2][1]", "sum(range($1, $1 + 3, 0.7))", "$1 < $2 ? $1 : $2", "tonumber($1)"],
+];
+
+const RESULTS: readonly string[] = [
+  ...["$1", "tostring($1)", "jsonencode([$1])", "$1 == $2", "$1 >= $2", "toset([$1, $2])", "[$2, $1]", '"${$1}%"'],
+  ...['format("%v|%s|%d", $1, $2, floor($1))', 'format("%.2f|%.0f|%e|%.30g|%g", $1, $2, $1, $2, $1)', "$1 != $1 + $2"],
+  ...['formatlist("%.3f|%q", [$1, $2], $1)', "sort([$1, $2])", "{(tostring($1)) = $2}", "var.list[floor($1) % 4]"],
+];
+
+/** Random arithmetic, and its result as Terraform's functions show and compare it. */
+export function anyArithmetic(): Code {
+  const filled = (patterns: readonly string[], part: Code): Code =>
+    fc
+      .tuple(fc.constantFrom(...patterns), part, part)
+      .map(([pattern, ...parts]) =>
+        pattern.replace(/\$([12])/g, (_, digit: string) => braced(parts[Number(digit) - 1] ?? "")),
+      );
+  const once = fc.oneof(decimal, filled(STEPS, decimal));
+  return filled(RESULTS, fc.oneof(once, filled(STEPS, once)));
 }

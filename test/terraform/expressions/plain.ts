@@ -1,6 +1,6 @@
 /** Values as text that keeps every digit, in one form for Terraform's and for ours. */
 import { jsonOfType, type Typed } from "../../../src/core/expression/index.ts";
-import { formatNumber } from "../../../src/core/expression/number.ts";
+import { plannedText } from "../../../src/core/expression/number.ts";
 import { type Json, UNKNOWN } from "../../../src/core/model/index.ts";
 
 /** A number of a JSON text, as it is written. */
@@ -50,8 +50,7 @@ export function writtenTyped(typed: Typed): string {
     const parts = [...(content as ReadonlyMap<string, Typed>)];
     return `{${parts.map(([key, item]) => `${JSON.stringify(key)}:${writtenTyped(item)}`).join(",")}}`;
   }
-  // A zero with a sign loses it on the way into Terraform's files.
-  return formatNumber(content as Parameters<typeof formatNumber>[0]).replace(/^-0$/, "0");
+  return plannedText(content as Parameters<typeof plannedText>[0]);
 }
 
 /** Which parts are secret, as Terraform's `after_sensitive` has it; false when nothing is. */

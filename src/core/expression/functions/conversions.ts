@@ -25,8 +25,8 @@ import {
   ArgumentError,
   CallError,
   type Definition,
-  decimalIn,
   NOTHING,
+  numberIn,
   type Parameter,
   textArg,
   textOf,
@@ -89,7 +89,7 @@ export function writtenJson(typed: Typed): string {
     case "string":
       return quotedJson(textOf(typed));
     case "number":
-      return formatNumber(decimalIn(typed));
+      return formatNumber(numberIn(typed));
     case "bool":
       return String(typed.content);
     case "map":

@@ -1,6 +1,6 @@
 import { ExpressionError } from "../../model/index.ts";
 import { convertOr } from "../conversion.ts";
-import type { Decimal } from "../number.ts";
+import { type BigFloat, toBigInt } from "../number.ts";
 import { Refusal } from "../refusal.ts";
 import {
   isKnown,
@@ -140,14 +140,9 @@ export function textOf({ content }: Typed): string {
 export const texts = (content: readonly string[]): Typed => list("string", content.map(text));
 
 /** The content of a known number. */
-export function decimalIn({ content }: Typed): Decimal {
-  if (typeof content === "object" && content !== null && "digits" in content) return content;
+export function numberIn({ content }: Typed): BigFloat {
+  if (typeof content === "object" && content !== null && "mantissa" in content) return content;
   throw new CallError("a number is required");
-}
-
-/** The value of a whole number; undefined for a fraction. */
-export function wholeOf({ digits, exponent }: Decimal): bigint | undefined {
-  return exponent >= 0 ? digits * 10n ** BigInt(exponent) : undefined;
 }
 
 const LEAST = -(2n ** 63n);
@@ -156,8 +151,8 @@ const RANGE = `value must be a whole number, between ${LEAST} and ${MOST}`;
 
 /** The argument as an index, a length, a base …; with `index`, the message names that argument. */
 export function integerIn(arg: Typed, index?: number, prefix = ""): number {
-  const value = decimalIn(arg);
-  const whole = value.exponent > 20 ? undefined : wholeOf(value);
+  const value = numberIn(arg);
+  const whole = value.exponent > 64 ? undefined : toBigInt(value);
   if (whole === undefined || whole < LEAST || whole > MOST)
     throw index === undefined ? new CallError(prefix + RANGE) : new ArgumentError(index, prefix + RANGE);
   return Number(whole);

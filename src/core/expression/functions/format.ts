@@ -1,20 +1,10 @@
 import { convertOr } from "../conversion.ts";
-import { type Decimal, generalText, isNegative, sizeText } from "../number.ts";
+import { type BigFloat, generalText, isNegative, sizeText, toBigInt } from "../number.ts";
 import { Refusal } from "../refusal.ts";
 import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../typed-value.ts";
 import { isSequence, shapeOf } from "../types.ts";
 import { quotedJson, writtenJson } from "./conversions.ts";
-import {
-  ArgumentError,
-  CallError,
-  type Definition,
-  decimalIn,
-  NOTHING,
-  textArg,
-  textOf,
-  texts,
-  wholeOf,
-} from "./definition.ts";
+import { ArgumentError, CallError, type Definition, NOTHING, numberIn, textArg, textOf, texts } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
 // `format` and `formatlist`: Go's verbs.
@@ -140,12 +130,12 @@ function written(verb: Verb, arg: Typed): string {
   if (mode === "t") return String(as("bool", verb, arg).content);
   if (mode === "s" || mode === "q") return asText(verb, arg);
   if (/^[bdoxX]$/.test(mode)) {
-    const whole = wholeOf(decimalIn(as("number", verb, arg)));
+    const whole = toBigInt(numberIn(as("number", verb, arg)));
     if (whole === undefined)
       throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: an integer is required`);
     return formattedInteger(verb, whole);
   }
-  if (/^[eEfgG]$/.test(mode)) return formattedFloat(verb, decimalIn(as("number", verb, arg)));
+  if (/^[eEfgG]$/.test(mode)) return formattedFloat(verb, numberIn(as("number", verb, arg)));
   throw new CallError(`unsupported format verb '${mode}' in ${JSON.stringify(raw)} at offset ${at}`);
 }
 
@@ -158,7 +148,7 @@ function as(type: Type, { raw, at }: Verb, arg: Typed): Typed {
 function asIs(verb: Verb, arg: Typed): string {
   if (!verb.flags.includes("#") && arg.content !== null) {
     if (arg.type === "string") return padded(verb, textOf(arg));
-    if (arg.type === "number") return padded(verb, generalText(decimalIn(arg)));
+    if (arg.type === "number") return padded(verb, generalText(numberIn(arg)));
   }
   return padded(verb, writtenJson(arg));
 }
@@ -202,7 +192,7 @@ function formattedInteger(verb: Verb, value: bigint): string {
 }
 
 /** `%e`, `%f`, `%g`, as Go writes its big floating point numbers. */
-function formattedFloat(verb: Verb, value: Decimal): string {
+function formattedFloat(verb: Verb, value: BigFloat): string {
   checkFlags(verb);
   const { mode, precision } = verb;
   const body = sizeText(value, mode.toLowerCase() as "e" | "f" | "g", precision);

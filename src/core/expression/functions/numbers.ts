@@ -1,5 +1,16 @@
 import { convertOr } from "../conversion.ts";
-import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
+import {
+  add,
+  type BigFloat,
+  compare,
+  isNegative,
+  negate,
+  power,
+  toIndex,
+  toWhole,
+  wholeNumber,
+  ZERO,
+} from "../number.ts";
 import { Refusal } from "../refusal.ts";
 import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../typed-value.ts";
 import { shapeOf } from "../types.ts";
@@ -7,18 +18,17 @@ import {
   ArgumentError,
   CallError,
   type Definition,
-  decimalIn,
   integerIn,
   NOTHING,
+  numberIn,
   type Parameter,
   textOf,
-  wholeOf,
 } from "./definition.ts";
 
 // Functions of numbers.
 
 const numeric = (name: string): Parameter => ({ name, type: "number" });
-const ONE = decimalOf(1);
+const ONE = wholeNumber(1);
 
 /** The largest or the smallest number; of equal ones the first. */
 function extreme(sign: 1 | -1): Definition {
@@ -28,35 +38,24 @@ function extreme(sign: 1 | -1): Definition {
     result: "number",
     run([first, ...others]) {
       if (first === undefined) throw new CallError("must pass at least one number");
-      return others.reduce((best, next) => (compare(decimalIn(next), decimalIn(best)) === sign ? next : best), first);
+      return others.reduce((best, next) => (compare(numberIn(next), numberIn(best)) === sign ? next : best), first);
     },
   };
 }
 
-const ofNumber = (compute: (value: Decimal) => Decimal): Definition => ({
+const ofNumber = (compute: (value: BigFloat) => BigFloat): Definition => ({
   parameters: [numeric("num")],
   result: "number",
-  run: ([given = NOTHING]) => number(compute(decimalIn(given))),
+  run: ([given = NOTHING]) => number(compute(numberIn(given))),
 });
-
-/** The next whole number in one direction. */
-function rounded(up: boolean): (value: Decimal) => Decimal {
-  return (value) => {
-    if (wholeOf(value) !== undefined) return value;
-    // Division of bigints truncates.
-    const cut = decimalOf(value.digits / 10n ** BigInt(-value.exponent));
-    if (up === value.digits > 0n) return add(cut, up ? ONE : negate(ONE));
-    return cut;
-  };
-}
 
 const LONGEST_RANGE = 1024;
 
 const SUMMABLE = "argument must be list, set, or tuple of number values";
 
-function summand(item: Typed): Decimal {
+function summand(item: Typed): BigFloat {
   if (item.content === null) throw new ArgumentError(0, SUMMABLE);
-  return decimalIn(convertOr(item, "number", () => new ArgumentError(0, SUMMABLE)));
+  return numberIn(convertOr(item, "number", () => new ArgumentError(0, SUMMABLE)));
 }
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -64,12 +63,12 @@ const LONGEST_INTEGER = 10_000;
 
 export const NUMBERS: Readonly<Record<string, Definition>> = {
   abs: {
-    ...ofNumber((value) => (value.digits < 0n ? negate(value) : value)),
+    ...ofNumber((value) => (isNegative(value) ? negate(value) : value)),
     parameters: [{ ...numeric("num"), untyped: true }],
   },
 
-  ceil: ofNumber(rounded(true)),
-  floor: ofNumber(rounded(false)),
+  ceil: ofNumber((value) => toWhole(value, true)),
+  floor: ofNumber((value) => toWhole(value, false)),
   max: extreme(1),
   min: extreme(-1),
 
@@ -94,17 +93,16 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
     },
   },
 
-  /** Terraform computes powers with binary floating point; exact results of whole numbers are the same here. */
+  /** Terraform computes powers with floats of 64 bits; those without rounding are the same on each processor. */
   pow: {
     parameters: [numeric("num"), numeric("power")],
     result: "number",
     run(args) {
-      const [base, power] = args.map((arg) => wholeOf(decimalIn(arg)));
-      if (base !== undefined && power !== undefined && power >= 0n && power <= 1024n) {
-        const result = base ** power;
-        if (BigInt.asIntN(54, result) === result) return whole(result);
-      }
-      throw new Refusal("pow() is supported only for whole numbers, up to a result of 9007199254740991");
+      const [base = ZERO, exponent = ZERO] = args.map(numberIn);
+      const count = toIndex(exponent);
+      const result = count === undefined ? undefined : power(base, count);
+      if (result !== undefined) return number(result);
+      throw new Refusal("pow() of these numbers has another last digit on other processors; compute it in code");
     },
   },
 
@@ -113,7 +111,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
     rest: numeric("params"),
     result: { list: "number" },
     run(args) {
-      const [first, second, third] = args.map(decimalIn);
+      const [first, second, third] = args.map(numberIn);
       if (first === undefined || args.length > 3) throw new CallError("must have one, two, or three arguments");
       const start = second === undefined ? ZERO : first;
       const end = second ?? first;
@@ -156,7 +154,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
       if (shape === "map" || shape === "object")
         throw new ArgumentError(0, `argument must be list, set, or tuple. Received ${shape}`);
       if (!items.every(isWhollyKnown)) return unknown("number");
-      return number(items.map(summand).reduce(add));
+      return number(items.map(summand).reduce((total, next) => add(total, next)));
     },
   },
 };

@@ -1,25 +1,29 @@
 import { describe, expect, it } from "vitest";
 import {
   add,
+  type BigFloat,
   compare,
-  type Decimal,
-  decimalOf,
   divide,
-  dividesEvenly,
   formatNumber,
   isWhole,
   multiply,
   negate,
   parseNumber,
+  plannedText,
+  power,
   remainder,
+  sizeText,
+  storedNumber,
   subtract,
   toIndex,
-  toNumber,
+  toWhole,
+  wholeNumber,
 } from "../../../../src/core/expression/number.ts";
 import { Refusal } from "../../../../src/core/expression/refusal.ts";
 import fc from "../../../support/fc.ts";
 
-const of = (text: string): Decimal => parseNumber(text) ?? expect.fail(`${text} is no number`);
+const floatPower = (base: string, exponent: number) => power(of(base), exponent) ?? expect.fail("no power");
+const of = (text: string): BigFloat => parseNumber(text) ?? expect.fail(`${text} is no number`);
 
 describe("numbers", () => {
   it.each([
@@ -50,7 +54,7 @@ describe("numbers", () => {
   });
 
   // Each as Terraform 1.11.4 prints it: binary numbers of 512 bits, shown with as few digits as distinguish them.
-  it.each<[string, Decimal, string]>([
+  it.each<[string, BigFloat, string]>([
     ["0.1 + 0.2", add(of("0.1"), of("0.2")), "0.3"],
     ["1 / 3", divide(of("1"), of("3")), `0.${"3".repeat(154)}5`],
     ["2 / 3 * 3", multiply(divide(of("2"), of("3")), of("3")), "2"],
@@ -78,21 +82,78 @@ describe("numbers", () => {
     expect(() => divide(of("1"), of("0"))).toThrow(Refusal);
   });
 
-  it("knows which quotients end", () => {
-    expect(dividesEvenly(of("1"), of("8"))).toBe(true);
-    expect(dividesEvenly(of("3"), of("0.6"))).toBe(true);
-    expect(dividesEvenly(of("1"), of("3"))).toBe(false);
-    expect(dividesEvenly(of("2"), of("-6"))).toBe(false);
+  // Terraform keeps an integer that a function returns, or that a plan file holds, with 64 bits.
+  it.each<[string, BigFloat, string]>([
+    ["length / length", divide(wholeNumber(1), wholeNumber(3)), "0.33333333333333333334"],
+    ["length / 3", divide(wholeNumber(1), of("3")), `0.${"3".repeat(154)}5`],
+    ["pow(10, -2)", floatPower("10", -2), "0.01"],
+    [
+      "pow(10, -2) * 100",
+      multiply(floatPower("10", -2), of("100")),
+      "1.000000000000000020816681711721685132943093776702880859375",
+    ],
+    ["pow(2, 100)", floatPower("2", 100), "1267650600228229400000000000000"],
+    ["pow(-0.5, 3)", floatPower("-0.5", 3), "-0.125"],
+  ])("computes %s with the precision that Terraform has there", (_, result, shown) => {
+    expect(formatNumber(result)).toBe(shown);
   });
 
-  it("gives a JavaScript number only when it is the same one", () => {
-    expect(toNumber(of("0.1"))).toBe(0.1);
-    expect(toNumber(of("9007199254740993"))).toBeUndefined();
-    expect(toNumber(divide(of("1"), of("3")))).toBeUndefined();
+  it.each([
+    ["3", 40],
+    ["1.1", 2],
+    ["0.1", -1],
+    ["0", -1],
+    ["2", 1e6],
+  ])("leaves %s to the power of %d to Terraform, because the result depends on the processor", (base, exponent) => {
+    expect(power(of(base), exponent)).toBeUndefined();
+  });
+
+  describe("numbers that may come from a plan file", () => {
+    const stored = (text: string) => storedNumber(of(text));
+    const third = divide(stored("1"), stored("3"));
+
+    it("are computed with while the result has no more digits than are always kept", () => {
+      expect(formatNumber(divide(stored("7"), stored("2")))).toBe("3.5");
+      expect(formatNumber(multiply(stored("9007199254740993"), stored("9007199254740993")))).toBe(
+        "81129638414606699710187514626049",
+      );
+      expect(formatNumber(multiply(stored("100"), stored("1.18")))).toBe(formatNumber(multiply(of("100"), of("1.18"))));
+    });
+
+    it("have all digits if a number with full precision is an operand", () => {
+      expect(formatNumber(divide(multiply(stored("1"), of("1")), stored("3")))).toBe(`0.${"3".repeat(154)}5`);
+    });
+
+    it("are shown, rounded and formatted where each precision has the same result", () => {
+      expect(formatNumber(divide(stored("118"), stored("100")))).toBe("1.18");
+      expect(formatNumber(toWhole(third, true))).toBe("1");
+      expect(formatNumber(toWhole(negate(third), false))).toBe("-1");
+      expect(sizeText(third, "f", 3)).toBe("0.333");
+    });
+
+    it("are refused where the results differ", () => {
+      expect(() => formatNumber(third)).toThrow("multiply one of them by 1");
+      expect(() => sizeText(third, "f", 30)).toThrow(Refusal);
+      expect(() => compare(divide(stored("118"), stored("100")), of("1.18"))).toThrow(Refusal);
+      expect(() => multiply(third, of("3"))).toThrow(Refusal);
+      expect(() => add(divide(stored("1"), stored("10")), of("1"))).toThrow(Refusal);
+    });
+  });
+
+  // A plan file of Terraform keeps floats of 64 bits as such.
+  it("shows a number that a float of 64 bits holds with the digits of this float, as a plan file does", () => {
+    expect(plannedText(divide(of("3"), of("18446744073709551616")))).toBe("0.00000000000000000016263032587282567");
+    expect(plannedText(of("9007199254740993"))).toBe("9007199254740993");
+    expect(plannedText(of("0.1"))).toBe("0.1");
+    expect(plannedText(of("-0"))).toBe("0");
+    expect(plannedText(divide(of("1"), of("3")))).toHaveLength(157);
+  });
+
+  it("gives an index only for a whole number", () => {
     expect(toIndex(of("2"))).toBe(2);
     expect(toIndex(of("0.5"))).toBeUndefined();
     expect(toIndex(of("1e20"))).toBeUndefined();
-    expect(() => decimalOf(Number.NaN)).toThrow("not a number");
+    expect(() => of("1e99999")).toThrow(Refusal);
   });
 
   const decimals = fc
@@ -111,7 +172,7 @@ describe("numbers", () => {
     const wholes = fc.bigInt(-(10n ** 70n), 10n ** 70n);
     fc.assert(
       fc.property(wholes, wholes, (a, b) => {
-        const [x, y] = [decimalOf(a), decimalOf(b)];
+        const [x, y] = [of(String(a)), of(String(b))];
         expect(formatNumber(add(x, y))).toBe(String(a + b));
         expect(formatNumber(subtract(x, y))).toBe(String(a - b));
         expect(formatNumber(multiply(x, y)).replace("-0", "0")).toBe(String(a * b));
@@ -128,7 +189,7 @@ describe("numbers", () => {
         expect(multiply(a, b)).toEqual(multiply(b, a));
         expect(compare(subtract(a, a), of("0"))).toBe(0);
         expect(compare(negate(negate(a)), a)).toBe(0);
-        for (const result of [add(a, b), multiply(a, b), ...(b.digits === 0n ? [] : [divide(a, b)])]) {
+        for (const result of [add(a, b), multiply(a, b), ...(b.mantissa === 0n ? [] : [divide(a, b)])]) {
           expect(of(formatNumber(result))).toEqual(result);
           expect(isWhole(result)).toBe(!formatNumber(result).includes("."));
         }

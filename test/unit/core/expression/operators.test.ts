@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { evaluate, isSecret, type Names, parseTemplate, toValue } from "../../../../src/core/expression/index.ts";
-import { bool, number, text, unknown } from "../../../../src/core/expression/typed-value.ts";
+import { bool, text, unknown, whole } from "../../../../src/core/expression/typed-value.ts";
 import { UNKNOWN } from "../../../../src/core/model/index.ts";
 
 const values = {
-  n: number({ digits: 1n, exponent: 0 }),
+  n: whole(1),
   b: bool(true),
   t: text("1"),
   u: unknown("any"),
