@@ -55,7 +55,7 @@ export function heldTwice(kind: Kind, attributes: JsonObject, instances: number,
 /** Another state has it as well. */
 export function heldElsewhere(kind: Kind, attributes: JsonObject, held: Held, here: string): Diagnostic {
   const at = held.address === undefined ? "" : `, as ${held.address}`;
-  return warningOf("plan.shared", `${named(kind, attributes)} is in two states`, {
+  return warningOf("state.shared", `${named(kind, attributes)} is in two states`, {
     detail: `Here: ${here}. There: ${held.place.label}${at}, last seen at ${time(held.lastSeen)}. Each undoes the changes of the other.`,
     remedies: [
       "Remove it from one of the two: `terraform state rm` here, or `hostform state rm` there.",
