@@ -7,15 +7,19 @@ import {
   decodeMark,
   encodeMark,
   type Mark,
+  stillWithheld,
   terraformKind,
+  withheld,
+  withheldByImport,
+  withNull,
   withoutPendingId,
   withPendingId,
+  withUndeclared,
 } from "../resource/attribute-mapping.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importResource, readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
-import { stillWithheld, withheld, withheldByImport, withNull, withUndeclared } from "../resource/undeclared.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
