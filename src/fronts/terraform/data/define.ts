@@ -123,7 +123,7 @@ export function checkSource(
   const found = [
     ...checkSettable(attributes, config, `${block}.${name}.NAME`),
     ...missing.map(([of]) => {
-      const place = { remedies: [`Set \`${of}\`, or remove it where it is optional.`], attribute: [of] };
+      const place = { remedies: [`Set \`${of}\`, or leave it out (null) where it is optional.`], attribute: [of] };
       return errorOf(
         "config.missing_attribute",
         `${of}: expected a value, found ${JSON.stringify(config[of] ?? null)}`,
