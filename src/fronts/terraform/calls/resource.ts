@@ -84,7 +84,8 @@ export const calls: Calls = {
           const planned = withPendingId(plan.planned, prior === null ? {} : mark);
           answer.plannedState = encodeDynamic(withNull(planned, held), attributes);
         }
-        answer.plannedPrivate = encodeMark(plan.mark);
+        // The removal of a replacement gets what its create is planned with.
+        answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
         answer.requiresReplace = plan.requiresReplace.map(toPath);
         return plan.diagnostics;
       });
@@ -108,8 +109,8 @@ export const calls: Calls = {
           answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held);
           return destroyed?.diagnostics ?? [];
         }
-        const wanted = withUndeclared(withoutPendingId(planned), mark);
-        const question = { prior, planned: wanted, config: declared, mark };
+        const wanted = prior === null ? planned : withUndeclared(planned, mark);
+        const question = { prior, planned: withoutPendingId(wanted), config: declared, mark };
         const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
         answer = encoded(applied, attributes, held);
         return applied;

@@ -132,7 +132,7 @@ export interface Mark extends PrivateMark {
   /** The create returned no one-time secret: Terraform has marked it as tainted, unless the user untainted it. */
   readonly lost?: true;
   /** Live values of the attributes that an import withholds: null in Terraform's state. */
-  readonly undeclared?: JsonObject;
+  readonly undeclared?: JsonObject | undefined;
   /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
 }
