@@ -65,6 +65,18 @@ describe("suspended, after an import", () => {
     }
   });
 
+  it("is known to the removal that a replacement begins with", async () => {
+    const subject = await imported("suspended");
+    await subject.apply(subject.declared(subject.config({ deletion_policy: "suspend" })));
+    subject.sent();
+    const other = { plan_id: 12, reference: "another", replace_on_change: true, deletion_policy: "suspend" };
+    const outcome = await subject.core.run(subject.declared(subject.config(other)));
+    expect(outcome.errors).toEqual([]);
+    expect(outcome.actions).toEqual({ [subject.address]: "delete-create" });
+    expect(subject.changesSent()).toEqual(["POST /services"]);
+    expect(suspended(subject)).toBe(false);
+  });
+
   it("stays withheld through an update of another attribute, and of a service that drifted since", async () => {
     const subject = await imported("active");
     subject.machine.sandbox.control.change("services", subject.id, { status: "suspended" });

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { attributesOf, sameValue } from "../../src/core/lifecycle/index.ts";
-import { withheldByImport } from "../../src/fronts/terraform/resource/undeclared.ts";
+import { withheldByImport } from "../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { type Subject, subjectOf } from "./terraform-life.ts";
 
 describe.each([...kinds.values()])("$type", (kind) => {

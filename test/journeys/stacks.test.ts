@@ -310,6 +310,18 @@ describe("a folder of *.tf.json", () => {
       {},
       "stack.remote_state",
     ],
+    [
+      "a value for what a data source reads",
+      { data: { hosting_service: { x: { id: "1", price: 4 } } } },
+      {},
+      "config.computed",
+    ],
+    [
+      "a data source without an id",
+      { data: { hosting_service: { x: { id: "" } } }, output: { y: { value: "${data.hosting_service.x.domain}" } } },
+      {},
+      'id: expected a value, found ""',
+    ],
   ])("is refused with %s, before any request", async (_, document, env, words) => {
     const project = await startProject({ env });
     await write(project, document);

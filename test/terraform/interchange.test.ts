@@ -111,6 +111,29 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     await terraform.expectNoChanges();
   });
 
+  it("of a service that Terraform imported: what the import withholds is no change in YAML, and known there", async () => {
+    const site = { plan_id: 11, currency: "USD", domain: "site-00001.example" };
+    const yaml = (over: object = {}) => JSON.stringify({ project: "both", services: { site: { ...site, ...over } } });
+    const terraform = await start({});
+    const [{ id } = { id: 0 }] = terraform.control.seedServices({ domain_prefix: "site" });
+    const hcl =
+      'resource "hosting_service" "site" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "site-00001.example"\n}\n';
+    await terraform.write(`${hcl}import {\n  to = hosting_service.site\n  id = "${id}"\n}\n`);
+    await terraform.applied();
+    expect(terraform.attributes("hosting_service.site").suspended).toBeNull();
+    await copy(terraform, THEIRS, OURS);
+    await terraform.write(yaml(), "hosting.yaml");
+    await hostform(terraform, "plan", "--detailed-exitcode");
+    terraform.control.change("services", id, { status: "suspended" });
+    terraform.sent();
+    await terraform.write(yaml({ suspended: false }), "hosting.yaml");
+    await hostform(terraform, "apply", "--auto-approve");
+    expect(terraform.changesSent()).toEqual([`POST /services/${id}/unsuspend`]);
+    await copy(terraform, OURS, THEIRS);
+    await terraform.write(hcl.replace("  domain", "  suspended = false\n  domain"));
+    await terraform.expectNoChanges();
+  });
+
   it("of services that are named by neither front: the key of the order is not asked for again", async () => {
     const yaml = { project: "both", services: { box: { plan_id: 31, currency: "USD" } } };
     const hcl = 'resource "hosting_service" "box" {\n  plan_id  = 31\n  currency = "USD"\n}\n';

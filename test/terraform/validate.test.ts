@@ -141,9 +141,9 @@ const FRAMEWORK: typeof MISTAKES = {
   "null for what a data source requires": [
     'data "hosting_grants" "a" {\n  service_id = null\n}',
     "service_id = null",
-    /required/,
+    /found null/,
   ],
-  "an empty id": ['data "hosting_service" "a" {\n  id = ""\n}', 'id = ""', /not empty/],
+  "an empty id": ['data "hosting_service" "a" {\n  id = ""\n}', 'id = ""', /expected a value/],
   "null in a set": [
     'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = ["invoice.paid", null]\n}',
     'events = ["invoice.paid", null]',

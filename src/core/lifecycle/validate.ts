@@ -17,6 +17,7 @@ import {
   type Json,
   type JsonObject,
   shorten,
+  split,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -41,13 +42,13 @@ export function validate(
     const wrong = (issue: z.core.$ZodIssue) => invalid(address, name, meta.sensitive ? undefined : value, issue);
     if (hasUnknown(value)) {
       values[name] = value;
-      diagnostics.push(...knownIssues(type, value).map(wrong), ...repeated(address, name, meta, value));
+      diagnostics.push(...[...knownIssues(type, value), ...repeated(meta, value)].map(wrong));
       continue;
     }
     const result = value === null ? checkOfNone(type) : type.safeParse(value);
     if (result.success) {
       if (result.data !== undefined) values[name] = result.data as Value;
-      diagnostics.push(...repeated(address, name, meta, value));
+      diagnostics.push(...repeated(meta, value).map(wrong));
     } else if (value === null) {
       const example = meta.example === undefined ? {} : { value: meta.example as Json, example: true as const };
       diagnostics.push(
@@ -69,32 +70,17 @@ export function validate(
 /** The mistakes in the known parts of a value. A mistake of a whole that has an unknown part may be none. */
 function knownIssues(type: z.ZodType, value: Value): z.core.$ZodIssue[] {
   if (value === UNKNOWN) return [];
-  const issues = type.safeParse(withoutUnknown(value)).error?.issues ?? [];
+  const issues = type.safeParse(split(value).known).error?.issues ?? [];
   return issues.filter(({ path }) => !hasUnknown((partOf(value, path) ?? null) as Value));
 }
 
 /** The elements of a set that are declared again. Terraform removes them before it asks. */
-function repeated(address: string, name: string, { set, sensitive }: AttributeMeta, value: Value): Diagnostic[] {
+function repeated({ set }: AttributeMeta, value: Value): z.core.$ZodIssue[] {
   if (!set || !Array.isArray(value)) return [];
-  return value.flatMap((item, at) => {
-    if (item === UNKNOWN || value.findIndex((other) => equal(other, item)) === at) return [];
-    const detail = sensitive ? undefined : `The value is ${shown(value, [at])}.`;
-    const remedies = ["Remove one of the two."];
-    return errorOf("config.invalid_value", `${name}.${at} is declared twice`, {
-      detail,
-      address,
-      attribute: [name, at],
-      remedies,
-    });
+  return value.flatMap((input, at) => {
+    const isFirst = input === UNKNOWN || value.findIndex((other) => equal(other, input)) === at;
+    return isFirst ? [] : [{ code: "custom" as const, path: [at], message: "declared twice", input }];
   });
-}
-
-/** The value with nothing in place of its unknown parts; list elements keep their places. */
-function withoutUnknown(value: Value): unknown {
-  if (value === UNKNOWN) return undefined;
-  if (Array.isArray(value)) return value.map(withoutUnknown);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutUnknown(part as Value)]));
 }
 
 /** @param value undefined for secrets, which no message repeats. */

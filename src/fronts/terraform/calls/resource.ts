@@ -7,15 +7,19 @@ import {
   decodeMark,
   encodeMark,
   type Mark,
+  stillWithheld,
   terraformKind,
+  withheld,
+  withheldByImport,
+  withNull,
   withoutPendingId,
   withPendingId,
+  withUndeclared,
 } from "../resource/attribute-mapping.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importResource, readResource } from "../resource/read.ts";
 import { destroyResource, planRemovalOf } from "../resource/remove.ts";
-import { stillWithheld, withheld, withheldByImport, withNull, withUndeclared } from "../resource/undeclared.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -83,7 +87,8 @@ export const calls: Calls = {
           const planned = withPendingId(plan.planned, prior === null ? {} : mark);
           answer.plannedState = encodeDynamic(withNull(planned, held), attributes);
         }
-        answer.plannedPrivate = encodeMark(plan.mark);
+        // The removal of a replacement gets what its create is planned with.
+        answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
         answer.requiresReplace = plan.requiresReplace.map(toPath);
         return plan.diagnostics;
       });
@@ -107,8 +112,8 @@ export const calls: Calls = {
           answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held);
           return destroyed?.diagnostics ?? [];
         }
-        const wanted = withUndeclared(withoutPendingId(planned), mark);
-        const question = { prior, planned: wanted, config: declared, mark };
+        const wanted = prior === null ? planned : withUndeclared(planned, mark);
+        const question = { prior, planned: withoutPendingId(wanted), config: declared, mark };
         const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
         if (applied.state !== null) scope.holdings.add(kind, applied.state, applied.mark);
         answer = encoded(applied, attributes, held);

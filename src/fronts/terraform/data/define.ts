@@ -13,12 +13,13 @@ import {
   type JsonObject,
   some,
   UNKNOWN,
+  type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import { collectionsOf } from "../resource/provider-scope.ts";
-import { checkBlock } from "../schema/check-config.ts";
+import { checkSettable } from "../resource/validate.ts";
 
 type Type = Attribute["type"];
 
@@ -111,12 +112,40 @@ export async function oneById(type: string, id: string, session: DataSession, at
 
 /** Checks the configuration of a block that is read. Unknown values pass. @param block the word that the block begins with. */
 export function checkSource(
-  { name, schema, check }: DataSource,
+  { name, schema: { attributes }, check }: DataSource,
   config: ValueObject,
   block: "data" | "ephemeral",
 ): readonly Diagnostic[] {
-  const found = checkBlock(schema.attributes, config, `${block}.${name}.NAME`);
+  // An empty id would ask for another address. Terraform takes null for a value.
+  const missing = Object.entries(attributes).filter(
+    ([of, { required }]) => config[of] === "" || (required && (config[of] ?? null) === null),
+  );
+  const found = [
+    ...checkSettable(attributes, config, `${block}.${name}.NAME`),
+    ...missing.map(([of]) => {
+      const place = { remedies: [`Set \`${of}\`, or leave it out (null) where it is optional.`], attribute: [of] };
+      return errorOf(
+        "config.missing_attribute",
+        `${of}: expected a value, found ${JSON.stringify(config[of] ?? null)}`,
+        place,
+      );
+    }),
+  ];
   return found.some(isError) ? found : [...found, ...(check?.(config) ?? [])];
+}
+
+/** Requires one of the words, where a value is known. @param more a sentence for the remedy. */
+export function wordProblem(
+  name: string,
+  given: Value | undefined,
+  words: readonly string[],
+  more: string,
+): Diagnostic[] {
+  if (typeof given !== "string" || words.includes(given)) return [];
+  const remedies = [`Set one of ${words.map((word) => `\`${word}\``).join(", ")}. ${more}`];
+  return [
+    errorOf("config.invalid_value", `There is no ${name} ${JSON.stringify(given)}`, { remedies, attribute: [name] }),
+  ];
 }
 
 /** A value of a configuration or of the API. */

@@ -35,6 +35,7 @@ import {
   sought,
   theOnly,
   withConfigured,
+  wordProblem,
 } from "./define.ts";
 
 const CURRENCY =
@@ -85,27 +86,8 @@ function isOffered({ currency, prices }: PlanRecord, wanted: string | undefined)
 const currencyOf = ({ currency }: ValueObject) =>
   typeof currency === "string" ? currency.trim().toUpperCase() : undefined;
 
-function knownCurrency(config: ValueObject): Diagnostic[] {
-  const currency = currencyOf(config);
-  if (currency === undefined || CURRENCIES.some((word) => word === currency)) return [];
-  const words = CURRENCIES.map((word) => `\`${word}\``).join(", ");
-  return [
-    errorOf("config.invalid_value", `No plan can be ordered in the currency ${JSON.stringify(config.currency)}`, {
-      remedies: [`Set one of ${words}.`],
-      attribute: ["currency"],
-    }),
-  ];
-}
-
-function wholeNumber({ plan_id: number }: ValueObject): Diagnostic[] {
-  if (typeof number !== "number" || (Number.isInteger(number) && number > 0)) return [];
-  return [
-    errorOf("config.invalid_value", `plan_id: expected a whole number above 0, found ${number}`, {
-      remedies: ["Set a number that the data source `hosting_plans` lists."],
-      attribute: ["plan_id"],
-    }),
-  ];
-}
+const knownCurrency = (config: ValueObject) =>
+  wordProblem("currency", currencyOf(config), CURRENCIES, "No plan can be ordered in another one.");
 
 /** The plans that are what the configuration asks for. */
 async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
@@ -139,7 +121,7 @@ export const hostingPlan: DataSource = {
       billing_cycle: sought("string", "Billing cycle, in the API's own word; distinguishes plans of one name."),
     },
   ),
-  check: (config) => [...exactlyOne(config, ["plan_id", "name"]), ...wholeNumber(config), ...knownCurrency(config)],
+  check: (config) => [...exactlyOne(config, ["plan_id", "name"]), ...knownCurrency(config)],
   async read(config, session) {
     const fitting = await matching(config, session);
     const found = fitting.filter((record) => config.plan_id === null || record.plan_id === config.plan_id);

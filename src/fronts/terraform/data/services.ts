@@ -3,14 +3,7 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { signOnRefused } from "../../../core/lifecycle/index.ts";
-import {
-  type Attributes,
-  type Diagnostic,
-  errorOf,
-  fail,
-  isNotFound,
-  type JsonObject,
-} from "../../../core/model/index.ts";
+import { type Attributes, fail, isNotFound, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
@@ -30,6 +23,7 @@ import {
   sought,
   theOnly,
   withConfigured,
+  wordProblem,
 } from "./define.ts";
 
 const service: Attributes = {
@@ -103,7 +97,7 @@ export const hostingServices: DataSource = {
       services: listOf(service, "services"),
     },
   ),
-  check: ({ phase }) => (typeof phase !== "string" || PHASES.includes(phase) ? [] : [noPhase(phase)]),
+  check: ({ phase }) => wordProblem("phase", phase, PHASES, "`status` has the API's own word."),
   async read(config, session) {
     const all = await allOf("hosting_service", session);
     const fitting = all.filter(
@@ -117,16 +111,7 @@ export const hostingServices: DataSource = {
   },
 };
 
-const PHASES: readonly string[] = ["pending", "live", "suspended", "gone", "unknown"];
-
-function noPhase(phase: string): Diagnostic {
-  const words = PHASES.map((name) => `\`${name}\``).join(", ");
-  const remedies = [`Set one of ${words}. \`status\` has the API's own word.`];
-  return errorOf("config.invalid_value", `There is no phase ${JSON.stringify(phase)}`, {
-    remedies,
-    attribute: ["phase"],
-  });
-}
+const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
 
 const grant: Attributes = {
   id: computed("string", "Identifier of the grant."),

@@ -18,7 +18,7 @@ import {
   type ValueObject,
   warningOf,
 } from "../../../core/model/index.ts";
-import { checkSettable } from "../schema/check-config.ts";
+import { checkSettable } from "../resource/validate.ts";
 import { providerSchema } from "./schema.ts";
 
 /** The settings that give a token, the strongest first. */

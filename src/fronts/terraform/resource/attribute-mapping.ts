@@ -131,8 +131,8 @@ export interface Mark extends PrivateMark {
   readonly host?: string;
   /** The create returned no one-time secret: Terraform has marked it as tainted, unless the user untainted it. */
   readonly lost?: true;
-  /** Live values of attributes that are null in Terraform's state (`undeclared.ts`). */
-  readonly undeclared?: JsonObject;
+  /** Live values of the attributes that an import withholds: null in Terraform's state. */
+  readonly undeclared?: JsonObject | undefined;
   /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
   /** In a plan only: the id of the plan, which Terraform passes to the destroy. */
@@ -158,6 +158,46 @@ export const withoutPendingId = <T extends ValueObject>(attributes: T): T =>
 /** The same for Terraform. */
 export const withPendingId = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
   pending !== undefined && attributes.id == null ? { ...attributes, id: PENDING_CREATE } : attributes;
+
+// An import withholds the value of an attribute that a declaration takes control of. Terraform writes generated configuration from
+// its state, and a generated `suspended = false` would end each later suspension by the host. The attribute is null in the state
+// until it is declared, and the mark has its live value for the core.
+
+/** The attributes that an import withholds: requests change them, and the API gives a value when none is declared. */
+export const withheldByImport = (kind: Kind): readonly string[] =>
+  attributesOf(kind).flatMap(({ name, meta: { change, computed, writeOnly } }) =>
+    change === "in-place" && computed && !writeOnly ? [name] : [],
+  );
+
+/** The names that stay withheld: null in Terraform's state, and not declared. */
+export function stillWithheld(
+  { undeclared = {} }: Mark,
+  state: ValueObject | null,
+  config: ValueObject = {},
+): string[] {
+  if (state === null) return [];
+  return Object.keys(undeclared).filter((name) => (state[name] ?? null) === null && (config[name] ?? null) === null);
+}
+
+/** An answer for Terraform: the values of these names go into the mark. */
+export function withheld(state: JsonObject | null, mark: Mark, names: readonly string[]) {
+  const { undeclared: _, ...rest } = mark;
+  if (state === null || names.length === 0) return { state, mark: rest };
+  const undeclared = Object.fromEntries(names.map((name) => [name, state[name] ?? null]));
+  return { state: withNull(state, names), mark: { ...rest, undeclared } };
+}
+
+/** A plan for Terraform: what is withheld stays null. */
+export const withNull = <T extends ValueObject>(values: T, names: readonly string[]): T => ({
+  ...values,
+  ...Object.fromEntries(names.map((name) => [name, null])),
+});
+
+/** The core's form of a state or a plan. */
+export function withUndeclared<T extends ValueObject>(values: T, { undeclared = {} }: Mark): T {
+  const given = Object.entries(undeclared).filter(([name]) => (values[name] ?? null) === null);
+  return given.length === 0 ? values : { ...values, ...Object.fromEntries(given) };
+}
 
 export function decodeMark(bytes: Uint8Array): Mark {
   if (bytes.length === 0) return {};

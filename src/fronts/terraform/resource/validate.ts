@@ -1,7 +1,16 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, validate } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, errorOf, isObject, UNKNOWN, type ValueObject } from "../../../core/model/index.ts";
-import { checkSettable } from "../schema/check-config.ts";
+import {
+  type AttributePath,
+  type Diagnostic,
+  errorOf,
+  hasUnknown,
+  isObject,
+  UNKNOWN,
+  type ValueObject,
+  warningOf,
+} from "../../../core/model/index.ts";
+import { type Attribute, type Attributes, isNested } from "../../../core/model/schema.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import { declaredIn, labelOf } from "./attribute-mapping.ts";
 
@@ -27,6 +36,46 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
   );
   const settable = checkSettable(schemaOf(kind).attributes, config, `${kind.type}.NAME`);
   return [...settable, ...found, ...tooOld, ...checkTimeouts(config)];
+}
+
+/**
+ * Checks against a schema what Terraform leaves to a provider: refuses values of read-only attributes, unknown ones included, and
+ * warns of deprecated attributes.
+ * @param of what a reference to the block begins with: `hosting_webhook.NAME`; the provider's own block has none.
+ */
+export function checkSettable(
+  attributes: Attributes,
+  config: ValueObject,
+  of = "",
+  above: readonly string[] = [],
+): Diagnostic[] {
+  return Object.entries(attributes).flatMap(([last, attribute]) => {
+    const value = config[last] ?? null;
+    if (value === null) return [];
+    const path = [...above, last];
+    const name = path.join(".");
+    const { type, deprecated } = attribute;
+    const parts =
+      isNested(type) && isObject(value) ? checkSettable(type.attributes, value as ValueObject, of, path) : [];
+    const found = isReadOnly(attribute) ? [readOnly(name, path, attributes, of)] : [];
+    if (deprecated === undefined || hasUnknown(value)) return [...found, ...parts];
+    const place = { detail: deprecated, attribute: path };
+    return [...found, warningOf("config.deprecated", `\`${name}\` is deprecated`, place), ...parts];
+  });
+}
+
+const isReadOnly = ({ computed, optional, required }: Attribute) => computed && !optional && !required;
+
+function readOnly(name: string, attribute: AttributePath, attributes: Attributes, of: string): Diagnostic {
+  // `plan = 11` was meant to be `plan_id`.
+  const near = Object.keys(attributes).find(
+    (other) => other.startsWith(`${name}_`) && !isReadOnly(attributes[other] as Attribute),
+  );
+  const meant = near === undefined ? "" : ` Did you mean \`${near}\`?`;
+  return errorOf("config.computed", `\`${name}\` is set by the API and cannot be declared`, {
+    remedies: [`Remove it; elsewhere it can be used as \`${of}.${name}\`.${meant}`],
+    attribute,
+  });
 }
 
 /** A missing attribute, with its description for Terraform. */

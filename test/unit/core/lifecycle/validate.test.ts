@@ -109,7 +109,7 @@ describe("validate", () => {
   it("of an element of a set that is declared twice says so, with the value in the detail alone", () => {
     const config = { url: "https://a.example", events: ["invoice.paid", "invoice.created", "invoice.paid"] };
     expect(validate(kindOf("hosting_webhook"), config, "hosting_webhook.a").diagnostics).toMatchObject([
-      { summary: "events.2 is declared twice", detail: 'The value is "invoice.paid".', attribute: ["events", 2] },
+      { summary: "events.2: declared twice", detail: 'The value is "invoice.paid".', attribute: ["events", 2] },
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Attribute, Attributes } from "../../../../../src/core/model/schema.ts";
-import { checkBlock, checkSettable } from "../../../../../src/fronts/terraform/schema/check-config.ts";
+import { checkSettable } from "../../../../../src/fronts/terraform/resource/validate.ts";
 
 const optional: Attribute = { type: "string", description: "A word.", optional: true };
 const computed: Attribute = { type: "string", description: "A word.", computed: true };
@@ -20,8 +20,8 @@ const attributes: Attributes = {
   },
 };
 
-const said = (config: ValueObject, check = checkSettable) =>
-  check(attributes, config, "hosting_thing.NAME").map(
+const said = (config: ValueObject) =>
+  checkSettable(attributes, config, "hosting_thing.NAME").map(
     ({ severity, code, attribute, summary }) => `${severity} ${code} at ${attribute?.join(".")}: ${summary}`,
   );
 
@@ -55,16 +55,5 @@ describe("the check of a configuration against its schema", () => {
     expect(checkSettable(near, { plan: "11" }, "hosting_thing.NAME")).toMatchObject([
       { remedies: ["Remove it; elsewhere it can be used as `hosting_thing.NAME.plan`. Did you mean `plan_id`?"] },
     ]);
-  });
-
-  it("requires a value that is not null or empty in a block that has no other checks", () => {
-    expect(said({ name: null }, checkBlock)).toEqual([
-      "error config.missing_attribute at name: `name` is required, and null",
-    ]);
-    expect(said({ name: "", note: "" }, checkBlock)).toEqual([
-      "error config.invalid_value at name: name: expected a text that is not empty",
-      "error config.invalid_value at note: note: expected a text that is not empty",
-    ]);
-    expect(said({ name: UNKNOWN, note: UNKNOWN }, checkBlock)).toEqual([]);
   });
 });
