@@ -28,6 +28,11 @@ import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
+interface RemovalAnswer extends Partial<Pick<PlannedRemoval, "change">>, Pick<PlannedRemoval, "diagnostics"> {
+  /** Mark for the apply, if it is another one than that of the state. */
+  readonly mark?: Mark;
+}
+
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
  * @returns without a change, nothing is sent: the create leg of this instance settles its create.
@@ -38,7 +43,7 @@ export async function planDestroy(
   prior: JsonObject,
   mark: Mark,
   scope: ProviderScope,
-): Promise<Partial<PlannedRemoval> & Pick<PlannedRemoval, "diagnostics">> {
+): Promise<RemovalAnswer> {
   const pending = prior.id === null ? await pendingToRemove(kind, prior, mark, scope) : undefined;
   if (prior.id === null && pending === undefined) return { diagnostics: [] };
   const recorded = pending ?? recordedAs(kind, prior, mark);
@@ -61,6 +66,9 @@ export async function planDestroy(
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
   const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
+  // Another address declares the same thing: its create leg settles this create.
+  if (isPendingCreate(recorded) && scope.isSettled(kind, nameOf(kind, prior)))
+    return { diagnostics: [], mark: { ...mark, settles: recorded.private } };
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined) throw new HostformError(diagnostics);
@@ -77,7 +85,8 @@ export async function planRemovalOf(
   mark: Mark,
   scope: ProviderScope,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly mark: Mark }> {
-  const { diagnostics } = await planDestroy(kind, prior, mark, scope);
+  const { diagnostics, mark: settled = mark } = await planDestroy(kind, prior, mark, scope);
+  if (prior.id === null) return { diagnostics, mark: settled };
   const recorded = recordedAs(kind, prior, mark);
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);
