@@ -15,7 +15,7 @@ import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
 import { handedOver, heldTwice } from "./holding-notices.ts";
-import { effectNotices, otherHost, settleFirst } from "./notices.ts";
+import { effectNotices, otherHost, settleFirst, twoAddresses } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
@@ -69,6 +69,7 @@ export async function planRemovalOf(
   scope: ProviderScope,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly mark: Mark }> {
   const { diagnostics } = await planDestroy(kind, prior, mark, scope);
+  if (scope.isDouble(kind, prior)) throw new HostformError([twoAddresses(kind, String(prior.id))]);
   const recorded = recordedAs(kind, prior, mark);
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);
