@@ -27,7 +27,7 @@ const UNUSED_MS = 90 * 24 * 3_600_000;
 
 /**
  * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
- * are in memory, and only notes in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
+ * are in memory, and only notes and holdings in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
  * nobody is warned if that folder is unusable. The first request, create or note makes the file.
  * @throws HostformError provider.base_url.
  */
@@ -80,11 +80,15 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
   if (env.HOSTFORM_STORE !== "memory" && env.HOSTFORM_LEDGER !== "memory") return store;
-  // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well.
+  // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well. What a state holds is known to all runs.
   return Object.assign(memory, {
     note: store.note.bind(store),
     notes: store.notes.bind(store),
     forget: store.forget.bind(store),
+    see: store.see.bind(store),
+    release: store.release.bind(store),
+    endRun: store.endRun.bind(store),
+    holdings: store.holdings.bind(store),
     close: store.close.bind(store),
   });
 }

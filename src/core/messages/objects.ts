@@ -105,7 +105,7 @@ export const objects = {
     detail: `hostform cannot see whether another address of the state holds ${given.ids.length === 1 ? "it" : "them"}. An apply does not ${given.isPaid ? "order" : "create"} another one.`,
     remedies: [
       { do: "move", when: "another address of the state holds it" },
-      { do: "import", id: given.object, when: "no address of the state holds it" },
+      { do: "import", id: given.object },
       ANOTHERS,
     ],
   })),

@@ -103,7 +103,7 @@ function movedSentence(name: string): string {
     ],
   ];
   const block = renderHcl({ comments: [], blocks: [{ block: "moved", body }] }).trim();
-  return `Complete this block, with the addresses before and after:\n\n\`${block}\``;
+  return `Complete this block, with the addresses before and after:\n\n\`${block}\`\n\nIf Terraform has marked it as tainted: \`terraform untaint ${name}\`.`;
 }
 
 function importSentence(

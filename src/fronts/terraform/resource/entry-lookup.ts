@@ -29,6 +29,7 @@ import {
 import type { Entry } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
 import { shownValue } from "./attribute-mapping.ts";
+import { mayPassOn } from "./handover.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /**
@@ -46,17 +47,26 @@ export async function activeEntry(
   if (entry === undefined || entry.resolved === "absent") return {};
   const elsewhere = refusalOf(kind, entry, scope.session);
   if (elsewhere === undefined) return { entry };
-  if (elsewhere.code !== "plan.exists" || !(await findEntryObject(kind, entry, scope)).hasEnded) return { elsewhere };
+  if (elsewhere.code !== "plan.exists") return { elsewhere };
+  if (await isHeldHere(kind, entry, scope)) return {};
+  if (!(await findEntryObject(kind, entry, scope)).hasEnded) return { elsewhere };
   await entries.remove(kind.type, name);
   return {};
+}
+
+/** This state has recorded the object of an entry since, at an address that may give it up. */
+async function isHeldHere(kind: Kind, { place, attributes }: Entry, { holdings, session }: ProviderScope) {
+  if (place !== session.place) return false;
+  const holder = await holdings.findHolder(kind, { id: String(attributes.id), attributes });
+  return holder !== undefined && (holder.isShown || mayPassOn(kind));
 }
 
 /** Why this run may not use an entry. */
 function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = entry;
-  const isElsewhere = entry.place !== undefined && entry.place !== place;
+  const isHere = entry.place === undefined || entry.place === place;
   // Of a pending create this state has the intent, or lost it: the create leg settles it.
-  if (isElsewhere || (answered && !isPendingCreate(entry))) return foreign(kind, entry);
+  if (!isHere || (answered && !isPendingCreate(entry))) return foreign(kind, entry, isHere);
   return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }
 
@@ -90,7 +100,7 @@ const OTHERWISE =
 
 const ONE_MANAGER = "Only one resource may manage an object: two would undo each other's changes.";
 
-function foreign(kind: Kind, entry: Entry): Diagnostic {
+function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
   const { address } = entry;
   if (isPendingCreate(entry)) {
     const summary = `A create of ${address} is pending for another state, or this state has lost it`;
@@ -103,10 +113,22 @@ function foreign(kind: Kind, entry: Entry): Diagnostic {
     });
   }
   const id = String(entry.attributes.id);
+  const object = importIdOf(kind, id, entry.attributes);
+  if (isHere) {
+    return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
+      detail: `hostform cannot see whether another address of this state holds it, or whether this state has lost it. ${ONE_MANAGER}`,
+      object,
+      remedies: [
+        { do: "move", when: "another address of this state holds it" },
+        { do: "import", id: object },
+      ],
+      address,
+    });
+  }
   return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
-    detail: `It belongs to another state (another folder, workspace or backend), or this state has lost it. ${ONE_MANAGER}`,
-    object: importIdOf(kind, id, entry.attributes),
-    remedies: [`If it belongs to this state: import it. ${OTHERWISE}`],
+    detail: `It belongs to another state (another folder, workspace or backend). ${ONE_MANAGER}`,
+    object,
+    remedies: [`If that state is no longer used: import it. ${OTHERWISE}`],
     address,
   });
 }
@@ -170,7 +192,7 @@ export async function adoptEntry(
   refuseEdited(kind, noted, planned);
   const owner = scope.claimObject(resource, kind, noted.attributes);
   if (owner !== undefined) {
-    fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {
+    fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, belongs to ${owner}`, {
       detail: ONE_MANAGER,
       remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
     });

@@ -35,8 +35,8 @@ export function importHeld(kind: Kind, attributes: JsonObject, { isShown, lastSe
     remedies: [
       RENAMED,
       isShown
-        ? "Or `terraform state rm` the other address, run `terraform plan` without the `import` block, then import it."
-        : "If no address has it any more (`terraform state rm`): run `terraform plan` without the `import` block, then import it.",
+        ? "Or `terraform state rm` the other address, then import it."
+        : "If no address has it any more (`terraform state rm`): run `terraform plan` without an `import` block, then import it.",
     ],
   });
 }

@@ -58,7 +58,7 @@ export class Holdings {
   readonly #begun: number;
   readonly #shown = new Map<string, Shown>();
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
-  readonly #refused = new Map<string, HeldObject>();
+  readonly #imported = new Set<string>();
   /** Holdings that are still to be written, by object. */
   #unwritten = new Map<string, Holding>();
   #writing: Promise<void> | undefined;
@@ -160,14 +160,28 @@ export class Holdings {
     return { isShown: false, instances: held.instances, lastSeen: held.lastSeen };
   }
 
-  /** The holder of an object, by what this process was shown and what the store knows. */
-  async holderNow(kind: Kind, attributes: JsonObject): Promise<Holder | undefined> {
+  /**
+   * The holder of an object that is imported. Beside an import Terraform shows the rest of the state, in no order: if it shows all other
+   * objects and not this one, the state no longer has this one (`terraform state rm`).
+   */
+  async holderOfImported(kind: Kind, attributes: JsonObject): Promise<Holder | undefined> {
     await this.load();
-    return this.holderOf(kind, { id: String(attributes.id), attributes });
+    const remote = { id: String(attributes.id), attributes };
+    const object = objectOf(kind, attributes);
+    if (object === undefined) return undefined;
+    this.#imported.add(keyOf(object));
+    const isSettled = () => this.holderOf(kind, remote)?.isShown !== false;
+    const isRestShown = () =>
+      [...this.#known].every(([key, { isFirm }]) => !isFirm || this.#imported.has(key) || this.#shown.has(key));
+    for (let shown = -1; !isSettled() && shown < this.#shown.size; ) {
+      shown = this.#shown.size;
+      await this.#options.clock.sleep(SHOWN_MS);
+    }
+    return isSettled() || !isRestShown() ? this.holderOf(kind, remote) : undefined;
   }
 
   /** The holder of an object. Waits a moment for an instance that Terraform may be about to show. */
-  async findHolder(kind: Kind, remote: Remote): Promise<Holder | undefined> {
+  async findHolder(kind: Kind, remote: Pick<Remote, "id" | "attributes">): Promise<Holder | undefined> {
     await this.load();
     const object = objectOf(kind, { ...remote.attributes, id: remote.id });
     const known = this.holderOf(kind, remote);
@@ -186,12 +200,6 @@ export class Holdings {
     return found?.isFirm ? found : undefined;
   }
 
-  /** An import was refused because of a holding: the end of the process shows whether the state still has it. */
-  refuse(kind: Kind, attributes: JsonObject): void {
-    const object = objectOf(kind, attributes);
-    if (object !== undefined) this.#refused.set(keyOf(object), object);
-  }
-
   /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */
   async end(): Promise<void> {
     await this.flush();
@@ -200,25 +208,11 @@ export class Holdings {
     // An apply that fails before its first change plans without a read.
     const isWhole = this.#shown.size === 0 || [...this.#shown.values()].some(({ reads }) => reads > 0);
     if (this.#isPlan && isWhole) await this.#use((store) => store.endRun(this.place.mark, this.run, this.#begun));
-    else await this.#forgetRefused();
   }
 
   /** Writes what is not written yet. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined || this.#unwritten.size > 0) await (this.#writing ?? this.#write());
-  }
-
-  /**
-   * `terraform import` is shown the whole state, in no order. If it was shown all other objects and not the one that it was to import,
-   * the state no longer has that one.
-   */
-  async #forgetRefused(): Promise<void> {
-    const stored = this.#refused.size === 0 ? [] : [...(await this.#load())];
-    const isGone = (key: string) => this.#refused.has(key) && !this.#shown.has(key);
-    const others = stored.filter(([key, { isFirm }]) => isFirm && !isGone(key));
-    if (others.length === 0 || !others.every(([key]) => this.#shown.has(key))) return;
-    const gone = [...this.#refused].flatMap(([key, object]) => (isGone(key) ? [object] : []));
-    if (gone.length > 0) await this.#use((store) => store.release(this.place.mark, gone));
   }
 
   #shownOf(object: HeldObject): Shown {

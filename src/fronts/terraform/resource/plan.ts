@@ -115,7 +115,7 @@ function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
     kind,
     address: labelOf(kind, own.config),
     isStatePartial: true,
-    ownerOf: (remote) => scope.labelOf(kind, remote),
+    ownerOf: (remote) => (scope.holdings.holderOf(kind, remote)?.isShown ? scope.labelOf(kind, remote) : undefined),
     provider: "default",
     declared: {},
     dependsOn: [],
@@ -161,6 +161,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     kind.creation === "listable" || name === undefined
       ? undefined
       : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
+  const isKnown = diagnostics.some(({ code }) => code === "plan.exists");
   const refused = [
     ...settlement.diagnostics,
     ...diagnostics,
@@ -173,7 +174,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(entry && !entry.handed && settlement.diagnostics.length === 0 ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
-    ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
+    ...(name === undefined || isKnown ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
     ...(await scope.session.entries.refusals()),
   ];

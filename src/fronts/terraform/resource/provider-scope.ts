@@ -28,7 +28,7 @@ export interface Owner {
 }
 
 /** A resource that the state has: which one Terraform does not say. */
-const IN_STATE: Owner = { label: "another address of this state" };
+const IN_STATE: Owner = { label: "an address of this state" };
 
 /** What Terraform has destroyed or forgotten in this process: a create may take its place. */
 const RELEASED: Owner = { label: "the object that it replaces" };

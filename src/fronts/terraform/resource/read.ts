@@ -234,11 +234,8 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
       ],
     });
   }
-  const holder = await scope.holdings.holderNow(kind, seen.attributes);
-  if (holder !== undefined) {
-    scope.holdings.refuse(kind, seen.attributes);
-    throw new HostformError([importHeld(kind, seen.attributes, holder)]);
-  }
+  const holder = await scope.holdings.holderOfImported(kind, seen.attributes);
+  if (holder !== undefined) throw new HostformError([importHeld(kind, seen.attributes, holder)]);
   scope.noteImported(kind, seen.attributes);
   const defaults = attributesOf(kind).flatMap(({ name, meta }) =>
     meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],

@@ -22,7 +22,7 @@ import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
 import { handedOver, heldTwice } from "./holding-notices.ts";
-import { effectNotices, otherHost } from "./notices.ts";
+import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
 import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
@@ -87,6 +87,7 @@ export async function planRemovalOf(
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly mark: Mark }> {
   const { diagnostics, mark: settled = mark } = await planDestroy(kind, prior, mark, scope);
   if (prior.id === null) return { diagnostics, mark: settled };
+  if (scope.isDouble(kind, prior)) throw new HostformError([twoAddresses(kind, String(prior.id))]);
   const recorded = recordedAs(kind, prior, mark);
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);

@@ -158,7 +158,7 @@ describe("what was made before Terraform recorded it", () => {
     [
       "another address of the state has",
       ({ front, kind, note }) => front.addRecorded(kind, note.attributes),
-      "another resource",
+      "belongs to an address of this state",
     ],
     [
       "was released for this one",

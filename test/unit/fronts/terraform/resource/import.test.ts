@@ -91,10 +91,20 @@ describe("an import", () => {
     expect(fake.asked).toEqual([]);
   });
 
-  it("is remembered: an object has one address", async () => {
+  it("is refused if another address of the state has the object: an object has one address", async () => {
     const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     front.addRecorded(kind, liveService);
+    expect(await refusalOf(importResource(kind, "1001", front))).toMatchObject({
+      code: "plan.exists",
+      summary: "service 1001 (www.acme.example) is at another address of this state already",
+      remedies: [{ do: "move", when: "it was renamed" }, expect.stringContaining("terraform state rm")],
+    });
+  });
+
+  it("is remembered: Terraform may show the other address of the object later", async () => {
+    const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     await importResource(kind, "1001", front);
+    front.addRecorded(kind, liveService);
     expect(front.isDouble(kind, liveService)).toBe(true);
   });
 });
