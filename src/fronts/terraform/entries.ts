@@ -3,6 +3,7 @@ import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core
 import {
   type Diagnostic,
   HostformError,
+  ifExplained,
   type Json,
   type JsonObject,
   type ResourceState,
@@ -20,13 +21,21 @@ export interface Entry extends ResourceState {
   readonly owner?: string;
   /** Terraform ended the process in order after the answer: its state has the object, or had it. */
   readonly answered?: true;
+  /** `hostform resolve` could not write the state: the create made nothing (it is still pending here), or made the object of this id. */
+  readonly resolved?: "absent" | "adopted";
   /** One-time values that Terraform had recorded before a change. */
   readonly base?: JsonObject;
+}
+
+interface WriteOptions {
+  readonly isDurable?: boolean;
 }
 
 interface EntriesOptions {
   readonly store: AccountStore;
   readonly project: string | undefined;
+  /** The user accepts that a kill may lose a create: HOSTFORM_STORE=memory. */
+  readonly mayForget?: boolean;
   /** Called once if entries cannot be written, and once if they cannot be read. A warning holds no value of a resource. */
   readonly onWarning: (warning: Diagnostic) => void;
 }
@@ -60,14 +69,24 @@ export class Entries {
     return new Map(notes.map((note) => [note.name, entryIn(note)]));
   }
 
-  /** Writes an entry; durable when it resolves. */
-  async put(type: string, name: string, entry: Entry): Promise<void> {
-    await this.#write(type, name, entry);
+  /** Returns the reasons why no create can be recorded. */
+  async refusals(): Promise<readonly Diagnostic[]> {
+    const { store, mayForget } = this.#options;
+    return mayForget ? [] : store.note([]).then(() => [], ifExplained(({ diagnostics }) => diagnostics));
   }
 
-  /** Writes an entry if there is none. @returns the existing one; then nothing was written. */
-  insert(type: string, name: string, entry: Entry): Promise<Entry | undefined> {
-    return this.#write(type, name, entry, "absent");
+  /**
+   * Writes an entry. It is in memory alone if the store does not take it.
+   * @param options `isDurable`: the store must take it, else the state or the account has more than anybody knows.
+   * @throws HostformError `store.unwritable`, `store.busy` or `store.newer`, if it must be durable.
+   */
+  async put(type: string, name: string, entry: Entry, options?: WriteOptions): Promise<void> {
+    await this.#write(type, name, entry, options);
+  }
+
+  /** Writes an entry if there is none. @returns the existing one; then nothing was written. @throws as {@link put}. */
+  insert(type: string, name: string, entry: Entry, options?: WriteOptions): Promise<Entry | undefined> {
+    return this.#write(type, name, entry, { ...options, when: "absent" });
   }
 
   /** Removes an entry. @param id only if this is the id of its object. */
@@ -91,7 +110,12 @@ export class Entries {
       .catch((error: unknown) => this.#warn("write", error));
   }
 
-  async #write(type: string, name: string, entry: Entry, when?: "absent"): Promise<Entry | undefined> {
+  async #write(
+    type: string,
+    name: string,
+    entry: Entry,
+    { isDurable, when }: WriteOptions & { readonly when?: "absent" } = {},
+  ): Promise<Entry | undefined> {
     const note = { list: this.#listOf(type), name, value: entry as unknown as Json };
     const write = (store: AccountStore) => store.note([note], when && { when });
     let others: readonly Note[];
@@ -99,6 +123,7 @@ export class Entries {
       others = await write(this.#options.store);
       await this.#unwritten.forget([note]);
     } catch (error) {
+      if (isDurable && !this.#options.mayForget) throw error;
       this.#warn("write", error);
       others = await write(this.#unwritten);
     }

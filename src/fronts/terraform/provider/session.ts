@@ -151,6 +151,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       get project() {
         return session.project;
       },
+      mayForget: env.HOSTFORM_STORE === "memory" || env.HOSTFORM_LEDGER === "memory",
       onWarning,
     }),
     async close() {

@@ -15,6 +15,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { busy, shownOnce } from "./entry-lookup.ts";
+import { storedOthers } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
@@ -59,10 +60,12 @@ export async function applyContext(
   const limit = timeoutOf(config, operation);
   let first = isFirst;
   if (pending !== undefined) scope.addCreate(kind, pending);
+  const stored = await storedOthers(kind, name, session);
   const records: ApplyContext["records"] = {
     prior: pending,
-    ownerOf: (ofKind, remote) => scope.labelOf(ofKind, remote, owner),
-    siblings: (ofKind) => scope.siblings(ofKind),
+    ownerOf: (ofKind, remote) =>
+      scope.labelOf(ofKind, remote, owner) ?? (ofKind === kind ? stored.ownerOf(remote) : undefined),
+    siblings: (ofKind) => [...scope.siblings(ofKind), ...(ofKind === kind ? stored.siblings : [])],
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: await replacesOf(kind, name, config, scope),
     save: async (resource) => {
@@ -73,9 +76,12 @@ export async function applyContext(
       }
       if (name !== undefined && operation !== "delete") {
         const entry = { ...resource, place, owner: self.mark, base };
+        // The request leaves next. An answer, on the other hand, is kept in memory rather than lost.
+        const isDurable = resource.private.pending !== undefined && !resource.private.pending.accepted;
         // Two processes may have found nothing at the same time.
-        const other = first ? await entries.insert(kind.type, name, entry) : await entries.put(kind.type, name, entry);
-        if (other) throw new HostformError([busy(other)]);
+        const other = first ? await entries.insert(kind.type, name, entry, { isDurable }) : undefined;
+        if (other !== undefined && other.resolved !== "absent") throw new HostformError([busy(other)]);
+        if (!first || other !== undefined) await entries.put(kind.type, name, entry, { isDurable });
       }
       first = false;
       latest.resource = resource;
@@ -84,7 +90,7 @@ export async function applyContext(
       latest.resource = undefined;
       latest.isDropped = true;
       // The entry of the name belongs to the new object, because of create_before_destroy.
-      await entries.remove(kind.type, name, operation === "delete" ? prior?.id : undefined);
+      await entries.remove(kind.type, name, operation === "delete" ? (prior?.id ?? undefined) : undefined);
     },
   };
   const context: ApplyContext = {

@@ -5,6 +5,7 @@ import {
   duplicate,
   explain,
   isPendingCreate,
+  type PendingCreate,
   parentOf,
   returnsSecretOnce,
   settledMark,
@@ -61,11 +62,12 @@ interface ApplyQuestion {
 
 /**
  * Creates or changes one object. Terraform taints an object whose create fails and recreates it with the next apply, which
- * would be a second order. So once an object was or may have been created, each failure is a warning, and the state gets what
- * is known of the object, with a mark for the rest. Only a webhook whose secret is lost is tainted.
+ * would be a second order. So once an object was created, each failure is a warning, and the state gets what is known of the
+ * object, with a mark for the rest. Only a webhook whose secret is lost is tainted, and a create without a known outcome, which
+ * the next apply settles instead (pending.ts).
  */
 export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<Answer> {
-  const { replacing: _, ...mark } = asked.mark;
+  const { replacing: _, settles: __, ...mark } = asked.mark;
   const question: ApplyQuestion = { ...asked, mark };
   const { prior, planned, config } = question;
   const refuse = (...diagnostics: readonly Diagnostic[]): Answer => ({ state: prior, mark, diagnostics });
@@ -84,14 +86,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   // Whether two resources are the same thing may be known only now.
   const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return refuse(duplicate(kind, THIS, other));
-  const { entry: noted, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
+  const { entry: noted, elsewhere } = existing === undefined ? await activeEntry(kind, name, scope) : {};
   if (elsewhere !== undefined) return refuse(elsewhere);
   if (isPendingCreate(noted)) refuseEdited(kind, noted, planned);
-  if (isPendingCreate(noted) && kind.creation === "blind") {
-    // No list shows whether it was created, and it is never sent again automatically: the state keeps what is known.
-    const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, scope) }, []);
-    return { ...answer, diagnostics: [notKnown(kind)] };
-  }
   if (noted !== undefined && !isPendingCreate(noted)) {
     const adopted = await adoptEntry(owner, kind, noted, planned, scope);
     if (adopted !== undefined) {
@@ -126,7 +123,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const reported = [...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
     return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));
   } catch (error) {
-    return failed(kind, question, error, { latest, existing, name }, scope);
+    return failed(kind, question, error, { latest, existing, name, pending }, scope);
   }
 }
 
@@ -225,22 +222,34 @@ function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mar
 const isLost = ({ code, severity }: Diagnostic) => code === "secret.lost" && severity === "error";
 
 /**
- * The answer to a failure. If an object was or may have been created, it has only warnings: no paid object is tainted.
- * @param existing the object before the change.
+ * The answer to a failure. If an object was created, it has only warnings: no paid object is tainted. If an object may have been
+ * created, it is an error: Terraform taints the instance, and the next apply settles it.
+ * @param before the object before the change, and the create that the change settles.
  */
 function failed(
   kind: Kind,
   question: ApplyQuestion,
   error: unknown,
-  { latest, existing, name }: { latest: Latest; existing: ResourceState | undefined; name: string | undefined },
+  {
+    latest,
+    existing,
+    name,
+    pending,
+  }: {
+    latest: Latest;
+    existing: ResourceState | undefined;
+    name: string | undefined;
+    pending: PendingCreate | undefined;
+  },
   scope: ProviderScope,
 ): Answer {
-  if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
+  // Nothing was recorded: the state keeps the create of before.
+  const resource = latest.resource ?? (latest.isDropped ? undefined : pending);
+  if (!(error instanceof HostformError) && resource === undefined) throw error;
   const reported =
     error instanceof HostformError
       ? explain(kind, labelOf(kind, question.planned), declaredIn(kind, question.config) as JsonObject, error)
       : failureOf(error);
-  const { resource } = latest;
   if (existing !== undefined) {
     // Terraform keeps the state of a failed update, and taints nothing.
     const { attributes, private: kept } = resource ?? existing;
@@ -250,13 +259,11 @@ function failed(
   if (resource === undefined) {
     scope.release(kind, name, question.planned);
     const left = { state: question.prior, mark: question.mark, diagnostics: reported };
-    if (question.prior === null || !latest.isDropped) return left;
-    // Terraform accepts no null after a failed update: without id and mark, the next refresh drops the object.
-    return { ...left, state: { ...question.prior, id: null }, mark: settledMark(question.mark) };
+    return question.prior === null || !latest.isDropped ? left : { ...left, ...forgotten(question) };
   }
-  const unclear = isPendingCreate(resource);
+  const isPending = isPendingCreate(resource);
   // Also of a pending create: hostform, which may finish it, would take everything in the state as done.
-  const recordedMark = unclear ? resource.private : settledMark(resource.private);
+  const recordedMark = isPending ? resource.private : settledMark(resource.private);
   const mark = markOf(kind, question, resource.attributes, recordedMark);
   const kept = { ...mark, ...origin(name, scope) };
   const answer = settled(kind, question, resource.attributes, kept, []);
@@ -267,10 +274,15 @@ function failed(
     const diagnostics = reported.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
   }
-  const said = reported.some(({ code }) => code === "plan.pending");
-  const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];
-  return undoneBy(isNew ? "create" : "update", reported, { ...answer, diagnostics: end });
+  if (isPending) {
+    const isSaid = reported.some(({ code }) => code === "plan.pending");
+    return { ...answer, diagnostics: isSaid ? reported : [...reported, notKnown(kind)] };
+  }
+  return undoneBy(isNew ? "create" : "update", reported, { ...answer, diagnostics: [incomplete(kind, resource)] });
 }
+
+/** Terraform accepts no null after an update that failed: without id and mark, the next refresh drops the instance. */
+const forgotten = ({ prior, mark }: ApplyQuestion) => ({ state: { ...prior, id: null }, mark: settledMark(mark) });
 
 /** Adds failures to an answer: after a create the object waits; after an update they are errors, so that the run fails. */
 const undoneBy = (operation: "create" | "update", failures: readonly Diagnostic[], answer: Answer): Answer =>

@@ -133,6 +133,8 @@ export interface Mark extends PrivateMark {
   readonly lost?: true;
   /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
+  /** In a plan only: the mark of the pending create that the planned create settles. The destroy leg of the instance gets it. */
+  readonly settles?: PrivateMark;
 }
 
 /** What Terraform gets for an object. */

@@ -28,7 +28,7 @@ import {
 } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
-import { type Mark, shownValue } from "./attribute-mapping.ts";
+import { shownValue } from "./attribute-mapping.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /**
@@ -43,7 +43,7 @@ export async function activeEntry(
 ): Promise<{ entry?: Entry; elsewhere?: Diagnostic }> {
   const { entries } = scope.session;
   const entry = await entries.get(kind.type, name);
-  if (entry === undefined) return {};
+  if (entry === undefined || entry.resolved === "absent") return {};
   const elsewhere = refusalOf(kind, entry, scope.session);
   if (elsewhere === undefined) return { entry };
   if (elsewhere.code !== "plan.exists" || !(await findEntryObject(kind, entry, scope)).hasEnded) return { elsewhere };
@@ -54,7 +54,9 @@ export async function activeEntry(
 /** Why this run may not use an entry. */
 function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = entry;
-  if (answered || (entry.place !== undefined && entry.place !== place)) return foreign(kind, entry);
+  const isElsewhere = entry.place !== undefined && entry.place !== place;
+  // Of a pending create this state has the intent, or lost it: the create leg settles it.
+  if (isElsewhere || (answered && !isPendingCreate(entry))) return foreign(kind, entry);
   return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }
 
@@ -132,11 +134,12 @@ export function mergeEntry(kind: Kind, state: JsonObject, entry: Entry | undefin
  * Returns true if Terraform's state has everything that an entry is kept for, or is newer. The entry of a create that replaces the
  * recorded object is kept for that create.
  */
-export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, entry: Entry): boolean {
+export function isRecorded(kind: Kind, state: JsonObject, entry: Entry): boolean {
   const { attributes, private: recorded } = entry;
   const { pending } = recorded;
   if (pending !== undefined) {
-    if (state.id === null) return mark.pending?.since === pending.since;
+    // The entry stays until the create is settled: the create leg finds it there.
+    if (state.id === null) return false;
     return !pending.known?.includes(String(state.id));
   }
   return attributes.id === state.id && equal(mergeEntry(kind, state, entry), state);

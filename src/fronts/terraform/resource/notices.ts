@@ -52,15 +52,27 @@ export function failureOf(error: unknown): readonly Diagnostic[] {
   return [errorOf("internal", "The provider has a defect", { detail, remedies })];
 }
 
+/** An apply that does not know whether it created something. Terraform marks the instance as tainted. */
 export function notKnown(kind: Kind): Diagnostic {
-  return warningOf("plan.pending", `It is not known whether the ${kind.noun} was created`, {
+  const blind = kind.creation === "blind";
+  return errorOf("plan.pending", `It is not known whether the ${kind.noun} was created`, {
     detail:
-      "The provider sent a create request and its answer was lost. The state has the resource without an id, and the request.",
+      "The answer to the create request was lost. The state keeps the request: Terraform shows a replacement, and the provider deletes nothing for it.",
     remedies: [
-      kind.creation === "blind"
-        ? { do: "resolve" }
-        : "Apply again: the provider adopts what was created, or creates it. It orders nothing twice.",
+      ...(blind
+        ? ([{ do: "resolve" }] as const)
+        : ["Apply again: the provider adopts what was created, or creates it. It orders nothing twice."]),
+      "With `prevent_destroy`: `terraform untaint ADDRESS` first.",
     ],
+  });
+}
+
+/** The state has a pending create, and this machine does not have its request. */
+export function unseenCreate(what: string): Diagnostic {
+  return errorOf("plan.pending", `The request of the pending create of ${what} is not on this machine`, {
+    detail:
+      "Terraform sends the provider the request of a tainted instance only when it refreshes the state. Without the request a create could be sent twice, so nothing was sent.",
+    remedies: ["Plan again without `-refresh=false` on this machine, and apply that plan here."],
   });
 }
 
@@ -155,12 +167,17 @@ const sentElsewhere = (kind: Kind, prior: JsonObject): Diagnostic =>
     ],
   });
 
-/** Terraform shows a create for what an earlier run began. */
+/** Terraform shows a create, or a replacement, for what an earlier run began. */
 export function willSettle(kind: Kind, entry: Entry): Diagnostic {
-  const what = isPendingCreate(entry)
-    ? `was begun by an interrupted run: the apply finishes it, and creates nothing twice`
-    : `was created by an interrupted run as ${kind.noun} ${String(entry.attributes.id)}: the apply adopts it, and creates nothing`;
-  return warningOf("apply.replayed", `${entry.address} ${what}`);
+  const [what, detail] = isPendingCreate(entry)
+    ? [
+        "was begun by an interrupted run: the apply finishes it, and creates nothing twice",
+        "Where Terraform shows a replacement, the provider deletes nothing for it.",
+      ]
+    : [
+        `was created by an interrupted run as ${kind.noun} ${String(entry.attributes.id)}: the apply adopts it, and creates nothing`,
+      ];
+  return warningOf("apply.replayed", `${entry.address} ${what}`, { ...(detail !== undefined && { detail }) });
 }
 
 /** One name is one order: a second resource with it would get the service of the first. */
@@ -256,14 +273,6 @@ export function refersToPending(config: ValueObject, kind?: Kind): Diagnostic[] 
       attribute: [name],
     }),
   );
-}
-
-/** Terraform would recreate it, and the provider would not know the outcome of the first request. */
-export function settleFirst(what: string): Diagnostic {
-  return errorOf("plan.pending", `${what} cannot be replaced: its create has no known outcome`, {
-    detail: "The provider sent the request and its answer was lost. A replacement could create it, and bill it, twice.",
-    remedies: ["Apply without `-replace` first; if it is marked as tainted, `terraform untaint ADDRESS` before."],
-  });
 }
 
 /** Servers may look like the declared one although they are others. Only where the state has none it may have been lost. */

@@ -42,7 +42,6 @@ import {
   laterRefused,
   lookalikes,
   refersToPending,
-  settleFirst,
   shownLater,
   stillPending,
   THIS,
@@ -50,6 +49,7 @@ import {
   unreadableOnes,
   willSettle,
 } from "./notices.ts";
+import { keepIntent, othersOf, planSettlement, stillOpen } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded } from "./read.ts";
 import {
@@ -145,14 +145,14 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const own = { config: declared, prior: undefined, observed: free, plans, severity: "error" } as const;
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
-  const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
+  const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
   // Of two new resources that are one order, the apply would create one and fail at the other.
   const twin =
     kind.creation === "listable" || name === undefined
       ? undefined
       : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
   const refused = [
-    ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
+    ...settlement.diagnostics,
     ...diagnostics,
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
@@ -162,11 +162,12 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
-    ...((await scope.account.store?.refusals()) ?? []),
+    ...(await scope.session.entries.refusals()),
   ];
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
-  return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
+  const { settles } = settlement;
+  return { planned: values, mark: settles === undefined ? {} : { settles }, requiresReplace: [], diagnostics: refused };
 }
 
 /** Objects that may be the declared one, without being certainly it. */
@@ -213,7 +214,8 @@ async function planRecorded(
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
-  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  if (isPendingCreate(recorded)) await keepIntent(kind, recorded, scope);
+  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
   const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
@@ -234,7 +236,8 @@ async function planRecorded(
   // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   await unmarkReleased(kind, recorded.attributes, session.entries);
-  const { values, overruled } = conform(kind, result, { config: declared, prior });
+  const open = pending && (result.id ?? null) === null ? stillOpen(kind, result) : result;
+  const { values, overruled } = conform(kind, open, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,

@@ -10,7 +10,6 @@ import {
   read,
   refreshed,
   sameInUse,
-  settledByAccount,
   settledMark,
   unknownValues,
   unseenNames,
@@ -27,6 +26,7 @@ import { schemaOf } from "../schema/of-kind.ts";
 import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
 import { otherHost, shownLater } from "./notices.ts";
+import { isResolvedAbsent, keepIntent, noteMade } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 /** The status that is recorded of a paid object which the API no longer knows. */
@@ -42,7 +42,7 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
 
 /**
  * Refreshes one recorded object. Sends only GETs. A paid object that is gone stays in the state: otherwise Terraform would
- * order it again. A pending create is adopted where the account certainly shows what it created.
+ * order it again.
  * @throws ApiError when the account cannot be read.
  */
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
@@ -50,14 +50,13 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const name = nameOf(kind, state);
   const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
-    if (noted !== undefined && isRecorded(kind, state, mark, noted)) await entries.remove(kind.type, name);
+    if (noted === undefined || !isRecorded(kind, state, noted)) return;
+    await noteMade(kind, noted, entries);
+    await entries.remove(kind.type, name);
   };
   const recorded = mergeEntry(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);
-  if (isPendingCreate(prior)) {
-    await dropEntry();
-    return readPending(kind, recorded, prior, scope);
-  }
+  if (isPendingCreate(prior)) return readPending(kind, recorded, prior, mark, scope);
   const alone = await scope.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(scope.account, { kind, prior, config: undefined, alone, parentKind });
@@ -179,18 +178,23 @@ function withoutWaiting(
   return { values: { ...attributes, ...unknown }, mark };
 }
 
-/** A pending create: adopts what the account certainly shows; anything else is left to the plan. */
-async function readPending(kind: Kind, state: JsonObject, prior: PendingCreate, scope: ProviderScope): Promise<Answer> {
-  const { account, session } = scope;
-  const settled = await settledByAccount(account, kind, prior, await scope.othersOf(kind, prior), session.place);
-  if (settled === undefined) return { state, mark: prior.private, diagnostics: [] };
-  const { attributes } = settled;
-  const summary = `Adopted ${kind.noun} ${String(attributes.id)}, which the create of ${prior.address} made; its answer was lost`;
-  return {
-    state: withProviderAttributes(kind, attributes, state) as JsonObject,
-    mark: { ...settled.private, host: session.host },
-    diagnostics: [warningOf("apply.replayed", summary)],
-  };
+/**
+ * A pending create stays as it is: Terraform destroys the object of a tainted instance, and does not tell the provider which
+ * instances are tainted. The store gets its intent.
+ */
+async function readPending(
+  kind: Kind,
+  state: JsonObject,
+  prior: PendingCreate,
+  mark: Mark,
+  scope: ProviderScope,
+): Promise<Answer> {
+  if (mark.host !== undefined && mark.host !== scope.session.host)
+    throw new HostformError([otherHost(kind, prior.attributes, "refreshed")]);
+  const entry = await keepIntent(kind, prior, scope);
+  if (isResolvedAbsent(entry, prior)) return { state: null, mark: {}, diagnostics: [] };
+  scope.addCreate(kind, prior);
+  return { state, mark, diagnostics: [] };
 }
 
 /**

@@ -13,13 +13,15 @@ import {
 import { type Diagnostic, errorOf, fail, HostformError, type JsonObject } from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
-import { effectNotices, otherHost, settleFirst } from "./notices.ts";
+import { effectNotices, otherHost } from "./notices.ts";
+import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
+ * @returns without a change, nothing is sent: the create leg of this instance settles its create.
  * @throws HostformError when it stays managed: Terraform forgets whatever it may destroy.
  */
 export async function planDestroy(
@@ -27,10 +29,10 @@ export async function planDestroy(
   prior: JsonObject,
   mark: Mark,
   scope: ProviderScope,
-): Promise<PlannedRemoval> {
-  const recorded = recordedAs(kind, prior, mark);
-  // Terraform sends no mark with the removal of a replacement: without it the provider does not know the request.
-  if (prior.id === null && !isPendingCreate(recorded)) throw new HostformError([settleFirst(recorded.address)]);
+): Promise<Partial<PlannedRemoval> & Pick<PlannedRemoval, "diagnostics">> {
+  const pending = prior.id === null ? await pendingToRemove(kind, prior, mark, scope) : undefined;
+  if (prior.id === null && pending === undefined) return { diagnostics: [] };
+  const recorded = pending ?? recordedAs(kind, prior, mark);
   // A 404 is also the answer of another account: only a status shows that an object has ended.
   if (prior.status === GONE && policyOf(prior) === "prevent") {
     const object = `${kind.noun} ${String(recorded.attributes.id)}`;
@@ -49,7 +51,7 @@ export async function planDestroy(
     : asRecorded(kind, recorded.attributes, settings);
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
-  const others = isPendingCreate(recorded) ? await scope.othersOf(kind, recorded) : {};
+  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined) throw new HostformError(diagnostics);
@@ -69,6 +71,7 @@ export async function destroyResource(
   cancelled?: AbortSignal,
 ): Promise<{ diagnostics: readonly Diagnostic[]; left?: { state: JsonObject; mark: Mark } }> {
   const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
+  if (change === undefined) return { diagnostics };
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);

@@ -1,0 +1,219 @@
+/**
+ * Creates without a known outcome. The state keeps such an instance without an id, marked as tainted, with the intent in its
+ * private data; the store of this machine keeps the intent as an entry. Terraform replaces the instance in the next apply: the
+ * destroy leg sends nothing and keeps the entry, and the create leg settles it (docs/decisions/0049).
+ */
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import {
+  intentId,
+  isPendingCreate,
+  type Others,
+  objectKey,
+  type PendingCreate,
+  parentOf,
+  planResource,
+  read,
+} from "../../../core/lifecycle/index.ts";
+import {
+  type Diagnostic,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import type { Entries, Entry } from "../entries.ts";
+import { schemaOf } from "../schema/of-kind.ts";
+import { labelOf, type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
+import { refuseEdited } from "./entry-lookup.ts";
+import { failureOf, unseenCreate } from "./notices.ts";
+import type { ProviderScope } from "./provider-scope.ts";
+
+const lastSent = ({ since, resent = since }: Intent): number => Date.parse(resent);
+
+/** Returns true if the store needs no copy of an intent that the state has: it has the same create, a later one, or its outcome. */
+function isKept(entry: Entry | undefined, { private: { pending } }: PendingCreate, place: string): boolean {
+  const kept = entry?.private.pending;
+  if (entry === undefined || kept === undefined) return entry !== undefined;
+  const isLater = lastSent(kept) >= lastSent(pending);
+  // A create of another state stays the other state's; this state may have moved to another place.
+  return intentId(kept) === intentId(pending) ? isLater && entry.place === place : isLater || entry.place !== place;
+}
+
+/**
+ * Writes the intent of a pending instance into the store, where the create leg finds it. A fresh machine has the state alone.
+ * @param isDurable the state loses the intent next: the store must have it.
+ * @returns the entry that counts; undefined: the object has no name yet.
+ * @throws HostformError `store.unwritable` and others, if it must be durable.
+ */
+export async function keepIntent(
+  kind: Kind,
+  prior: PendingCreate,
+  { session: { entries, place } }: ProviderScope,
+  isDurable = false,
+): Promise<Entry | undefined> {
+  const name = nameOf(kind, prior.attributes);
+  const entry = await entries.get(kind.type, name);
+  if (name === undefined || isKept(entry, prior, place)) return entry;
+  const { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies } = prior;
+  const kept: Entry = { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place };
+  await entries.put(kind.type, name, kept, { isDurable });
+  return kept;
+}
+
+/** Returns true if the user resolved this create: it created nothing. */
+export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
+  entry?.resolved === "absent" && isPendingCreate(entry) && intentId(entry.private.pending) === intentId(pending);
+
+/** Plan of a create that settles an earlier one. */
+interface Settlement {
+  /** The mark of the pending create, for the destroy leg: another machine may apply the plan. */
+  readonly settles?: PrivateMark;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Plans the create leg of a pending create. Terraform sends neither the tainted instance nor its mark. */
+export async function planSettlement(
+  kind: Kind,
+  config: ValueObject,
+  entry: Entry | undefined,
+  scope: ProviderScope,
+): Promise<Settlement> {
+  if (isPendingCreate(entry)) {
+    try {
+      refuseEdited(kind, entry, config);
+    } catch (error) {
+      return { diagnostics: failureOf(error) };
+    }
+    return { settles: entry.private, diagnostics: await questionAbout(kind, config, entry, scope) };
+  }
+  const isUnseen = entry === undefined && scope.hasPending(kind, nameOf(kind, config));
+  return { diagnostics: isUnseen ? [unseenCreate(labelOf(kind, config))] : [] };
+}
+
+/** Returns the question that the apply would end with. A failed read is left to the apply. */
+async function questionAbout(
+  kind: Kind,
+  config: ValueObject,
+  prior: PendingCreate,
+  scope: ProviderScope,
+): Promise<readonly Diagnostic[]> {
+  const { account } = scope;
+  try {
+    const others = await othersOf(kind, prior, scope);
+    const observed = await read(account, { kind, prior: undefined, config: prior.attributes, isPending: true });
+    const { change, diagnostics } = planResource({
+      kind,
+      address: labelOf(kind, config),
+      provider: "default",
+      declared: {},
+      config,
+      prior,
+      observed,
+      dependsOn: [],
+      reorder: false,
+      plans: [],
+      now: account.hostNow(),
+      settings: account.settings,
+      ...others,
+    });
+    return change.actions[0] === "no-op" ? diagnostics : [];
+  } catch (error) {
+    if (error instanceof HostformError) return [];
+    throw error;
+  }
+}
+
+/**
+ * Planned values of a pending instance that the plan leaves as it is: its id is known after the apply, so that no plan of it
+ * has "No changes".
+ */
+export function stillOpen(kind: Kind, attributes: ValueObject): ValueObject {
+  const { attributes: schema } = schemaOf(kind);
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]): [string, Value] => [
+      name,
+      value === null && schema[name]?.computed ? UNKNOWN : value,
+    ]),
+  );
+}
+
+/**
+ * Decides what the destroy of an instance without an id does.
+ * @returns the create to be removed; undefined: nothing is sent, and the create leg or another resource settles the create.
+ * @throws HostformError if the intent is unknown, or cannot be kept. The instance stays in the state.
+ */
+export async function pendingToRemove(
+  kind: Kind,
+  prior: JsonObject,
+  { settles, ...mark }: Mark,
+  scope: ProviderScope,
+): Promise<ResourceState | undefined> {
+  const own = recordedAs(kind, prior, settles ?? mark);
+  if (isPendingCreate(own)) {
+    const entry = await keepIntent(kind, own, scope, true);
+    if (settles !== undefined || isResolvedAbsent(entry, own)) return undefined;
+    if (entry === undefined || isPendingCreate(entry)) return own;
+    // Another resource has the object: the create leg of create_before_destroy is carried out first.
+    return entry.resolved === "adopted" && scope.ownerOf(kind, entry.attributes) === undefined ? entry : undefined;
+  }
+  const entry = await scope.session.entries.get(kind.type, nameOf(kind, prior));
+  if (entry === undefined || entry.place !== scope.session.place)
+    throw new HostformError([unseenCreate(own.address)]);
+  // The declaration has another natural key by now: nothing settles this create.
+  return entry.resolved !== "absent" && isPendingCreate(entry) ? entry : undefined;
+}
+
+/** Type of the notes about objects that a create of this machine made while others of its kind are pending. */
+const madeType = ({ type }: Kind) => `${type} made`;
+
+const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object) ?? "";
+
+/**
+ * Keeps the id of an object whose entry is about to be removed, while the store has pending creates of the kind: their apply does
+ * not see the object's instance, and must not take the object for theirs.
+ */
+export async function noteMade(kind: Kind, entry: Entry, entries: Entries): Promise<void> {
+  const { id } = entry.attributes;
+  if (typeof id !== "string") return;
+  const all = [...(await entries.all(kind.type)).values()];
+  if (!all.some(isPendingCreate)) return;
+  const parent = kind.parent === undefined ? {} : { [kind.parent]: parentOf(kind, entry.attributes) ?? null };
+  const { place, address } = entry;
+  const object = { ...recordedAs(kind, { id, ...parent }, {}), address, ...(place !== undefined && { place }) };
+  await entries.put(madeType(kind), keyOf(kind, entry.attributes), object);
+}
+
+/** What the store knows of the other creates of a kind: their objects, and those without an outcome. */
+export async function storedOthers(
+  kind: Kind,
+  name: string | undefined,
+  { entries }: { readonly entries: Entries },
+): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
+  const siblings: PendingCreate[] = [];
+  const holders = new Map<string, string>();
+  for (const [of, entry] of [...(await entries.all(kind.type)), ...(await entries.all(madeType(kind)))]) {
+    if (of === name || entry.resolved === "absent") continue;
+    if (isPendingCreate(entry)) siblings.push(entry);
+    else holders.set(keyOf(kind, entry.attributes), entry.address);
+  }
+  const ownerOf = ({ id, attributes }: Remote) => holders.get(keyOf(kind, { ...attributes, id }));
+  return { siblings, ownerOf };
+}
+
+/** The other resources, for a decision about a pending create: those of this process, and those of the store. */
+export async function othersOf(
+  kind: Kind,
+  prior: PendingCreate,
+  scope: ProviderScope,
+): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
+  const own = await scope.othersOf(kind, prior);
+  const stored = await storedOthers(kind, nameOf(kind, prior.attributes), scope.session);
+  return {
+    siblings: [...own.siblings, ...stored.siblings],
+    ownerOf: (remote) => own.ownerOf(remote) ?? stored.ownerOf(remote),
+  };
+}
