@@ -72,7 +72,12 @@ export class Entries {
   /** Returns the reasons why no create can be recorded. */
   async refusals(): Promise<readonly Diagnostic[]> {
     const { store, mayForget } = this.#options;
-    return mayForget ? [] : store.note([]).then(() => [], ifExplained(({ diagnostics }) => diagnostics));
+    return mayForget
+      ? []
+      : store.note([]).then(
+          () => [],
+          ifExplained(({ diagnostics }) => diagnostics),
+        );
   }
 
   /**

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { HostingClient, VERSION, type Wait } from "../../../core/api/index.ts";
@@ -23,6 +21,7 @@ import {
 import { Entries } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
+import { hostMark, placeOf } from "./place.ts";
 
 /** What a session needs of the process that it lives in. */
 export interface SessionOptions {
@@ -136,7 +135,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
-    place: placeMark(folder, env),
+    place: placeOf(folder, env).mark,
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
     moneyScale: reading.moneyScale,
     clock,
@@ -223,41 +222,4 @@ function waitingSession(settings: readonly string[], parts: WaitingParts): Provi
   const session = { ...parts, isOpen: false, close: async () => {} };
   for (const name of Object.keys(NEEDED)) Object.defineProperty(session, name, { get: () => notKnown(settings) });
   return session as typeof session & Pick<ProviderSession, keyof typeof NEEDED>;
-}
-
-const digest = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
-
-/** A digest that identifies a host without its address. @param baseUrl in its normal form. */
-const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
-
-/**
- * Identifies the state that Terraform works on: by its folder, workspace and backend, or by HOSTFORM_PLACE, for CI jobs whose
- * folder changes from run to run.
- * @param folder in which Terraform runs.
- */
-function placeMark(folder: string, env: SessionOptions["env"]): string {
-  const own = env.HOSTFORM_PLACE;
-  return own ? digest(["place", own]) : digest(["folder", folder, workspaceIn(folder, env), backendIn(folder, env)]);
-}
-
-/** The backend that `terraform init` recorded in its data folder: one folder may have a backend for each environment. */
-function backendIn(folder: string, env: SessionOptions["env"]): unknown {
-  try {
-    const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "terraform.tfstate");
-    return JSON.parse(readFileSync(file, "utf8")).backend ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/** The workspace as Terraform finds it: TF_WORKSPACE, else the one that `terraform workspace select` recorded in its data folder. */
-function workspaceIn(folder: string, env: SessionOptions["env"]): string {
-  if (env.TF_WORKSPACE) return env.TF_WORKSPACE;
-  try {
-    const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "environment");
-    return readFileSync(file, "utf8").trim() || "default";
-  } catch {
-    return "default";
-  }
 }

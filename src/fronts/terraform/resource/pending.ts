@@ -161,8 +161,7 @@ export async function pendingToRemove(
     return entry.resolved === "adopted" && scope.ownerOf(kind, entry.attributes) === undefined ? entry : undefined;
   }
   const entry = await scope.session.entries.get(kind.type, nameOf(kind, prior));
-  if (entry === undefined || entry.place !== scope.session.place)
-    throw new HostformError([unseenCreate(own.address)]);
+  if (entry === undefined || entry.place !== scope.session.place) throw new HostformError([unseenCreate(own.address)]);
   // The declaration has another natural key by now: nothing settles this create.
   return entry.resolved !== "absent" && isPendingCreate(entry) ? entry : undefined;
 }
