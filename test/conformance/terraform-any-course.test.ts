@@ -1,13 +1,13 @@
 /**
  * Whatever happens in whatever order behind Terraform (edits, applies, kills, lost answers, a lost store, a state that was
- * not pushed, changes elsewhere, time): nothing is ordered or made twice, nothing is tainted, Terraform finds no defect.
+ * not pushed, changes elsewhere, time): nothing is ordered or made twice, no object is tainted, Terraform finds no defect.
  * And when nothing goes wrong any more, a user who does what the messages say ends with what is declared.
  *
  * `npm test` takes some courses; HOSTFORM_COURSES says how many, HOSTFORM_SEED which.
  */
 import { describe, expect, it } from "vitest";
 import fc from "../support/fc.ts";
-import { TerraformCore } from "../support/terraform-core.ts";
+import { TerraformCore, taintedObjects } from "../support/terraform-core.ts";
 import { Life, type Machine } from "../support/terraform-core-process.ts";
 import type { Said } from "../support/terraform-core-wire.ts";
 import { losses } from "./losses.ts";
@@ -98,7 +98,7 @@ class Agency {
     for (const [name, resource] of Object.entries(AGENCY)) {
       for (const count of resource.count(control)) expect(count, `objects of ${name}`).toBeLessThanOrEqual(1);
     }
-    expect([...this.core.state.current].filter(([, { tainted }]) => tainted)).toEqual([]);
+    expect(taintedObjects(this.core.state)).toEqual([]);
     expect(said.filter(({ summary }) => /The provider has a defect/.test(summary))).toEqual([]);
   }
 
@@ -149,7 +149,8 @@ class Agency {
     if (AGENCY[each]?.type !== "hosting_domain" || pending === undefined) return;
     const [made] = this.machine.sandbox.control.list("domains");
     this.core.forget(each);
-    if (made !== undefined) await this.core.import(each, "hosting_domain", String(made.id));
+    if (made === undefined) this.machine.resolveAbsent("hosting_domain");
+    else await this.core.import(each, "hosting_domain", String(made.id));
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * `kill -9` of Terraform and its provider before each of their effects, in every command of every kind: what is sent, what
  * becomes an entry, what is written out, what Terraform records. Then the same command again by new processes.
- * Nothing is made twice, nothing is tainted, no secret is lost. On the machine of before; and on another one, without
+ * Nothing is made twice, no object is tainted, no secret is lost. On the machine of before; and on another one, without
  * store, where an error that offers an import is good enough.
  */
 import { describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 /**
  * The answer of each request that changes something is lost, in every way in which an answer can be, in every command of
  * every kind. The command ends; then it is run again, on the same machine or on another one that has the state alone.
- * Nothing is made twice, nothing is tainted, no secret is lost.
+ * Nothing is made twice, no object is tainted, no secret is lost.
  *
  * Of the losses of a request `npm test` takes every sixth one on each machine, of the next request others;
  * `npm run test:long losses` takes all on both.
@@ -9,6 +9,7 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { LONG } from "../reliability/support/long.ts";
+import { taintedObjects } from "../support/terraform-core.ts";
 import { losses } from "./losses.ts";
 import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";
 import type { Subject } from "./terraform-life.ts";
@@ -50,7 +51,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
           try {
             await run(subject, course);
             expect(control.faults().map(({ fired }) => fired)).toEqual([1]);
-            expect([...subject.core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
+            expect(taintedObjects(subject.core.state)).toEqual([]);
             if (!store) subject.machine.loseStore();
             await untilSettled(subject, course, { store: true });
             await expectSettled(subject, course);

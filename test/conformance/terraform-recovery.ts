@@ -64,7 +64,8 @@ async function doAsTold(subject: Subject, question: string): Promise<void> {
 async function settleAsUser(subject: Subject): Promise<void> {
   const [id] = subject.made();
   subject.core.forget(subject.address);
-  if (id !== undefined) await importAs(subject, String(id));
+  if (id === undefined) subject.machine.resolveAbsent(subject.kind.type);
+  else await importAs(subject, String(id));
 }
 
 async function importAs({ core, address, kind }: Subject, id: string): Promise<void> {

@@ -8,7 +8,7 @@ import { testClock } from "../support/clock.ts";
 import { fc } from "../support/fc.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 import { type Moment, momentWithin, stopAt } from "../support/stopping.ts";
-import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
+import { type Declarations, TerraformCore, taintedObjects } from "../support/terraform-core.ts";
 import { Life, Machine } from "../support/terraform-core-process.ts";
 
 interface Case extends Moment {
@@ -71,7 +71,7 @@ async function check(drawn: Case): Promise<void> {
   // Of a call that was given up only reads, which others share, may still leave.
   const after = sent.slice(atStop ?? sent.length);
   expect(drawn.givesUp ? after.filter(isWrite) : after, JSON.stringify(outcome.said)).toEqual([]);
-  expect([...core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
+  expect(taintedObjects(core.state)).toEqual([]);
   // What has an intent was sent; all that was sent was answered, so nothing is pending.
   expect([...core.state.current.values()].filter(({ attributes }) => attributes.id === null)).toEqual([]);
   if (drawn.givesUp && atStop !== undefined) core.restore(before);

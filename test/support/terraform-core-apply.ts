@@ -92,6 +92,7 @@ export class Applying {
     if (again.said.some(isRefusal)) return again.said;
     refuseOtherPlan({ ...change, action: "create" }, again.change);
     const answer = await this.#apply(again.change, null, declaration);
+    // Nothing takes its place: what stepped aside goes back, as it was.
     if (answer.value === null) return answer.said;
     const tainted = answer.said.some(isRefusal);
     const made = { type, attributes: answer.value, private: answer.private, tainted };

@@ -158,7 +158,8 @@ export class Planning {
     });
     if (this.#say(address, said)) return;
     // What is tainted was planned as if there were nothing, and is deleted first.
-    this.#changes.push(tainted ? { ...change, action: "delete-create", before: read?.attributes ?? null } : change);
+    const replaces = declaration.createBeforeDestroy ? "create-delete" : "delete-create";
+    this.#changes.push(tainted ? { ...change, action: replaces, before: read?.attributes ?? null } : change);
   }
 
   async #orphan(address: string): Promise<void> {

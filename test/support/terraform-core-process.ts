@@ -91,6 +91,14 @@ export class Machine {
     this.#tables = new MemoryTables();
   }
 
+  /** `hostform resolve ADDRESS --absent` of the pending creates of a type. */
+  resolveAbsent(type: string): void {
+    for (const [key, note] of this.#tables.notes) {
+      const { private: mark } = note.value as unknown as Entry;
+      if (entryOf(note).startsWith(`${type} `) && mark.pending !== undefined) this.#tables.notes.delete(key);
+    }
+  }
+
   /** What left before a command was killed has arrived by then. */
   async calm(): Promise<void> {
     while (this.#flying.size > 0) await Promise.all(this.#flying);

@@ -4,7 +4,7 @@
  * them. Instances do not depend on each other. In memory, with the test's clock; so that every kind can be put through
  * every failure.
  */
-import type { JsonObject, ValueObject } from "../../src/core/model/index.ts";
+import { type JsonObject, PENDING_CREATE, type ValueObject } from "../../src/core/model/index.ts";
 import { Applying, type Entry } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
@@ -74,6 +74,10 @@ export interface Outcome {
   readonly killed: boolean;
 }
 
+/** The instances that Terraform would replace by another object. A pending create has none: its replacement settles it. */
+export const taintedObjects = ({ current }: CoreState): Instance[] =>
+  [...current.values()].filter(({ tainted, attributes: { id } }) => tainted && id !== PENDING_CREATE);
+
 export class TerraformCore {
   readonly machine: Machine;
   #current: ReadonlyMap<string, Instance> = new Map();
@@ -104,6 +108,13 @@ export class TerraformCore {
   restore({ current, deposed }: CoreState): void {
     this.#current = current;
     this.#deposed = deposed;
+  }
+
+  /** `terraform untaint`. */
+  untaint(address: string): void {
+    this.#current = new Map(
+      [...this.#current].map(([each, one]) => [each, each === address ? { ...one, tainted: false } : one]),
+    );
   }
 
   /** `terraform state rm`. */

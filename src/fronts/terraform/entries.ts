@@ -21,6 +21,8 @@ export interface Entry extends ResourceState {
   readonly owner?: string;
   /** Terraform ended the process in order after the answer: its state has the object, or had it. */
   readonly answered?: true;
+  /** Of a pending create: the last refresh of the state found it there. */
+  readonly inState?: true;
   /** `hostform resolve` could not write the state: the create made nothing (it is still pending here), or made the object of this id. */
   readonly resolved?: "absent" | "adopted";
   /** One-time values that Terraform had recorded before a change. */

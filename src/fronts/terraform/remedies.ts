@@ -21,9 +21,6 @@ export function terraformRemedies(kind?: Kind): RemedyText {
   });
 }
 
-/** Removes a create that made nothing from the state, and its entry from the store. */
-const NOT_MADE = "`terraform plan` once, `terraform state rm` it, and apply again";
-
 const WITHOUT =
   "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it stays in the account.";
 
@@ -49,7 +46,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
         ? "To order it anyway: `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
         : "To order another one, set another `reference`.";
     case "resolve":
-      return resolveSentence(action, name, kind);
+      return resolveSentence(action, kind);
     case "redeclare": {
       const again = action.paid
         ? "order another one with `replace_on_change = true`: a new order, with its own invoice"
@@ -112,25 +109,17 @@ function importSentence(
 const inShell = (id: string) => (shellWord(id).startsWith("'") ? shellWord(id) : `'${id}'`);
 
 function resolveSentence(
-  { as, object, removing, when }: Extract<RemedyAction, { do: "resolve" }>,
-  name: string,
+  { as, object, removing }: Extract<RemedyAction, { do: "resolve" }>,
   kind: Kind | undefined,
 ): string {
-  const blind = kind?.creation === "blind";
-  if (as === "absent") return when === undefined ? `If it was not created: ${NOT_MADE}.` : `${NOT_MADE}.`;
-  if (removing) {
-    const look = blind
-      ? "Look in the dashboard"
-      : "Add its block again and apply: that finishes it. Or look in the dashboard";
-    return `${look}, and \`terraform state rm\` it: what was created stays in the account.`;
-  }
-  if (blind)
-    return `Look in the dashboard. If it was ordered: \`terraform state rm\` it and import it. If it was not: ${NOT_MADE}.`;
-  if (object !== undefined) {
-    const other = kind?.creation === "keyed" ? "another `reference`" : `another ${kind?.noun ?? "object"}`;
-    return `If it is: \`terraform state rm\` it where the state has it, then \`terraform import ${name} ${inShell(object)}\`. If it is another's: declare ${other}.`;
-  }
-  return "`terraform untaint` it if it is tainted, then apply: the provider adopts what was created, or creates it. If several could be it: `terraform state rm` it and import the right one.";
+  if (as === "absent") return "`hostform resolve ADDRESS --absent` in this folder, then apply again.";
+  const shows = "`hostform resolve` in this folder shows what the account has of it, and settles it";
+  if (removing)
+    return kind?.creation === "blind" ? `${shows}.` : `Add its block again and apply: that finishes it. Or ${shows}.`;
+  if (object !== undefined)
+    return `If it is: \`hostform resolve ADDRESS --adopt ${inShell(object)}\` in this folder. If it is not: the same with \`--absent\`. Then apply again.`;
+  const look = kind?.creation === "blind" ? "Look in the dashboard. Then " : "";
+  return `${look}\`hostform resolve\` in this folder lists it, and settles it with \`--adopt ID\` or \`--absent\`. Then apply again.`;
 }
 
 function statusSentence({ word, phases, when }: Extract<RemedyAction, { do: "map_status" }>): string {

@@ -68,7 +68,9 @@ export const calls: Calls = {
         const prior = stateIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
         if (decodeDynamic(proposedNewState, attributes) === null) {
-          return prior === null ? [] : (await planDestroy(kind, prior, mark, scope)).diagnostics;
+          const removal = prior && (await planDestroy(kind, prior, mark, scope));
+          if (removal?.mark !== undefined) answer.plannedPrivate = encodeMark(removal.mark);
+          return removal?.diagnostics ?? [];
         }
         const declared = decodeDynamic(config, attributes) ?? {};
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);

@@ -46,6 +46,7 @@ import {
   THIS,
   waits,
 } from "./notices.ts";
+import { stepsAside } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, generationOf } from "./replacement.ts";
 
@@ -123,7 +124,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const reported = [...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
     return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));
   } catch (error) {
-    return failed(kind, question, error, { latest, existing, name, pending }, scope);
+    const answer = failed(kind, question, error, { latest, existing, name, pending }, scope);
+    const isOpen = prior === null && answer.mark.pending !== undefined;
+    return isOpen && stepsAside(kind, name, noted, scope) ? { ...answer, state: null, mark: {} } : answer;
   }
 }
 
@@ -243,8 +246,9 @@ function failed(
   },
   scope: ProviderScope,
 ): Answer {
-  // Nothing was recorded: the state keeps the create of before.
-  const resource = latest.resource ?? (latest.isDropped ? undefined : pending);
+  // The destroy leg took the pending create out of the state: it goes back.
+  const isReturned = question.prior === null && !latest.isDropped;
+  const resource = latest.resource ?? (isReturned ? pending : undefined);
   if (!(error instanceof HostformError) && resource === undefined) throw error;
   const reported =
     error instanceof HostformError

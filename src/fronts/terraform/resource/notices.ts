@@ -57,12 +57,11 @@ export function notKnown(kind: Kind): Diagnostic {
   const blind = kind.creation === "blind";
   return errorOf("plan.pending", `It is not known whether the ${kind.noun} was created`, {
     detail:
-      "The answer to the create request was lost. The state keeps the request: Terraform shows a replacement, and the provider deletes nothing for it.",
+      "The answer to the create request was lost. The state keeps the request, and Terraform marks it as tainted.",
     remedies: [
-      ...(blind
-        ? ([{ do: "resolve" }] as const)
-        : ["Apply again: the provider adopts what was created, or creates it. It orders nothing twice."]),
-      "With `prevent_destroy`: `terraform untaint ADDRESS` first.",
+      blind
+        ? { do: "resolve" }
+        : "Apply again: the provider adopts what was created, or creates it. It orders nothing twice.",
     ],
   });
 }
@@ -172,7 +171,7 @@ export function willSettle(kind: Kind, entry: Entry): Diagnostic {
   const [what, detail] = isPendingCreate(entry)
     ? [
         "was begun by an interrupted run: the apply finishes it, and creates nothing twice",
-        "Where Terraform shows a replacement, the provider deletes nothing for it.",
+        "A replacement that Terraform shows is this settlement. With `prevent_destroy`: `terraform untaint ADDRESS`, then apply.",
       ]
     : [
         `was created by an interrupted run as ${kind.noun} ${String(entry.attributes.id)}: the apply adopts it, and creates nothing`,

@@ -57,12 +57,26 @@ export async function keepIntent(
 ): Promise<Entry | undefined> {
   const name = nameOf(kind, prior.attributes);
   const entry = await entries.get(kind.type, name);
-  if (name === undefined || isKept(entry, prior, place)) return entry;
+  const isCurrent = isKept(entry, prior, place);
+  const isNoted = entry?.inState || entry?.place !== place || entry.private.pending === undefined;
+  if (name === undefined || (isCurrent && isNoted)) return entry;
   const { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies } = prior;
-  const kept: Entry = { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place };
+  const own = { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place };
+  const kept: Entry = { ...(isCurrent && entry !== undefined ? entry : own), inState: true };
   await entries.put(kind.type, name, kept, { isDurable });
   return kept;
 }
+
+/**
+ * Returns true if a failed create leg leaves the pending instance where it is: with create_before_destroy the instance has stepped
+ * aside, and Terraform puts it back if the create leg answers no state.
+ */
+export const stepsAside = (
+  kind: Kind,
+  name: string | undefined,
+  entry: Entry | undefined,
+  scope: ProviderScope,
+): boolean => entry?.inState === true && !scope.isPassed(kind, name);
 
 /** Returns true if the user resolved this create: it created nothing. */
 export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
@@ -83,6 +97,7 @@ export async function planSettlement(
   scope: ProviderScope,
 ): Promise<Settlement> {
   if (isPendingCreate(entry)) {
+    scope.addSettled(kind, nameOf(kind, entry.attributes));
     try {
       refuseEdited(kind, entry, config);
     } catch (error) {
@@ -155,13 +170,17 @@ export async function pendingToRemove(
   const own = recordedAs(kind, prior, settles ?? mark);
   if (isPendingCreate(own)) {
     const entry = await keepIntent(kind, own, scope, true);
-    if (settles !== undefined || isResolvedAbsent(entry, own)) return undefined;
+    if (settles !== undefined || isResolvedAbsent(entry, own)) {
+      scope.markPassed(kind, nameOf(kind, prior));
+      return undefined;
+    }
     if (entry === undefined || isPendingCreate(entry)) return own;
     // Another resource has the object: the create leg of create_before_destroy is carried out first.
     return entry.resolved === "adopted" && scope.ownerOf(kind, entry.attributes) === undefined ? entry : undefined;
   }
   const entry = await scope.session.entries.get(kind.type, nameOf(kind, prior));
-  if (entry === undefined || entry.place !== scope.session.place) throw new HostformError([unseenCreate(own.address)]);
+  const { place } = scope.session;
+  if (entry === undefined || (entry.place ?? place) !== place) throw new HostformError([unseenCreate(own.address)]);
   // The declaration has another natural key by now: nothing settles this create.
   return entry.resolved !== "absent" && isPendingCreate(entry) ? entry : undefined;
 }

@@ -179,8 +179,8 @@ function withoutWaiting(
 }
 
 /**
- * A pending create stays as it is: Terraform destroys the object of a tainted instance, and does not tell the provider which
- * instances are tainted. The store gets its intent.
+ * A pending create stays as it is, because Terraform deletes the object of a tainted instance, and the provider does not know
+ * whether this one is tainted. The store gets its intent.
  */
 async function readPending(
   kind: Kind,

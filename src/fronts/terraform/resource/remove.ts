@@ -19,6 +19,11 @@ import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
+interface RemovalAnswer extends Partial<Pick<PlannedRemoval, "change">>, Pick<PlannedRemoval, "diagnostics"> {
+  /** Mark for the apply, if it is another one than that of the state. */
+  readonly mark?: Mark;
+}
+
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
  * @returns without a change, nothing is sent: the create leg of this instance settles its create.
@@ -29,7 +34,7 @@ export async function planDestroy(
   prior: JsonObject,
   mark: Mark,
   scope: ProviderScope,
-): Promise<Partial<PlannedRemoval> & Pick<PlannedRemoval, "diagnostics">> {
+): Promise<RemovalAnswer> {
   const pending = prior.id === null ? await pendingToRemove(kind, prior, mark, scope) : undefined;
   if (prior.id === null && pending === undefined) return { diagnostics: [] };
   const recorded = pending ?? recordedAs(kind, prior, mark);
@@ -52,6 +57,9 @@ export async function planDestroy(
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
   const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
+  // Another address declares the same thing: its create leg settles this create.
+  if (isPendingCreate(recorded) && scope.isSettled(kind, nameOf(kind, prior)))
+    return { diagnostics: [], mark: { ...mark, settles: recorded.private } };
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined) throw new HostformError(diagnostics);

@@ -189,17 +189,19 @@ describe("an order whose answer was lost", () => {
     expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
   });
 
-  it.each<[string, Asked, JsonObject | null]>([
-    ["the store", noted, null],
-    ["Terraform's state", held, ORDER],
-  ])("and that %s holds is an error when two may be what it made: none is sent", async (_, from, state) => {
-    const objects = [made, remote({ ...LIVE, id: "1002", created_at: LONG_AGO })];
-    const { answer, sent } = await ask("hosting_service", ORDER, { ...from, objects });
-    expect(sent).toEqual([]);
-    expect(codesOf(answer.diagnostics)).toEqual(["error plan.pending"]);
-    if (state === null) expect(answer.state).toBeNull();
-    else expect(answer).toMatchObject({ state, mark: { pending: THEN } });
-  });
+  it.each([
+    ["the store", noted],
+    ["Terraform's state", held],
+  ])(
+    "and that %s holds is an error when two may be what it made: none is sent, and the state keeps it",
+    async (_, from) => {
+      const objects = [made, remote({ ...LIVE, id: "1002", created_at: LONG_AGO })];
+      const { answer, sent } = await ask("hosting_service", ORDER, { ...from, objects });
+      expect(sent).toEqual([]);
+      expect(codesOf(answer.diagnostics)).toEqual(["error plan.pending"]);
+      expect(answer).toMatchObject({ state: ORDER, mark: { pending: THEN } });
+    },
+  );
 
   it.each(["hosting_service", "hosting_webhook"])("of a %s is not sent to another host", async (type) => {
     const config = type === "hosting_service" ? ORDER : HOOK;
@@ -299,10 +301,12 @@ describe("a defect", () => {
     throw new TypeError("whsec_1 is not what was expected");
   };
 
-  it("after the request left is a warning that repeats no value, and the request is recorded", async () => {
+  it("after the request left is an error that repeats no value, and the request is recorded", async () => {
     const { answer } = await ask("hosting_webhook", HOOK, { answer: ours });
-    expect(answer.waiting).toMatchObject([{ code: "internal", detail: "TypeError" }]);
-    expect(answer.diagnostics).toMatchObject([{ severity: "warning", code: "plan.pending" }]);
+    expect(answer.diagnostics).toMatchObject([
+      { severity: "error", code: "internal", detail: "TypeError" },
+      { severity: "error", code: "plan.pending" },
+    ]);
     expect(JSON.stringify(answer)).not.toContain("whsec_1");
     expect(answer.mark).toMatchObject({ pending: { operation: "createWebhook" }, host: "here", made: HOOK_NAME });
   });

@@ -49,12 +49,12 @@ describe("a create", () => {
     expect(sent).toEqual(["createWebhook"]);
   });
 
-  it("whose answer is lost is a warning, and is held as what is not known", async () => {
+  it("whose answer is lost is an error with a state, so that Terraform taints the instance", async () => {
     const { answer } = await ask("hosting_domain", DOMAIN, { answer: lost });
     expect(answer.state).not.toBeNull();
     expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here" });
-    expect(saidIn(answer).every((code) => code.startsWith("warning"))).toBe(true);
-    expect(saidIn(answer)).toContain("warning plan.pending");
+    expect(saidIn(answer).every((code) => code.startsWith("error"))).toBe(true);
+    expect(saidIn(answer)).toContain("error plan.pending");
   });
 
   it("whose answer is lost notes what was to follow it: the state has that as declared, and hostform may go on from there", async () => {
@@ -215,7 +215,7 @@ describe("a domain whose registration has no known outcome", () => {
     expect(sent).toEqual([]);
     expect(answer.state).not.toBeNull();
     expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here", made: "acme.example" });
-    expect(saidIn(answer)).toEqual(["warning plan.pending"]);
+    expect(saidIn(answer)).toEqual(["error plan.pending"]);
   });
 
   it("that is held so is not registered again either", async () => {

@@ -10,10 +10,10 @@ import {
   incomplete,
   notKnown,
   otherHost,
-  settleFirst,
   stillPending,
   THIS,
   twoAddresses,
+  unseenCreate,
   waits,
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { immutableSinceCreate, prevented } from "../../../../../src/fronts/terraform/resource/replacement.ts";
@@ -29,7 +29,7 @@ const byClient = (await everythingSaidByClient()).map((diagnostic): Spoken => ({
 
 /** What only hostform's users know: its commands and flags, YAML, and the word for what Terraform calls a configuration. */
 const OTHERS =
-  /\bhostform\b(?! sandbox)|(?<![\w-])--[a-z]|`[a-z_]+: |\bdeclaration\b|\bYAML\b|\{[a-z_]+: [A-Z{[]|providers:/;
+  /\bhostform\b(?! sandbox| resolve)|(?<![\w-])--(?!adopt|absent)[a-z]|`[a-z_]+: |\bdeclaration\b|\bYAML\b|\{[a-z_]+: [A-Z{[]|providers:/;
 
 const textOf = ({ kind, diagnostic }: Spoken): string =>
   toDiagnostics([diagnostic], terraformRemedies(kind))
@@ -74,15 +74,15 @@ describe("what is to be done", () => {
     ],
     ["plan.prevented", "hosting_domain", "", 'with `deletion_policy = "forget"`, apply'],
     ["plan.prevented", "hosting_service", "not live", "Wait until it is live"],
-    ["plan.pending", "hosting_domain", "", "terraform plan` once"],
-    ["plan.pending", "hosting_grant", "", "terraform untaint"],
+    ["plan.pending", "hosting_domain", "", "`hostform resolve` in this folder"],
+    ["plan.pending", "hosting_grant", "", "`hostform resolve` in this folder"],
     ["plan.pending", "hosting_grant", "The removal of", "Add its block again and apply: that finishes it."],
-    ["plan.pending", "hosting_domain", "The removal of", "Look in the dashboard, and `terraform state rm` it"],
+    ["plan.pending", "hosting_domain", "The removal of", "`hostform resolve` in this folder"],
     [
       "plan.pending",
       "hosting_service",
       "refused the repeated request",
-      "If the first request created nothing: `terraform plan` once",
+      "If the first request created nothing: `hostform resolve ADDRESS --absent` in this folder",
     ],
     ["apply.replayed", "hosting_service", "no longer exists", "Set another `reference` to order it."],
     ["plan.unknown_status", "hosting_service", "", 'status_words = { "a \\"word\\"" = "live" }'],
@@ -117,7 +117,7 @@ describe("what is in this front's own words", () => {
     ...[true, false].flatMap((isLive) => waits(service, { waiting: ["suspended"] }, isLive)),
     otherHost(service, prior, "changed"),
     prevented(service, "1001"),
-    settleFirst("service x"),
+    unseenCreate("service x"),
     stillPending(service, prior, "domain"),
     twoAddresses(service, "1001"),
     ...immutableSinceCreate(service, prior, {

@@ -4,7 +4,7 @@ import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { MemoryStore } from "../../../../../src/core/local/index.ts";
 import { problem } from "../../../../../src/core/messages/index.ts";
-import { isError, type Json, type JsonObject, type Value } from "../../../../../src/core/model/index.ts";
+import { HostformError, isError, type Json, type JsonObject, type Value } from "../../../../../src/core/model/index.ts";
 import { type Attribute, isNested } from "../../../../../src/core/model/schema.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
@@ -12,7 +12,7 @@ import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts"
 import { type Sample, sampleOf } from "../../../../conformance/sample.ts";
 import fc from "../../../../support/fc.ts";
 import { planProblems, writeOnlyProblems } from "../../../../support/terraform-core-rules.ts";
-import { asHeld, fakeScope } from "./fake-scope.ts";
+import { asHeld, fakeScope, memoryEntries } from "./fake-scope.ts";
 import { configOf, recordedOf } from "./values.ts";
 
 /** A status for each phase. */
@@ -108,10 +108,11 @@ describe.each([...kinds.values()].map(({ type }) => type))("any plan of a record
 
 describe("the plan of a new object, if the store of this machine cannot record creates", () => {
   it("is refused, so that Terraform deletes nothing for a replacement that cannot be created", async () => {
-    const { front, kind, fake } = fakeScope("hosting_webhook");
     const store = new MemoryStore();
-    store.refusals = async () => [problem("store.newer", { place: "/home/origin.store" })];
-    Object.assign(fake.account, { store });
+    store.note = async () => {
+      throw new HostformError([problem("store.newer", { place: "/home/origin.store" })]);
+    };
+    const { front, kind } = fakeScope("hosting_webhook", { session: { entries: memoryEntries(store) } });
     const config = { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output: null };
     const question = { prior: null, config, mark: {} } as never;
     expect((await planDeclared(kind, question, front)).diagnostics).toMatchObject([
