@@ -4,8 +4,17 @@
  */
 import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
+import { kinds } from "../core/kinds/index.ts";
 import { intentId, isPendingCreate } from "../core/lifecycle/index.ts";
-import { attempt, type Backend, type ProviderConfig, type ResourceState, type State } from "../core/model/index.ts";
+import type { Held } from "../core/local/index.ts";
+import {
+  attempt,
+  type Backend,
+  formatAddress,
+  type ProviderConfig,
+  type ResourceState,
+  type State,
+} from "../core/model/index.ts";
 import { KEY_VARIABLES } from "../core/record/index.ts";
 import { stateKeys } from "./backend.ts";
 import { interruptible } from "./interrupt.ts";
@@ -40,11 +49,14 @@ export async function terraformFolder(project: Project): Promise<Resolvable | un
   const providers = async () => configs;
   const configs = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const withStored = async (open: CreatesStore, used: Providers): Promise<CreatesStore> => {
-    for (const { provider } of open.state.resources.values())
-      if (!configs.has(provider)) configs.set(provider, aliased(provider));
+    for (const { provider } of open.state.resources.values()) {
+      if (configs.has(provider)) continue;
+      configs.set(provider, { alias: provider, tokenEnv: "HOSTING_TOKEN" });
+    }
     const { store } = (await used.use("default")).account;
-    const found = store === undefined ? [] : await storedCreates(store, place.mark, projectsIn(dir, source.env));
-    return new TerraformCreates(open, found);
+    if (store === undefined) return open;
+    const found = await storedCreates(store, place.mark, projectsIn(dir, source.env));
+    return new TerraformCreates(open, found, await store.holdings({ place: place.mark }));
   };
   const isWritable = file !== undefined || backend !== undefined;
   const state = new ProjectState(
@@ -68,8 +80,6 @@ export async function terraformFolder(project: Project): Promise<Resolvable | un
 }
 
 const NONE: CreatesStore = { state: EMPTY, put: async () => {}, remove: async () => {} };
-
-const aliased = (alias: string): ProviderConfig => ({ alias, tokenEnv: "HOSTING_TOKEN" });
 
 function hasTerraform(dir: string, data = ".terraform"): boolean {
   const files = ["*.tf", "*.tf.json", "*.tofu", "terraform.tfstate", "terraform.tfstate.d"];
@@ -142,11 +152,14 @@ class TerraformCreates implements CreatesStore {
   readonly #stored: readonly Recorded[];
   readonly state: State;
 
-  constructor(open: CreatesStore, stored: readonly Recorded[]) {
+  /** @param held objects of the whole state: hostform does not read the instances inside of modules. */
+  constructor(open: CreatesStore, stored: readonly Recorded[], held: readonly Held[]) {
     this.#open = open;
     this.#stored = stored;
-    const alone = stored.filter(({ create }) => this.#shown(create) === undefined);
-    const more = alone.map(({ create }) => [create.address, create] as const);
+    const known = new Set([...open.state.resources.values()].map((one) => nameOf(typeOf(one), one.attributes.id)));
+    const elsewhere = held.filter(({ type, id, isFirm }) => isFirm && !known.has(nameOf(type, id))).map(inModule);
+    const alone = stored.filter(({ create }) => this.#shown(create) === undefined).map(({ create }) => create);
+    const more = [...elsewhere, ...alone].map((one) => [one.address, one] as const);
     this.state = { ...open.state, resources: new Map([...open.state.resources, ...more]) };
   }
 
@@ -175,10 +188,22 @@ class TerraformCreates implements CreatesStore {
   }
 
   /** The address of the state that has the same create. */
-  #shown({ address, private: { pending } }: Recorded["create"]): string | undefined {
-    const type = address.slice(0, address.indexOf("."));
+  #shown(create: Recorded["create"]): string | undefined {
+    const id = intentId(create.private.pending);
     const isSame = (one: ResourceState) =>
-      one.address.startsWith(`${type}.`) && isPendingCreate(one) && intentId(one.private.pending) === intentId(pending);
+      typeOf(one) === typeOf(create) && isPendingCreate(one) && intentId(one.private.pending) === id;
     return [...this.#open.state.resources.values()].find(isSame)?.address;
   }
+}
+
+const typeOf = ({ address }: ResourceState): string => address.slice(0, address.indexOf("."));
+const nameOf = (type: string, id: unknown): string => `${type} ${String(id)}`;
+
+/** An object of an instance that hostform does not read. */
+function inModule({ type, id, parent, address }: Held): ResourceState {
+  const kind = kinds.get(type);
+  const attributes = { id, ...(kind?.parent !== undefined && { [kind.parent]: parent }) };
+  const unnamed = formatAddress({ type, name: "_", key: id });
+  const record = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
+  return { address: address ?? unnamed, attributes, ...record };
 }

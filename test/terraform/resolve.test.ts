@@ -220,6 +220,57 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     await backend.close();
   });
 
+  it("leaves the verdict to the next apply where hostform cannot write the state", async () => {
+    const [, subject] = SUBJECTS as unknown as [Subject, Subject];
+    const backend = await httpBackend("plain");
+    const { terraform, made, lost, id } = await twoPending(
+      subject,
+      { install: "mirror", env: backend.env },
+      async (one) => {
+        const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+        const lines = [...settings, "skip_cert_verification = true"].join("\n");
+        await one.write(`terraform {\n  backend "http" {\n${lines}\n  }\n}\n`, "backend.tf");
+        await one.write("");
+        await one.init();
+      },
+    );
+    const listed = JSON.parse((await terraform.hostform("resolve", "--json")).out) as { address: string }[];
+    const [first, second] = [made, lost].map((name) => `hosting_service._["${name.slice(-1)}.example"]`);
+    expect(listed.map(({ address }) => address).toSorted()).toEqual([first, second].toSorted());
+    const adopted = await terraform.hostform("resolve", first ?? "", "--adopt", id);
+    expect(adopted.code, adopted.text).toBe(0);
+    expect(adopted.text).toContain("the next apply on this machine records it");
+    const absent = await terraform.hostform("resolve", second ?? "", "--absent", "--json");
+    expect(JSON.parse(absent.out)).toEqual({ address: second, settled: "absent", stored: true });
+    await expectEnd(terraform, subject, 1);
+    await backend.close();
+  });
+
+  it("settles a create inside of a module", async () => {
+    const [, subject] = SUBJECTS as unknown as [Subject, Subject];
+    const inModule: Subject = { ...subject, declared: () => 'module "sites" {\n  source = "./sites"\n}\n' };
+    const requirement =
+      'terraform {\n  required_providers {\n    hosting = {\n      source = "hostform/hosting"\n    }\n  }\n}\n';
+    const terraform = await startTerraform({ install: "mirror" });
+    await terraform.write(inModule.declared());
+    await terraform.write(requirement, "sites/versions.tf");
+    await terraform.write(subject.declared("a"), "sites/main.tf");
+    await terraform.init();
+    terraform.control.addFault({ method: "POST", path: subject.path, phase: "before", drop: true, times: 999 });
+    expect((await terraform.apply()).code).toBe(1);
+    terraform.control.clearFaults();
+    terraform.believeLists();
+    terraform.sent();
+    const address = 'hosting_service._["a.example"]';
+    expect((await terraform.hostform("resolve")).out).toContain(address);
+    const absent = await terraform.hostform("resolve", address, "--absent");
+    expect(absent.code, absent.text).toBe(0);
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /services"]);
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
   it("is for the declaration where a folder has one", async () => {
     const [subject] = SUBJECTS as [Subject];
     const { terraform } = await twoPending(subject);

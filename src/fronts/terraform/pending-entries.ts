@@ -32,14 +32,16 @@ export async function storedCreates(
     for (const { type } of kinds.values())
       for (const [name, entry] of await entries.all(type)) {
         if (entry.place !== place || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
+        // The verdict is the user's: no run of Terraform has an answer to it.
+        const { answered: _, owner: __, ...own } = entry;
         const put = (next: Entry) => entries.put(type, name, next, { isDurable: true });
         const { address } = entry;
         found.push({
           create: { ...entry, address: formatAddress({ type, name: "_", key: name }) },
           settle: (adopted) =>
             adopted === undefined
-              ? put({ ...entry, resolved: "absent" })
-              : put({ ...entry, ...adopted, address, resolved: "adopted" }),
+              ? put({ ...own, resolved: "absent" })
+              : put({ ...own, ...adopted, address, resolved: "adopted" }),
           forget: () => entries.remove(type, name),
         });
       }
