@@ -128,7 +128,7 @@ class Agency {
 
   async #doAsTold(error: Said): Promise<void> {
     const { address: each = "" } = error;
-    const [, offered] = /terraform import \S+ '([^']+)'/.exec(text(error)) ?? [];
+    const [, offered] = /(?:terraform import \S+|--adopt) '([^']+)'/.exec(text(error)) ?? [];
     // No listing shows a registration: the API's own refusal does.
     const [registered] = this.machine.sandbox.control.list("domains");
     const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;

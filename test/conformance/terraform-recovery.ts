@@ -52,7 +52,7 @@ async function isQuiet(subject: Subject, course: Course, { store }: Remains): Pr
 /** Without the store the account is all there is: what the plan finds there is imported. */
 async function doAsTold(subject: Subject, question: string): Promise<void> {
   const { core, address, kind } = subject;
-  const [, offered] = /terraform import \S+ '([^']+)'/.exec(question) ?? [];
+  const [, offered] = /(?:terraform import \S+|--adopt) '([^']+)'/.exec(question) ?? [];
   // A registration is shown nowhere: only the API's own refusal proves it.
   const id = offered ?? (kind.creation === "blind" ? String(subject.made()[0]) : undefined);
   if (id === undefined) return;

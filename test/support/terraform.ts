@@ -232,7 +232,7 @@ export class Terraform extends Workplace {
     if (!question || !/ may be .*: (?:its create has no answer|the API accepted)/.test(question.summary)) return false;
     expect(errors, text).toHaveLength(1);
     expect(this.changesSent()).not.toContain("POST /services");
-    const [, id = "none"] = /`terraform import hosting_service\.NAME '(\d+)'`/.exec(question.detail) ?? [];
+    const [, id = "none"] = /--adopt '(\d+)'/.exec(question.detail) ?? [];
     if (this.state().has(address)) await this.well("state", "rm", address);
     await this.well("import", "-no-color", "-input=false", address, id);
     return true;

@@ -229,8 +229,9 @@ ${more}
   it("whose registration is pending is not ordered again automatically", async () => {
     const terraform = await start(domain());
     terraform.control.addFault({ method: "POST", path: "/domains", phase: "after", drop: true });
-    const applied = await terraform.applied();
-    expect(applied.warnings.map(({ summary }) => summary)).toContainEqual(
+    const applied = await terraform.apply();
+    expect(applied.code, applied.text).toBe(1);
+    expect(applied.errors.map(({ summary }) => summary)).toContainEqual(
       expect.stringContaining("may already be ordered"),
     );
     expect(terraform.control.list("domains")).toHaveLength(1);

@@ -157,7 +157,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
-    ...(entry ? [willSettle(kind, entry)] : []),
+    ...(entry && settlement.diagnostics.length === 0 ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
