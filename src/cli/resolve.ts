@@ -1,5 +1,6 @@
 import { fail } from "../core/model/index.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
+import { terraformFolder } from "../project/terraform-folder.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
 import { type Action, printResult, say } from "./terminal.ts";
 
@@ -15,6 +16,7 @@ interface ResolveFlags {
 }
 
 const WAIT_MS = 600_000;
+const STORED = " hostform cannot write the state at this backend: the next apply on this machine records it.";
 const LOST = " Its secret is lost. For a new one, remove the block, apply, restore the block and apply again.";
 
 /**
@@ -22,7 +24,8 @@ const LOST = " Its secret is lost. For a new one, remove the block, apply, resto
  * about is not settled.
  */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
-  const resolved = await resolveCreates(project, address, settlingOf(flags, address));
+  const folder = (await terraformFolder(project)) ?? project;
+  const resolved = await resolveCreates(folder, address, settlingOf(flags, address));
   if ("pending" in resolved) {
     const { pending } = resolved;
     if (pending.length === 0 && !terminal.json) say(terminal, "Nothing is pending.");
@@ -30,12 +33,18 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
     return pending.length === 0 ? 0 : 1;
   }
   const { address: settled, settled: how } = resolved;
-  const json = { address: settled, settled: how, ...(how === "adopted" && { id: resolved.id }) };
+  const isStored = "isStored" in folder && folder.isStored === true;
+  const json = {
+    address: settled,
+    settled: how,
+    ...(how === "adopted" && { id: resolved.id }),
+    ...(isStored && { stored: true }),
+  };
   const text =
     how === "absent"
       ? `${settled} was not created. The next apply creates it.`
       : `${settled} is ${resolved.noun} ${resolved.id}.${resolved.lostSecret ? LOST : ""}`;
-  printResult(terminal, json, `${escapeLine(text)}\n`);
+  printResult(terminal, json, `${escapeLine(text)}${isStored ? STORED : ""}\n`);
   return 0;
 };
 

@@ -24,6 +24,7 @@ import {
 import type { OpenState } from "../core/record/index.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
+import type { ProjectParts } from "./source.ts";
 
 /** What became of pending creates: what is known of each, or how one was settled. */
 export type Resolved =
@@ -38,6 +39,21 @@ export type Resolved =
       readonly lostSecret: boolean;
     };
 
+/** The state whose creates are settled. */
+export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: string): Promise<void> };
+
+/** Parts of a project that {@link resolveCreates} needs. */
+export interface Resolvable extends ProjectParts {
+  readonly declaration: Pick<Project["declaration"], "providers">;
+  readonly state: Pick<Project["state"], "place"> & {
+    write<T>(command: string, work: (open: CreatesStore, signal: AbortSignal) => Promise<T>): Promise<T>;
+  };
+  /** Adds creates that are recorded beside the state. */
+  withStored?(open: CreatesStore, providers: Providers): Promise<CreatesStore>;
+  /** The verdicts are recorded on this machine alone. */
+  readonly isStored?: boolean;
+}
+
 /** How a pending create is to be settled: it made this object; it made nothing; wait until the account shows it. */
 export type Settling = { readonly adopt: string } | "absent" | { readonly waitMs: number };
 
@@ -50,29 +66,35 @@ const LONGEST_PAUSE_MS = 60_000;
  * @param how undefined: nothing is settled.
  * @throws HostformError `usage`, `plan.address`, `api.not_found`: nothing was settled.
  */
-export async function resolveCreates(project: Project, address: string | undefined, how?: Settling): Promise<Resolved> {
+export async function resolveCreates(
+  project: Resolvable,
+  address: string | undefined,
+  how?: Settling,
+): Promise<Resolved> {
   const configs = await project.declaration.providers();
-  return project.state.write("resolve", async (store, signal) => {
-    const pending = pendingIn(store.state, address);
-    const [one, ...others] = pending;
-    if (one === undefined) return { pending: [] };
-    if (how !== undefined && others.length > 0) {
-      fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
-        remedies: [`Name one of ${some(pending.map((each) => inQuotes(each.address)))}.`],
-      });
-    }
-    if (how === "absent") {
-      const kept = withdraw(one);
-      await (kept === undefined ? store.remove(one.address) : store.put(kept));
-      // Other runs go on waiting for lists, which show more than the user sees. A domain is in no list.
-      if (kinds.get(parseAddress(one.address)?.type ?? "")?.creation === "blind")
-        await withProviders(configs, project, signal, async (providers) =>
-          settleStored((await providers.use(one.provider)).account, kindOf(one), one, false),
-        ).catch(ifExplained(() => {}));
-      return { settled: "absent", address: one.address };
-    }
-    return withProviders(configs, project, signal, async (providers) => {
-      providers.place = project.state.place(store.state.lineage)?.mark;
+  return project.state.write("resolve", (open, signal) =>
+    withProviders(configs, project, signal, async (providers) => {
+      providers.place = project.state.place(open.state.lineage)?.mark;
+      const store = (await project.withStored?.(open, providers)) ?? open;
+      const pending = pendingIn(store.state, address);
+      const [one, ...others] = pending;
+      if (one === undefined) return { pending: [] };
+      if (how !== undefined && others.length > 0) {
+        fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
+          remedies: [`Name one of ${some(pending.map((each) => inQuotes(each.address)))}.`],
+        });
+      }
+      if (how === "absent") {
+        const kept = withdraw(one);
+        await (kept === undefined ? store.remove(one.address) : store.put(kept));
+        // Other runs go on waiting for lists, which show more than the user sees. A domain is in no list.
+        if (kinds.get(parseAddress(one.address)?.type ?? "")?.creation === "blind")
+          await providers
+            .use(one.provider)
+            .then(({ account }) => settleStored(account, kindOf(one), one, false))
+            .catch(ifExplained(() => {}));
+        return { settled: "absent", address: one.address };
+      }
       if (how === undefined) {
         const found = [];
         for (const each of pending) found.push(await look(store.state, providers, each));
@@ -84,11 +106,11 @@ export async function resolveCreates(project: Project, address: string | undefin
           : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
-        await settleStored(account, kindOf(one), one, true, project.state.place(store.state.lineage)?.mark);
+        await settleStored(account, kindOf(one), one, true, project.state.place(open.state.lineage)?.mark);
       }
       return resolved;
-    });
-  });
+    }),
+  );
 }
 
 /** The creates without known outcome: all, or the one that an address names. */
@@ -128,7 +150,7 @@ function kindOf({ address }: PendingCreate): Kind {
 }
 
 async function settleAdopted(
-  store: OpenState,
+  store: CreatesStore,
   providers: Providers,
   prior: PendingCreate,
   id: string,
@@ -156,7 +178,7 @@ async function settleAdopted(
 /** Looks again until the account shows exactly one object that is certainly it. */
 async function waitFor(
   clock: Clock,
-  store: OpenState,
+  store: CreatesStore,
   providers: Providers,
   prior: PendingCreate,
   timeoutMs: number,

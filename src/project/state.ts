@@ -53,14 +53,22 @@ export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: Ope
 /** The state of a project: at the backend that is declared, else in a file. */
 export class ProjectState {
   readonly #parts: ProjectParts;
-  readonly #declaration: ProjectDeclaration;
+  readonly #declaration: Pick<ProjectDeclaration, "backend" | "providers">;
+  readonly #terraforms: Place | undefined;
   readonly #keys: StateKeys;
   /** The file of the state; undefined for a remote state, and before the first opening. */
   #file: string | undefined;
   /** Intents of creates that were recorded since the start, by address. */
   readonly #intents = new Map<string, string>();
 
-  constructor(parts: ProjectParts, declaration: ProjectDeclaration, keys: StateKeys) {
+  /** @param terraforms the place of a state of Terraform, whose provider records what the state holds. */
+  constructor(
+    parts: ProjectParts,
+    declaration: Pick<ProjectDeclaration, "backend" | "providers">,
+    keys: StateKeys,
+    terraforms?: Place,
+  ) {
+    this.#terraforms = terraforms;
     this.#parts = parts;
     this.#declaration = declaration;
     this.#keys = keys;
@@ -79,7 +87,7 @@ export class ProjectState {
     const { source, host, redaction, log } = this.#parts;
     let isRemote = false;
     // Terraform may go on with the state of a stack, and knows nothing of the journal.
-    const whole = source.stack !== undefined;
+    const whole = source.stack !== undefined || this.#terraforms !== undefined;
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
@@ -112,7 +120,7 @@ export class ProjectState {
    * one in each folder. Undefined before the first write.
    */
   place(lineage: string): Place | undefined {
-    if (lineage === "") return undefined;
+    if (this.#terraforms !== undefined || lineage === "") return this.#terraforms;
     const [file, { dir }] = [this.#file, this.#parts.source];
     if (file === undefined) return { mark: jsonText(["remote", lineage]), label: `the remote state of ${dir}` };
     return { mark: jsonText(["file", file, lineage]), label: `${path.basename(file)} in ${path.dirname(file)}` };
@@ -181,7 +189,7 @@ export class ProjectState {
         const before = open.state;
         const result = await work(open, signal);
         // Without a token the next plan records it.
-        if (open.state !== before) {
+        if (open.state !== before && this.#terraforms === undefined) {
           const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
           const used = [...open.state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
           await withServers(configs, this.#parts, signal, used, (servers) => this.record(servers, open.state, before));

@@ -105,13 +105,14 @@ function encode(resource: ResourceState, original: InstanceJson | undefined): In
   const { address, schemaVersion, attributes, dependencies } = normalized(resource);
   const key = parseAddress(address)?.key;
   const mark = encodePrivate(resource, original);
+  const isOpen = resource.private.pending !== undefined && original?.attributes?.id === PENDING_CREATE;
   const fields: Record<string, unknown> = {
     ...original,
     index_key: key,
-    // Not of a pending create: Terraform would recreate it, and its provider knows how to settle one.
-    status: isTainted(original) ? "tainted" : undefined,
+    // A pending create stays as Terraform's provider wrote it. The mark ends with the doubt.
+    status: isTainted(original) || isOpen ? original?.status : undefined,
     schema_version: schemaVersion,
-    attributes,
+    attributes: isOpen ? { ...attributes, id: PENDING_CREATE } : attributes,
     sensitive_attributes: encodeSensitive(resource.sensitive, original),
     private: mark,
     dependencies: dependencies.length > 0 ? dependencies : undefined,

@@ -4,6 +4,7 @@ import {
   fail,
   isObject,
   type OutputState,
+  PENDING_CREATE,
   parseAddress,
   type ResourceState,
   type State,
@@ -165,11 +166,15 @@ function byKey(a: InstanceJson, b: InstanceJson): number {
   );
 }
 
-/** Returns the instance that was read for the same object; another id at the same address is another object, to which no old mark applies. */
+/**
+ * Returns the instance that was read for the same object; another id at the same address is another object, to which no old mark
+ * applies. The object that a pending create made is the same one.
+ */
 function originalOf(resource: ResourceState, remainder: Remainder): Original | undefined {
   const original = remainder.originals.get(resource.address);
   const id = canonical(original?.instance.attributes?.id ?? null);
-  return original !== undefined && equal(id, resource.attributes.id ?? null) ? original : undefined;
+  const isSame = id === PENDING_CREATE || equal(id, resource.attributes.id ?? null);
+  return original !== undefined && isSame ? original : undefined;
 }
 
 /** Addresses that Terraform marked as damaged ("tainted"), pending creates of hostform left out. */

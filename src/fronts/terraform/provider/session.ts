@@ -1,5 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { HostingClient, VERSION, type Wait } from "../../../core/api/index.ts";
@@ -25,6 +24,7 @@ import { Entries } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
 import { Holdings } from "../resource/holdings.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
+import { hostMark, placeOf } from "./place.ts";
 
 /** What a session needs of the process that it lives in. */
 export interface SessionOptions {
@@ -229,46 +229,4 @@ function waitingSession(settings: readonly string[], parts: WaitingParts): Provi
   const session = { ...parts, isOpen: false, close: async () => {} };
   for (const name of Object.keys(NEEDED)) Object.defineProperty(session, name, { get: () => notKnown(settings) });
   return session as typeof session & Pick<ProviderSession, keyof typeof NEEDED>;
-}
-
-const digest = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
-
-/** A digest that identifies a host without its address. @param baseUrl in its normal form. */
-const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
-
-/**
- * Identifies the state that Terraform works on: by HOSTFORM_PLACE, by a remote backend and its workspace, whatever the folder of a CI
- * job is, or by folder and workspace.
- * @param folder in which Terraform runs.
- */
-function placeOf(folder: string, env: SessionOptions["env"]): Place {
-  const own = env.HOSTFORM_PLACE;
-  if (own) return { mark: digest(["place", own]), label: `the Terraform state of HOSTFORM_PLACE=${own}` };
-  const [workspace, backend] = [workspaceIn(folder, env), backendIn(folder, env)];
-  const label = `the Terraform workspace ${workspace} in ${folder}`;
-  const isRemote = isObject(backend) && backend.type !== "local" && backend.config !== undefined;
-  if (isRemote) return { mark: digest(["backend", backend.type, backend.config, workspace]), label };
-  return { mark: digest(["folder", folder, workspace, backend]), label };
-}
-
-/** The backend that `terraform init` recorded in its data folder: one folder may have a backend for each environment. */
-function backendIn(folder: string, env: SessionOptions["env"]): unknown {
-  try {
-    const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "terraform.tfstate");
-    return JSON.parse(readFileSync(file, "utf8")).backend ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/** The workspace as Terraform finds it: TF_WORKSPACE, else the one that `terraform workspace select` recorded in its data folder. */
-function workspaceIn(folder: string, env: SessionOptions["env"]): string {
-  if (env.TF_WORKSPACE) return env.TF_WORKSPACE;
-  try {
-    const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "environment");
-    return readFileSync(file, "utf8").trim() || "default";
-  } catch {
-    return "default";
-  }
 }

@@ -1,0 +1,209 @@
+/**
+ * A folder in which Terraform runs, for `resolve`: its state, as far as hostform can write it, and the creates in the store of this
+ * machine. In: a folder with Terraform's files and no declaration. Out: what `resolve` needs of a project.
+ */
+import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { kinds } from "../core/kinds/index.ts";
+import { intentId, isPendingCreate } from "../core/lifecycle/index.ts";
+import type { Held } from "../core/local/index.ts";
+import {
+  attempt,
+  type Backend,
+  formatAddress,
+  type ProviderConfig,
+  type ResourceState,
+  type State,
+} from "../core/model/index.ts";
+import { KEY_VARIABLES } from "../core/record/index.ts";
+import { stateKeys } from "./backend.ts";
+import { interruptible } from "./interrupt.ts";
+import type { Project } from "./project.ts";
+import type { Providers } from "./providers.ts";
+import type { CreatesStore, Resolvable } from "./resolve.ts";
+import { ProjectState } from "./state.ts";
+
+type Front = typeof import("../fronts/terraform/pending-entries.ts");
+type Recorded = Awaited<ReturnType<Front["storedCreates"]>>[number];
+
+/** Settings of the backend `http` that hostform does not have. */
+const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client_private_key_pem"];
+
+const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
+
+/** Returns what `resolve` needs of a folder in which Terraform runs; undefined for any other folder. */
+export async function terraformFolder(project: Project): Promise<Resolvable | undefined> {
+  const { source, redaction } = project;
+  if (source.stack !== undefined || source.files.length > 0) return undefined;
+  const { desired, diagnostics } = await project.declaration.read();
+  const isMissing = desired === undefined && diagnostics.every(({ code }) => code === "config.missing");
+  if (!isMissing || !hasTerraform(source.dir, source.env.TF_DATA_DIR)) return undefined;
+  const { backendIn, placeOf, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
+  const { storedCreates } = await import("../fronts/terraform/pending-entries.ts");
+  const dir = realpathSync(source.dir);
+  const place = placeOf(dir, source.env);
+  const kept = { dir, workspace: workspaceIn(dir, source.env), recorded: backendIn(dir, source.env) };
+  const { file, backend, env, secrets } = stateOf(kept, source);
+  for (const secret of secrets) redaction.learn(secret);
+  const parts = { ...project, source: { ...source, dir, state: file ?? source.state, env } };
+  const providers = async () => configs;
+  const configs = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
+  const withStored = async (open: CreatesStore, used: Providers): Promise<CreatesStore> => {
+    for (const { provider } of open.state.resources.values()) {
+      if (configs.has(provider)) continue;
+      configs.set(provider, { alias: provider, tokenEnv: "HOSTING_TOKEN" });
+    }
+    const { store } = (await used.use("default")).account;
+    if (store === undefined) return open;
+    const found = await storedCreates(store, place.mark, projectsIn(dir, source.env));
+    return new TerraformCreates(open, found, await store.holdings({ place: place.mark }));
+  };
+  const isWritable = file !== undefined || backend !== undefined;
+  const state = new ProjectState(
+    parts,
+    { backend: async () => backend, providers },
+    // Terraform cannot read an encrypted state.
+    stateKeys({ ...parts, source: { ...parts.source, env: without(env, Object.values(KEY_VARIABLES)) } }),
+    place,
+  );
+  const unreadable: Resolvable["state"] = {
+    place: () => place,
+    write: (_, work) => interruptible(project.host, (signal) => work(NONE, signal)),
+  };
+  return {
+    ...parts,
+    declaration: { providers },
+    state: isWritable ? state : unreadable,
+    withStored,
+    isStored: !isWritable,
+  };
+}
+
+const NONE: CreatesStore = { state: EMPTY, put: async () => {}, remove: async () => {} };
+
+function hasTerraform(dir: string, data = ".terraform"): boolean {
+  const files = ["*.tf", "*.tf.json", "*.tofu", "terraform.tfstate", "terraform.tfstate.d"];
+  return existsSync(path.resolve(dir, data)) || files.some((name) => globSync(name, { cwd: dir }).length > 0);
+}
+
+interface Kept {
+  readonly dir: string;
+  readonly workspace: string;
+  readonly recorded: { readonly type: string; readonly config: Readonly<Record<string, unknown>> } | undefined;
+}
+
+interface StateSettings {
+  readonly file?: string;
+  readonly backend?: Backend;
+  readonly env: Project["source"]["env"];
+  readonly secrets: readonly string[];
+}
+
+/** Finds the state as Terraform does. Neither a file nor a backend: hostform cannot write it. */
+function stateOf({ dir, workspace, recorded }: Kept, { env, state, stateNamed }: Project["source"]): StateSettings {
+  const { type = "local", config = {} } = recorded ?? {};
+  const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
+  const settings = Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string"));
+  const plain = { env, secrets: [] };
+  if (stateNamed) return { file: state, ...plain };
+  if (type === "local") {
+    const folder = path.resolve(dir, text("workspace_dir") ?? "terraform.tfstate.d", workspace);
+    const file =
+      workspace === "default" ? (text("path") ?? "terraform.tfstate") : path.join(folder, "terraform.tfstate");
+    return { file: path.resolve(dir, file), ...plain };
+  }
+  const given = (variable: string, setting: string) => ({ [variable]: env[variable] || text(setting) });
+  if (type === "pg") {
+    const backend = { type, settings: { ...settings, workspace } } as Backend;
+    return { backend, env: { ...env, ...given("PG_CONN_STR", "conn_str") }, secrets: secretsOf(text("conn_str")) };
+  }
+  if (type !== "http" || UNSUPPORTED.some((name) => config[name])) return plain;
+  const credentials = { ...given("TF_HTTP_USERNAME", "username"), ...given("TF_HTTP_PASSWORD", "password") };
+  const { username: _, password, ...rest } = settings;
+  return {
+    backend: { type, settings: rest } as Backend,
+    env: { ...env, ...credentials },
+    secrets: secretsOf(password),
+  };
+}
+
+const secretsOf = (text: unknown): string[] => (typeof text === "string" && text !== "" ? [text] : []);
+
+const without = (env: Project["source"]["env"], names: readonly string[]) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+
+/** The names that the provider's `project` may have: that of the environment, and literals in the configuration. */
+function projectsIn(dir: string, env: Project["source"]["env"]): (string | undefined)[] {
+  const texts = globSync(["*.tf", "*.tf.json", "*.tofu"], { cwd: dir }).map((name) =>
+    attempt(
+      () => readFileSync(path.join(dir, name), "utf8"),
+      () => "",
+    ),
+  );
+  const literals = texts.flatMap((text) =>
+    [...text.matchAll(/\bproject"?\s*[=:]\s*"([\w.-]+)"/g)].map(([, name]) => name),
+  );
+  return [env.HOSTFORM_PROJECT || undefined, undefined, ...literals];
+}
+
+/** The pending creates of a state and those of the store that the state does not show, as one state. */
+class TerraformCreates implements CreatesStore {
+  readonly #open: CreatesStore;
+  readonly #stored: readonly Recorded[];
+  readonly state: State;
+
+  /** @param held objects of the whole state: hostform does not read the instances inside of modules. */
+  constructor(open: CreatesStore, stored: readonly Recorded[], held: readonly Held[]) {
+    this.#open = open;
+    this.#stored = stored;
+    const known = new Set([...open.state.resources.values()].map((one) => nameOf(typeOf(one), one.attributes.id)));
+    const elsewhere = held.filter(({ type, id, isFirm }) => isFirm && !known.has(nameOf(type, id))).map(inModule);
+    const alone = stored.filter(({ create }) => this.#shown(create) === undefined).map(({ create }) => create);
+    const more = [...elsewhere, ...alone].map((one) => [one.address, one] as const);
+    this.state = { ...open.state, resources: new Map([...open.state.resources, ...more]) };
+  }
+
+  /** Records the object of a create. What has no object leaves the state: Terraform would take it for one. */
+  async put(resource: ResourceState): Promise<void> {
+    const { address, attributes } = resource;
+    if (typeof attributes.id !== "string") return this.remove(address);
+    const stored = this.#storedAt(address);
+    await stored?.settle(resource);
+    if (!this.#open.state.resources.has(address)) return;
+    await this.#open.put(resource);
+    await stored?.forget();
+  }
+
+  /** The store has the verdict first: whatever is killed in between, the provider obeys it. */
+  async remove(address: string): Promise<void> {
+    const stored = this.#storedAt(address);
+    await stored?.settle();
+    if (!this.#open.state.resources.has(address)) return;
+    await this.#open.remove(address);
+    await stored?.forget();
+  }
+
+  #storedAt(address: string): Recorded | undefined {
+    return this.#stored.find(({ create }) => create.address === address || this.#shown(create) === address);
+  }
+
+  /** The address of the state that has the same create. */
+  #shown(create: Recorded["create"]): string | undefined {
+    const id = intentId(create.private.pending);
+    const isSame = (one: ResourceState) =>
+      typeOf(one) === typeOf(create) && isPendingCreate(one) && intentId(one.private.pending) === id;
+    return [...this.#open.state.resources.values()].find(isSame)?.address;
+  }
+}
+
+const typeOf = ({ address }: ResourceState): string => address.slice(0, address.indexOf("."));
+const nameOf = (type: string, id: unknown): string => `${type} ${String(id)}`;
+
+/** An object of an instance that hostform does not read. */
+function inModule({ type, id, parent, address }: Held): ResourceState {
+  const kind = kinds.get(type);
+  const attributes = { id, ...(kind?.parent !== undefined && { [kind.parent]: parent }) };
+  const unnamed = formatAddress({ type, name: "_", key: id });
+  const record = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
+  return { address: address ?? unnamed, attributes, ...record };
+}
