@@ -85,7 +85,7 @@ export function checkOrigin(saved: Origin, here: Origin): void {
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction): string[] {
   const outlines = ({ changes }: Plan) =>
-    new Map(changes.filter((change) => !isNoOp(change)).map((change) => [change.address, outline(change, redaction)]));
+    new Map(changes.filter(isShown).map((change) => [change.address, outline(change, redaction)]));
   const [before, after] = [outlines(saved), outlines(now)];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
     const [was, is] = [before.get(address), after.get(address)];
@@ -109,6 +109,9 @@ export function refuseDifferences(found: readonly string[]): void {
 
 const MOST_TOLD = 10;
 
+/** Returns true for a change of the account, or of the address of a record. */
+const isShown = (change: Change) => !isNoOp(change) || change.previousAddress !== undefined;
+
 type Outline = Readonly<Record<string, unknown>>;
 
 /** What of a change somebody has agreed to who saw the plan. */
@@ -122,6 +125,7 @@ function outline(change: Change, redaction: Redaction): Outline {
     actions,
     provider,
     object: before?.id ?? change.importing?.id ?? null,
+    former: change.previousAddress ?? null,
     removal: change.removal ?? null,
     causes: causes.toSorted(),
     values: redaction.redact(JSON.stringify(sides)),

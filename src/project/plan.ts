@@ -165,7 +165,20 @@ type Planning = RunOptions & { readonly since: Base | undefined };
 
 async function makePlan(
   { source, host: { clock }, log }: ProjectParts,
-  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, asks, waits, since, ...reads }: Planning,
+  {
+    command,
+    mode,
+    targets,
+    reorder,
+    orderAnyway = [],
+    guards,
+    unattended,
+    asks,
+    waits,
+    since,
+    saved,
+    ...reads
+  }: Planning,
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -184,7 +197,9 @@ async function makePlan(
     }
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  const named = targets.length === 0 ? [] : selected(targets, selectable(declared, recorded, mode));
+  // The former addresses of a saved plan are those of the store; declared moves are made by now.
+  const sought = saved === undefined ? targets : targets.filter((address) => known.has(address));
+  const named = sought.length === 0 ? [] : selected(sought, selectable(declared, recorded, mode));
   const changed = since && changedSince(since.desired, declared, recorded);
   const { desired, state }: { desired: Desired; state: State } =
     changed?.length === 0

@@ -174,9 +174,18 @@ function upgraded(saved: SavedPlan): SavedPlan {
   return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
-/** The addresses that a plan changes. */
+/** The addresses that a plan changes, with those whose records it moves; none of a plan that changes nothing in the account. */
 export function changedAddresses({ changes }: Plan): string[] {
-  return changes.filter((change) => !isNoOp(change)).map(({ address }) => address);
+  if (changes.every(isNoOp)) return [];
+  return [
+    ...new Set(
+      changes.flatMap((change) => {
+        const { address, previousAddress } = change;
+        if (previousAddress !== undefined) return [address, previousAddress];
+        return isNoOp(change) ? [] : [address];
+      }),
+    ),
+  ];
 }
 
 /** Whether a body has the form and the checksum that the file states. */

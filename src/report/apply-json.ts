@@ -17,7 +17,7 @@ import {
 } from "../core/model/index.ts";
 import { diagnosticJson } from "./diagnostics.ts";
 import { formatElapsed } from "./numbers.ts";
-import { countDone, diagnosticsOf, doneChanges, doneEffects } from "./outcome-text.ts";
+import { countDone, diagnosticsOf, doneChanges, doneEffects, withHalves } from "./outcome-text.ts";
 import { actionReason } from "./plan-json.ts";
 import { type Counts, countChanges, leftOutTexts, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
@@ -152,7 +152,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
   const { done, queued } = countDone(plan, result);
   return [
     ...diagnosticsOf(result).map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
-    summary(plan.mode, countChanges(doneChanges(plan, result)), doneEffects(done, queued), now, {
+    summary(plan.mode, withHalves(countChanges(doneChanges(plan, result)), result), doneEffects(done, queued), now, {
       ...ownFields(done),
       queued,
       complete: isFulfilled(result),

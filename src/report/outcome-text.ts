@@ -7,7 +7,9 @@ import {
   type Invoice,
   isError,
   isFulfilled,
+  isReplacement,
   type Plan,
+  subjectsOf,
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
@@ -46,6 +48,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     list("Answered, but the answer could not be recorded:", unrecorded),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),
+    list("Deleted, and not created again:", lostTexts(plan, result)),
     list("Skipped:", skippedTexts(result)),
     list(
       interrupted ? "Not started, because the run was interrupted; no request was sent:" : "Not started:",
@@ -70,7 +73,13 @@ export function countDone(plan: Plan, result: ApplyResult): { readonly done: Cou
   const isOpen = ({ address }: Change) => open.get(address) === "job" || open.get(address) === "status";
   const asked = changes.filter((change) => isOpen(change) && toggles(change));
   const queued = asked.filter(({ address }) => open.get(address) === "job").length;
-  return { done: countChanges(changes.filter((change) => !asked.includes(change))), queued };
+  return { done: withHalves(countChanges(changes.filter((change) => !asked.includes(change))), result), queued };
+}
+
+/** Adds what failed changes have done all the same, such as the first half of a replacement. */
+export function withHalves(counts: Counts, { outcomes }: ApplyResult): Counts {
+  const times = (what: "create" | "delete") => outcomes.filter(({ did }) => did?.includes(what)).length;
+  return { ...counts, add: counts.add + times("create"), destroy: counts.destroy + times("delete") };
 }
 
 /** All diagnostics of an apply, once each. */
@@ -225,6 +234,18 @@ function skippedTexts(result: ApplyResult): string[] {
     if (was !== "skipped") return [];
     const [why] = diagnostics;
     return [why === undefined ? address : `${address}: ${why.detail ?? why.summary}`];
+  });
+}
+
+/** What a replacement deleted before it failed, with whom and what it was for. */
+function lostTexts(plan: Plan, { outcomes }: ApplyResult): string[] {
+  const subjectOf = subjectsOf(plan);
+  return outcomes.flatMap(({ address, did = [], unknown }) => {
+    const change = plan.changes.find((one) => one.address === address);
+    if (change === undefined || !isReplacement(change) || !did.includes("delete") || did.includes("create")) return [];
+    const what = subjectOf(change);
+    const open = unknown === true ? "; it is unknown whether the new one was created" : "";
+    return [`${address}${what === undefined ? "" : `: ${what}`}${open}`];
   });
 }
 

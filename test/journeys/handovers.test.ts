@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
+import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget" };
 const SHOP = { ...SITE, domain: "shop.acme.example" };
@@ -123,6 +124,89 @@ describe("a stack whose list or map of people changes", () => {
   });
 });
 
+describe("what is not a pure exchange", () => {
+  it("replaces each grant after it has moved, where the exchange changes the permissions", async () => {
+    const roles = (people: Readonly<Record<string, string>>) => ({
+      hosting_grant: Object.fromEntries(
+        Object.entries(people).map(([email, permission], at) => [`g${at}`, { service_id: SERVICE, email, permission }]),
+      ),
+    });
+    const project = await applied(roles({ [A]: "view", [B]: "manage" }));
+    const { [A]: a, [B]: b } = grantsOf(project);
+    await stack(project, roles({ [B]: "view", [A]: "manage" }));
+    const { out } = await project.apply(...STACK, "--parallelism", "1");
+    expect(out).toContain("2 added, 0 changed, 2 destroyed");
+    expect(project.changesSent()).toEqual([
+      `DELETE /services/1003/grants/${b}`,
+      "POST /services/1003/grants",
+      `DELETE /services/1003/grants/${a}`,
+      "POST /services/1003/grants",
+    ]);
+    await converged(project, ...STACK);
+  });
+
+  it("refuses a replacement, before it deletes anything, by a grant that someone else has made", async () => {
+    const project = await applied(team([A]));
+    project.control.create("grants", { service_id: 1003, email: B, permission: "view" });
+    await stack(project, team([B]));
+    const ran = await project.run("apply", "--auto-approve", ...STACK);
+    expect(ran.code).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("would replace grant");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("deletes what a removed block names before the same is created under another address", async () => {
+    const hook = { url: "https://x.acme.example", events: ["invoice.paid"] };
+    const project = await startProject({ declare: { project: "keys", webhooks: { old: hook } } });
+    await project.apply();
+    project.sent();
+    const removed = [{ from: "hosting_webhook.old", destroy: true }];
+    await project.declare({ project: "keys", webhooks: { new: hook }, removed });
+    await project.apply("--allow-removals");
+    expect(project.changesSent()).toEqual(["DELETE /webhooks/201", "POST /webhooks"]);
+    await project.expectNoChanges();
+  });
+
+  it("names who lost access where the second half of a replacement fails, and counts what was sent", async () => {
+    const project = await applied(team([A, B]));
+    await stack(project, team([C, B]));
+    project.control.addFault({ method: "POST", path: "/services/:id/grants", phase: "before", status: 403 });
+    const ran = await project.run("apply", "--auto-approve", ...STACK);
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain("1 failed. 0 added, 0 changed, 1 destroyed.");
+    expect(ran.out).toContain("Deleted, and not created again:");
+    expect(ran.out).toContain(`hosting_grant.team[0]: ${A}, www.acme.example`);
+  });
+
+  it("is refused before a grant is revoked, where the status of its service is not understood", async () => {
+    const project = await startProject({ pinned: { status: ["lower"] } });
+    const declare = (grants: object, more: object = {}) =>
+      project.declare({ project: "keys", services: { www: { ...SITE, grants, ...more } } });
+    await declare({ [A]: "view" });
+    await project.apply();
+    project.sent();
+    project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) =>
+      withStatusWords(answer, { active: "PARKED_BY_OWNER" }),
+    );
+    await declare({ [A]: "manage" }, { suspended: true });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("would be deleted before that is known");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("is part of a saved plan, and applied from it", async () => {
+    const project = await applied(team([A, B, C]));
+    const { [A]: gone } = grantsOf(project);
+    await stack(project, team([B, C]));
+    expect((await project.run("plan", "--out", "acme.plan", ...STACK)).code).toBe(0);
+    const ran = await project.run("apply", "acme.plan", ...STACK);
+    expect(ran.code, ran.text).toBe(0);
+    expect(project.changesSent()).toEqual([`DELETE /services/1003/grants/${gone}`]);
+    await converged(project, ...STACK);
+  });
+});
+
 describe("blocks of a declaration", () => {
   const hook = (url: string) => ({ url: `https://${url}.acme.example`, events: ["invoice.paid"] });
   const hooks = (one: string, two: string) => ({
@@ -175,6 +259,17 @@ describe("blocks of a declaration", () => {
     await project.apply();
     expect(project.changesSent()).toEqual([]);
     await project.expectNoChanges();
+  });
+
+  it("take a service along where another one is ordered under its former name", async () => {
+    const project = await startProject({ declare: { project: "keys", services: { www: SITE } } });
+    await project.apply();
+    project.sent();
+    await project.declare({ project: "keys", services: { www: SHOP, site: SITE } });
+    await project.apply();
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    await project.expectNoChanges();
+    expect((await project.recorded("hosting_service.www"))?.attributes.domain).toBe(SHOP.domain);
   });
 
   it("of a service take their grants along when they are renamed", async () => {

@@ -1,5 +1,5 @@
 import { HostingClient } from "../../src/core/api/index.ts";
-import { apply, observe, plan } from "../../src/core/engine/index.ts";
+import { apply, refreshAndPlan } from "../../src/core/engine/index.ts";
 import { type Disk, SecretFiles } from "../../src/core/files/index.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { Account } from "../../src/core/lifecycle/index.ts";
@@ -175,18 +175,18 @@ export class Machine {
     const store = await this.#open(life, options.diskFaults, options.lockTimeoutMs, "apply");
     try {
       const desired = desiredOf(declaration, imports);
-      const { state } = store;
-      const shared = { desired, state, kinds, env: {} };
-      const observed = await observe({ ...shared, accounts: () => account, reorder });
-      const made = plan({
-        ...shared,
-        observed,
-        mode: "apply",
-        reorder,
-        orderAnyway,
-        now: clock.now(),
-        readRequests: client.requests,
+      const given = { desired, state: store.state, kinds, env: {}, reorder };
+      const {
+        plan: made,
+        state,
+        moves,
+      } = await refreshAndPlan({
+        observing: { ...given, accounts: () => account },
+        planning: { ...given, mode: "apply", orderAnyway, now: clock.now() },
+        refresh: { mode: "all", lastRead: new Map(), rank: (listing) => listing },
+        requests: () => client.requests,
       });
+      const shared = { desired, state, kinds, env: {} };
       this.#notePlan(life, made);
       if (options.planOnly || made.diagnostics.some(isError)) return { end: "planned", plan: made, state };
       this.#press(options, life, stop, now);
@@ -195,6 +195,7 @@ export class Machine {
         this.disk.text(path) === undefined ? undefined : ({ form: "file", readableByOthers: false } as const);
       const run = async () => ({ failure: "is not there", stdout: "", stderr: "" });
       const files = new SecretFiles({ folder: FOLDER, disk, look, run, own: [] });
+      await store.rearrange(moves);
       const result = await apply({
         ...shared,
         secretOutputs: this.#sabotage.outputs?.(files) ?? files,

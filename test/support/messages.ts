@@ -54,6 +54,10 @@ export const samples: {
     { ...one, id: "1000" },
     { ...two, id: "1000" },
   ],
+  "plan.exists/twin": [
+    { ...one, id: "1000" },
+    { ...two, id: "1000" },
+  ],
   "plan.exists/elsewhere": [true, false].map((isLost) => ({
     ...resource,
     object: "acme.example",

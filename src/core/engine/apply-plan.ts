@@ -28,6 +28,7 @@ import {
   errorOf,
   HostformError,
   isNoOp,
+  isReplacement,
   type JsonObject,
   located,
   type Plan,
@@ -152,7 +153,10 @@ class Run {
     const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
     if (refusals.length > 0) throw new HostformError(refusals);
     await this.#recordObserved();
-    const queue = new ReadyQueue(plan.changes.filter((change) => !isNoOp(change)));
+    const queue = new ReadyQueue(
+      plan.changes.filter((change) => !isNoOp(change)),
+      this.#kinds,
+    );
     const running = await this.#startReady(queue);
     if (this.#defect !== undefined) throw this.#defect.error;
     const outputs = running.size > 0 ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
@@ -284,7 +288,7 @@ class Run {
   /** How a change ended that did not come to its end. */
   #unfinished(error: HostformError, change: Change): ChangeOutcome {
     const { address } = change;
-    const { requests, isUnrecorded } = this.#fateOf(address);
+    const { requests, isUnrecorded, did } = this.#fateOf(address);
     const stopped = this.#options.stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
     if (stopped && requests === "nothing") return notStarted(address);
     const diagnostics = !stopped ? this.#explain(error, change) : requests === "open" ? [] : [halfway(address)];
@@ -293,6 +297,7 @@ class Run {
       result: "failed",
       diagnostics,
       ...(requests === "open" && { unknown: true }),
+      ...(did.size > 0 && { did: [...did] }),
       ...(isUnrecorded && { unrecorded: true }),
     };
   }
@@ -322,7 +327,7 @@ class Run {
           await this.#records.put(withClient(resource, change));
           this.#attributes.set(resource.address, resource.attributes);
         },
-        drop: (address) => this.#records.remove(address),
+        drop: (address) => this.#records.remove(address, change.removal === "delete" || isReplacement(change)),
       },
       secrets: secretsOf(kind, this.#declared.get(change.address), this.#options),
       watch: {

@@ -7,6 +7,7 @@ import {
   type Drift,
   type EvalScope,
   equal,
+  isReplacement,
   type JsonObject,
   located,
   type Plan,
@@ -14,6 +15,7 @@ import {
   some,
   warningOf,
 } from "../model/index.ts";
+import { blockersOf } from "./dependencies.ts";
 import { estimateRequests } from "./estimate.ts";
 import { checkGuards } from "./guards.ts";
 import { doubles, ownedTwice, ownerIn, sharedObjects, siblingsOf } from "./identity.ts";
@@ -64,7 +66,7 @@ export function plan(options: PlanOptions): Plan {
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be said of what may not be destroyed at all.
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
-  const found = [...own, ...refused];
+  const found = [...unfulfilledErrors(own, sorted, mode), ...refused];
   const twice = [
     ...sharedObjects(sorted, kinds, recordedAll),
     ...doubles(sorted, kinds, recordedAll),
@@ -122,6 +124,32 @@ function planRemovals(
       forget: isForgotten(prior.address),
     });
     return [planned];
+  });
+}
+
+/**
+ * A change that a status forbids is an error where something else would be taken away beside it: the plan knows that not all of
+ * it can be done, and access or a webhook would be gone by then.
+ */
+function unfulfilledErrors(found: readonly Diagnostic[], changes: readonly Change[], mode: Plan["mode"]): Diagnostic[] {
+  const unfulfilled = new Set(changes.flatMap(({ address, unfulfilled }) => (unfulfilled ? [address] : [])));
+  if (unfulfilled.size === 0 || mode === "destroy") return [...found];
+  const blockers = blockersOf(changes);
+  const takes = changes.filter(
+    (change) => change.removal === "delete" || change.removal === "suspend" || isReplacement(change),
+  );
+  return found.map((diagnostic) => {
+    const { address = "", code, detail = "" } = diagnostic;
+    if (code !== "plan.unknown_status" || !unfulfilled.has(address)) return diagnostic;
+    const waiting = takes
+      .filter((change) => blockers.get(change.address)?.includes(address))
+      .map((change) => change.address);
+    if (waiting.length === 0) return diagnostic;
+    return {
+      ...diagnostic,
+      severity: "error",
+      detail: `${detail} ${some(waiting)} would be deleted before that is known.`.trim(),
+    };
   });
 }
 

@@ -1,4 +1,6 @@
 // What depends on what: the references of a resource, the part of a declaration that `--target` names, the order of changes.
+import type { Kinds } from "../kinds/kind.ts";
+import { plannedValues, thingKey } from "../lifecycle/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type Change,
@@ -8,6 +10,7 @@ import {
   fail,
   resourceOf,
   type State,
+  type ValueObject,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 
@@ -96,10 +99,11 @@ export function dependentsOf({ resources, data }: Desired, addresses: readonly s
 
 /**
  * Which changes must come before which: a create or update after those that it refers to; a removal after the removals
- * (and replacements) of everything that referred to it.
+ * (and replacements) of everything that referred to it, and after updates of what it refers to, which may fail.
+ * @param kinds with them, a create also after the deletion of what has its natural key under another address.
  * @returns for each address those that block it.
  */
-export function blockersOf(changes: readonly Change[]): Map<string, string[]> {
+export function blockersOf(changes: readonly Change[], kinds: Kinds = new Map()): Map<string, string[]> {
   const index = addressIndex(changes.map(({ address }) => address));
   const removals = new Set(changes.filter(isRemoval).map(({ address }) => address));
   const blockers = new Map<string, Set<string>>(changes.map(({ address }) => [address, new Set()]));
@@ -107,10 +111,25 @@ export function blockersOf(changes: readonly Change[]): Map<string, string[]> {
     for (const other of dependsOn.flatMap((name) => index.get(name) ?? [])) {
       if (other === address) continue;
       if (removals.has(other)) blockers.get(other)?.add(address);
-      else if (!removals.has(address)) blockers.get(address)?.add(other);
+      else blockers.get(address)?.add(other);
     }
   }
+  const deleted = changes.filter(({ removal }) => removal === "delete");
+  const freed = Map.groupBy(deleted, (change) => keyOf(change, change.before, kinds));
+  for (const change of changes) {
+    const key = change.actions.some((action) => action === "create")
+      ? keyOf(change, plannedValues(change), kinds)
+      : undefined;
+    const others = key === undefined ? [] : (freed.get(key) ?? []);
+    for (const { address } of others) blockers.get(change.address)?.add(address);
+  }
   return new Map([...blockers].map(([address, set]) => [address, [...set]]));
+}
+
+/** The natural key of what a change deletes or creates. */
+function keyOf({ type, provider }: Change, attributes: ValueObject | null, kinds: Kinds): string | undefined {
+  const kind = kinds.get(type);
+  return kind && attributes ? thingKey(provider, kind, attributes) : undefined;
 }
 
 /** Changes in the order of the plan, each ready once all that block it have ended. To take one costs no look at blocked ones. */
@@ -126,11 +145,11 @@ export class ReadyQueue {
   /** Places in the plan, ascending. */
   readonly #ready: number[] = [];
 
-  constructor(changes: readonly Change[]) {
+  constructor(changes: readonly Change[], kinds?: Kinds) {
     this.#changes = changes;
     this.waiting = new Map(changes.map((change) => [change.address, change]));
     this.#place = new Map(changes.map(({ address }, at) => [address, at]));
-    this.blockers = blockersOf(changes);
+    this.blockers = blockersOf(changes, kinds);
     this.#open = new Map([...this.blockers].map(([address, others]) => [address, others.length]));
     for (const [address, others] of this.blockers) {
       if (others.length === 0) this.#ready.push(this.#place.get(address) ?? 0);

@@ -47,13 +47,15 @@ export function preventDestroyErrors(
     const leaves =
       mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
-    const protecting = names.has(resourceOf(change.address));
+    // Of an object that lost its address to another one, the block that it was under protects it, too.
+    const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
     // What is gone already is not destroyed by leaving the state.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
-    if (!leaves || !protecting || isGone) return [];
-    const summary = `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: its block has prevent_destroy`;
+    if (!leaves || protecting === undefined || isGone) return [];
+    const whose = protecting === change.address ? "its block" : `the block of ${protecting}, where it was,`;
+    const summary = `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: ${whose} has prevent_destroy`;
     const remedies = ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."];
-    const range = resource?.locate([]) ?? names.get(resourceOf(change.address));
+    const range = resource?.locate([]) ?? names.get(resourceOf(protecting));
     return [errorOf("plan.prevented", summary, { remedies, address: change.address, range })];
   });
 }

@@ -1,4 +1,4 @@
-import type { Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   isPendingCreate,
   type Observation,
@@ -33,7 +33,7 @@ import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts, Applying } from "./estimate.ts";
 import type { Limits } from "./guards.ts";
 import { type OwnerOf, siblingsOf } from "./identity.ts";
-import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./meta-arguments.ts";
+import { applyIgnoreChanges, forgottenBy, warnCreateBeforeDestroy } from "./meta-arguments.ts";
 import type { Move } from "./moves.ts";
 import type { Observed } from "./observe.ts";
 import { declaredAttributes, kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
@@ -94,6 +94,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
   const abandoned = Map.groupBy(leaving, ({ address, provider }) => `${provider} ${kindOf(address, kinds)?.type}`);
+  const isFreed = freedBy(options, isLeaving, ownerOf);
   const pending = [...(options.recorded ?? state).resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
@@ -116,8 +117,9 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
 
   for (const resource of dependencyOrder(declared, (node) => dependenciesOf(node, index))) {
     const kind = kinds.get(resource.type);
-    const observation = observed.observations.get(resource.address);
-    if (kind === undefined || observation === undefined) continue;
+    const seen = observed.observations.get(resource.address);
+    if (kind === undefined || seen === undefined) continue;
+    const observation = withoutTwins(seen, (remote) => isFreed(resource.provider, kind, remote));
     const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
     diagnostics.push(...own);
     if (own.some(isError)) continue;
@@ -139,6 +141,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       }),
       abandoned: abandoned.get(`${resource.provider} ${kind.type}`) ?? [],
       isLeaving,
+      ...nextGeneration(kind, resource.address, options),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       plans: observed.plans.get(resource.provider) ?? [],
@@ -162,6 +165,41 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
     diagnostics.push(...planned.diagnostics.map((each) => located(each, resource.locate(each.attribute ?? []))));
   }
   return { changes, diagnostics, scope };
+}
+
+/** Returns a function that finds live objects which the plan deletes, as their addresses are no longer declared: their keys are free. */
+function freedBy(
+  { desired, state, observed, kinds }: PlanOptions,
+  isLeaving: (address: string) => boolean,
+  ownerOf: OwnerOf,
+) {
+  const isForgotten = forgottenBy(desired.removed);
+  const freed = new Set(
+    [...state.resources.values()].flatMap((prior) => {
+      const { address } = prior;
+      const isDeleted =
+        kindOf(address, kinds)?.removal === "delete" && !isPendingCreate(prior) && !isForgotten(address);
+      return isDeleted && isLeaving(address) && observed.observations.get(address)?.status === "present" ? address : [];
+    }),
+  );
+  return (provider: string, kind: Kind, remote: Remote) => freed.has(ownerOf(provider, kind, remote) ?? "");
+}
+
+function withoutTwins(observation: Observation, isFreed: (remote: Remote) => boolean): Observation {
+  if (observation.status !== "present") {
+    const matches = observation.matches.filter((remote) => !isFreed(remote));
+    return matches.length === observation.matches.length ? observation : { ...observation, matches };
+  }
+  const { twins, ...seen } = observation;
+  const left = twins?.filter((remote) => !isFreed(remote)) ?? [];
+  return { ...seen, ...(left.length > 0 && { twins: left }) };
+}
+
+/** An order is named by its address: what was ordered under it and has another address now keeps its key. */
+function nextGeneration(kind: Kind, address: string, { state, recorded = state, moves = [] }: PlanOptions) {
+  const left = kind.creation === "keyed" ? moves.find(({ from }) => from === address) : undefined;
+  if (left === undefined || recorded.resources.has(address)) return {};
+  return { nextGeneration: (recorded.resources.get(left.to)?.private.generation ?? 1) + 1 };
 }
 
 /** A create without known outcome that this plan does not settle. */

@@ -29,6 +29,8 @@ export class Records {
   readonly #ownership = new Ownership<string>();
   /** The keys of live objects. */
   readonly #keys = new WeakMap<Remote, string>();
+  /** Objects that this run has deleted: a list may still show them. */
+  readonly #deleted = new Set<string>();
   /** Creates without known outcome. */
   readonly #pending = new Map<string, PendingCreate>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
@@ -44,11 +46,13 @@ export class Records {
   }
 
   /** Returns the records that concern one change. */
-  contextOf({ address, provider }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
+  contextOf({ address, provider, type }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
+    const own = this.#kinds.get(type);
     return {
       prior: this.#resources.get(address),
       lostLock: () => this.#lostLock,
       ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
+      replaces: (remote) => own !== undefined && this.#deleted.has(this.#keyOf(provider, own, remote)),
       claimId: (kind, id, attributes) =>
         this.#ownership.claim(address, objectKey(provider, kind, { ...attributes, id })),
       claim: (kind, planned) => this.#ownership.claim(address, thingKey(provider, kind, planned)),
@@ -82,8 +86,12 @@ export class Records {
     this.#index(resource);
   }
 
-  async remove(address: string): Promise<void> {
+  /** @param isDeleted its object has left the account, and not only the state. */
+  async remove(address: string, isDeleted = false): Promise<void> {
     await this.#write(() => this.#recorder.remove(address));
+    const before = this.#resources.get(address);
+    const object = before && isDeleted ? objectIn(before, this.#kinds) : undefined;
+    if (object !== undefined) this.#deleted.add(object);
     this.#ownership.release(address);
     this.#pending.delete(address);
     this.#resources.delete(address);

@@ -108,6 +108,8 @@ export class Fate {
   isUnrecorded = false;
   /** A request was carried out, or may have been. */
   hasEffect = false;
+  /** What answers confirmed. */
+  readonly did = new Set<"create" | "delete">();
   readonly #onAnswer: ((answer: unknown) => void) | undefined;
 
   /** @param onAnswer receives the first answer of success. */

@@ -116,6 +116,7 @@ async function attempt(
 /** Records the object of a create. From here on it is known, whatever fails next. */
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const { progress, planned, kind, change } = creation;
+  progress.context.fate.did.add("create");
   const shown = ownForms(kind, planned, made.attributes);
   progress.attributes = createdAttributes(kind, planned, made, shown);
   // Forms of the object that this one replaces are not its own.

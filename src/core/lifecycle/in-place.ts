@@ -90,7 +90,7 @@ export async function deleteObject(progress: Progress, attributes: JsonObject, m
   const { account } = context;
   if (kind.remove === undefined) fail("internal", `${kind.type} has no request that removes it`);
   try {
-    await begin(progress, kind.remove(attributes), mark, mark, async () => {});
+    await begin(progress, kind.remove(attributes), mark, mark, async () => void context.fate.did.add("delete"));
   } catch (error) {
     const parent = parentOf(kind, progress.attributes);
     // An object that is gone already is what was wanted, if the account confirms it.

@@ -42,6 +42,8 @@ export function planResource(input: PlanInput): Planned {
   if (observed.status === "present") {
     const planned = planPresent(input, observed, expired);
     const creates = planned.change.actions.some((action) => action === "create");
+    if (creates && observed.twins !== undefined)
+      return unchanged(input, observed.attributes, [...planned.diagnostics, existing(input, observed.twins)]);
     return creates && observed.unproven !== undefined
       ? unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }])
       : planned;
@@ -67,7 +69,7 @@ export function planResource(input: PlanInput): Planned {
   if (former !== undefined) return leave(problem("plan.lookalike/renamed", { address: input.address, former }));
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
-  const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
+  const generation = spent !== undefined && input.reorder ? spent + 1 : (spent ?? input.nextGeneration);
   const { waitsFor } = observed;
   // What is to be adopted is looked for first, and nothing is made in its place.
   if (waitsFor !== undefined && input.importId !== undefined)

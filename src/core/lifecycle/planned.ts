@@ -32,6 +32,8 @@ export interface PlanInput extends Others {
   readonly dependsOn: readonly string[];
   /** Attributes that are secret because a secret of another resource flows into them. */
   readonly secretByReference?: readonly string[];
+  /** The generation of an order at an address whose former object has moved: the key of that one is its own. */
+  readonly nextGeneration?: number;
   /** Order a gone service again on purpose. */
   readonly reorder: boolean;
   /** Order it although something like it exists. */

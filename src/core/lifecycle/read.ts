@@ -37,6 +37,8 @@ export type Observation =
       readonly unproven?: Diagnostic;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
+      /** Other live objects with the natural key that is declared now: a replacement would be refused. */
+      readonly twins?: readonly Remote[];
     }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
   | ({ readonly status: "gone"; readonly how: string } & Likeness)
@@ -104,6 +106,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   const { kind, prior, importId, config, alone, isPending } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
+    if (recorded.status === "present") return { ...recorded, ...(await twinsOf(account, query, recorded.attributes)) };
     if (recorded.status === "gone" && kind.creation === "listable")
       account.proveAbsence(kind, parentOf(kind, prior.attributes));
     // Somebody may have recreated it by hand: what has its natural key is not created a second time.
@@ -114,6 +117,14 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   if (isPending && config !== undefined)
     return { status: "absent", matches: [], listed: await listAll(account, kind, config) };
   return { status: "absent", ...(await likeness(account, kind, config)) };
+}
+
+/** Live objects that a replacement of a present one would meet. */
+async function twinsOf(account: Account, { kind, config }: ReadQuery, live: JsonObject) {
+  const isReplaced = kind.replacement !== undefined && config !== undefined && kind.naturalKey(config) !== undefined;
+  if (!isReplaced || parentOf(kind, config) !== parentOf(kind, live) || matches(kind, config, live)) return {};
+  const twins = (await likeness(account, kind, config)).matches.filter(({ id }) => id !== live.id);
+  return twins.length === 0 ? {} : { twins };
 }
 
 /** Lists the kind for a pending create. @param sent the attributes of its request. */

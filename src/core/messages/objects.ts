@@ -109,6 +109,11 @@ export const objects = {
       ANOTHERS,
     ],
   })),
+  "plan.exists/twin": error((given: Objects & Words<"id">) => ({
+    summary: `${given.address} would replace ${given.noun} ${given.id}, but ${which(given)} exists already`,
+    detail: `${given.ids.length === 1 ? "It is" : "They are"} not in the state. The host would refuse the new ${given.noun}, or have two.`,
+    remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
+  })),
   "plan.exists": error((given: Objects) => {
     const { noun, ids, object, isPaid } = given;
     return {

@@ -116,6 +116,17 @@ export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
   return effects.toSorted((a, b) => rank(a) - rank(b));
 }
 
+/** Names what a change is about for people: `dev@acme.example, www.acme.example`; undefined where only its address names it. */
+export function subjectsOf(plan: Pick<Plan, "changes">): (change: Change) => string | undefined {
+  const sites = siteFinder(plan.changes);
+  return (change) => {
+    const { access } = change.words;
+    const person = access && (named(change.before?.[access.person]) ?? named(change.after?.[access.person]));
+    const names = [person, sites(change)].filter((name) => name !== undefined);
+    return names.length === 0 ? undefined : names.join(", ");
+  };
+}
+
 /** What orders bill, a line for each currency, in the order in which currencies first appear. */
 export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   const totals = new Map<string, MoneyTotal>();
@@ -202,7 +213,8 @@ function effectsOfChange(change: Change, site: string | undefined): Effect[] {
 function saidOf(change: Change, site: string | undefined): Said[] {
   const name = site ?? change.address;
   const { importing, previousAddress } = change;
-  const moved = `${name} is recorded as ${change.address}, so far ${previousAddress}.`;
+  const person = change.words.access && named(change.before?.[change.words.access.person]);
+  const moved = `${person === undefined ? name : `The access of ${person} to ${name}`} is recorded as ${change.address}, so far ${previousAddress}.`;
   const first = importing ? [adopted(name)] : previousAddress === undefined ? [] : [recorded(moved)];
   const effect = effectOf(change);
   if (effect === "none") return first;

@@ -377,21 +377,31 @@ describe("what cannot be recorded", () => {
     { fails?: (mark: PrivateMark) => boolean; drops?: boolean; refuses?: string },
     object,
   ][] = [
-    ["an answer: it is not unknown what came of it", create, { fails: (mark) => !mark.pending }, { unrecorded: true }],
+    [
+      "an answer: it is not unknown what came of it",
+      create,
+      { fails: (mark) => !mark.pending },
+      { unrecorded: true, did: ["create"] },
+    ],
     ["that a create begins: nothing was sent", create, { fails: (mark) => Boolean(mark.pending) }, {}],
     [
       "that a second request begins: the answer to the first one is recorded",
       { ...create, private: { deposed } },
       { fails: (mark) => Boolean(mark.attempt) },
-      {},
+      { did: ["create"] },
     ],
-    ["that a create begins, after a removal that is recorded", replace, { fails: (mark) => Boolean(mark.pending) }, {}],
-    ["an answer to a removal", replace, { drops: true }, { unrecorded: true }],
+    [
+      "that a create begins, after a removal that is recorded",
+      replace,
+      { fails: (mark) => Boolean(mark.pending) },
+      { did: ["delete"] },
+    ],
+    ["an answer to a removal", replace, { drops: true }, { unrecorded: true, did: ["delete"] }],
     [
       "nothing: the answer to the first request is recorded, and the second one is refused",
       { ...create, private: { deposed } },
       { refuses: "deleteWebhook" },
-      {},
+      { did: ["create"] },
     ],
   ];
 

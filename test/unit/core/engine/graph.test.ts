@@ -62,10 +62,10 @@ describe("blockers", () => {
       { [WWW]: [], [GRANT]: [WWW] },
     ],
     [
-      "a removal does not wait for a change of what it refers to",
+      "a removal waits for an update of what it refers to, which may fail",
       change(WWW, ["update"]),
       change(GRANT, ["delete"], [WWW]),
-      { [WWW]: [], [GRANT]: [] },
+      { [WWW]: [], [GRANT]: [WWW] },
     ],
   ])("%s", (_, first, second, expected) => {
     expect(Object.fromEntries(blockersOf([first, second]))).toEqual(expected);

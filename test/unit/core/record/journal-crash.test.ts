@@ -22,6 +22,14 @@ const move =
   (state) =>
     state.move([{ from: `hosting_service.${from}`, to: `hosting_service.${to}` }]);
 
+const exchange =
+  (one: string, other: string): Step =>
+  (state) =>
+    state.rearrange([
+      { from: `hosting_service.${one}`, to: `hosting_service.${other}` },
+      { from: `hosting_service.${other}`, to: `hosting_service.${one}` },
+    ]);
+
 /** What was reported as recorded, and what may be there instead because it was under way. */
 interface Outcome {
   readonly reported: Ids;
@@ -59,7 +67,7 @@ async function survived(disk: FakeDisk, { reported, underWay }: Outcome, what: s
 const history: readonly (readonly Step[])[] = [
   [put("a", "1"), put("b", "2"), remove("a")],
   [put("c", "3"), put("b", "2b")],
-  [move("c", "d"), put("a", "4"), remove("b", "d")],
+  [exchange("b", "c"), move("c", "d"), put("a", "4"), remove("b", "d")],
 ];
 
 /** Records one thing more in two sessions and ends both. */

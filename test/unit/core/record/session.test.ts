@@ -119,6 +119,32 @@ describe("an open state", () => {
     expect([onDisk(disk).resources.size, onDisk(disk).serial]).toEqual([0, 2]);
   });
 
+  test("exchanges addresses in one write, with what Terraform keeps of each object, and names follow", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_service.a", "1"));
+    await state.put(resource("hosting_service.b", "2"));
+    await state.put(resource("hosting_service.old", "3"));
+    await state.put({
+      ...resource("hosting_grant.g", "4"),
+      dependencies: ["hosting_service.a", "hosting_service.old"],
+    });
+    await state.rearrange([
+      { from: "hosting_service.a", to: "hosting_service.b" },
+      { from: "hosting_service.b", to: "hosting_service.a" },
+      { from: "hosting_service.old", to: "hosting_service.new" },
+    ]);
+    const { resources } = await afterTheWorst(disk);
+    expect([...resources].map(([address, { attributes }]) => [address, attributes.id])).toEqual([
+      ["hosting_grant.g", "4"],
+      ["hosting_service.a", "2"],
+      ["hosting_service.b", "1"],
+      ["hosting_service.new", "3"],
+    ]);
+    expect(resources.get("hosting_grant.g")?.dependencies).toEqual(["hosting_service.a", "hosting_service.new"]);
+    await state.close();
+  });
+
   test("opened for reading it takes no lock and cannot be changed", async () => {
     const lock = () => ({ ...freeLock(), acquire: () => Promise.reject(new Error("asked for the lock")) });
     const store = createFileStore({ path, disk: new FakeDisk(), uuid: countingUuids(), lock });

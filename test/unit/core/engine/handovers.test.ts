@@ -1,0 +1,249 @@
+import { describe, expect, it } from "vitest";
+import { DataSources } from "../../../../src/core/engine/data.ts";
+import { handovers, rearranged } from "../../../../src/core/engine/handovers.ts";
+import { composed } from "../../../../src/core/engine/moves.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+import type { Desired, DesiredResource, JsonObject, ResourceState } from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+import {
+  declared,
+  desiredOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  recorded,
+  stateOf,
+} from "../../../support/subjects.ts";
+
+const NOW = Date.parse("2026-11-21T10:00:00Z");
+
+/** The moves, as `from -> to`, and the diagnostics. */
+function found(
+  resources: readonly DesiredResource[],
+  records: readonly ResourceState[],
+  { isWithin = (_: string) => true, ...more }: Partial<Desired> & { isWithin?: (address: string) => boolean } = {},
+) {
+  const state = stateOf(...records);
+  const desired = { ...desiredOf(...resources), ...more };
+  const { moves, diagnostics } = handovers({
+    desired,
+    state,
+    kinds,
+    env: {},
+    data: new DataSources(),
+    isWithin,
+    now: NOW,
+  });
+  return {
+    moves: moves.map(({ from, to }) => `${from} -> ${to}`).sort(),
+    codes: diagnostics.map(({ code, summary }) => `${code}: ${summary}`),
+    state: rearranged(state, moves),
+  };
+}
+
+const grantOf = (address: string, email: string, over: JsonObject = {}) =>
+  declared(`hosting_grant.${address}`, { service_id: "1001", email, permission: "view", ...over });
+const grantAt = (address: string, id: string, email: string, over: Partial<ResourceState> = {}) =>
+  recorded(`hosting_grant.${address}`, { ...liveGrant, id, email }, over);
+const hookOf = (address: string, url: string, over: JsonObject = {}) =>
+  declared(`hosting_webhook.${address}`, { url: `https://${url}.example`, events: ["invoice.paid"], ...over });
+const hookAt = (address: string, id: string, url: string, over: JsonObject = {}) =>
+  recorded(`hosting_webhook.${address}`, { ...liveWebhook, id, url: `https://${url}.example`, ...over });
+const siteOf = (address: string, domain: string, over: JsonObject = {}, more: Partial<DesiredResource> = {}) =>
+  declared(`hosting_service.${address}`, { plan_id: 11, currency: "USD", domain, ...over }, more);
+const siteAt = (address: string, id: string, domain: string, over: Partial<ResourceState> = {}) =>
+  recorded(`hosting_service.${address}`, { ...liveService, plan_id: 11, id, domain }, over);
+const [A, B, C] = ["a@x.example", "b@x.example", "c@x.example"];
+
+describe("an object changes hands", () => {
+  it("in an exchange of two addresses, and in a circle of three", () => {
+    expect(found([grantOf("a", B), grantOf("b", A)], [grantAt("a", "1", A), grantAt("b", "2", B)]).moves).toEqual([
+      "hosting_grant.a -> hosting_grant.b",
+      "hosting_grant.b -> hosting_grant.a",
+    ]);
+    const three = found(
+      [grantOf("a", B), grantOf("b", C), grantOf("c", A)],
+      [grantAt("a", "1", A), grantAt("b", "2", B), grantAt("c", "3", C)],
+    );
+    expect([...three.state.resources].map(([address, { attributes }]) => [address, attributes.id])).toEqual([
+      ["hosting_grant.c", "1"],
+      ["hosting_grant.a", "2"],
+      ["hosting_grant.b", "3"],
+    ]);
+  });
+
+  it("in a shifted list, whose first object goes to the address that is left free", () => {
+    const { moves } = found(
+      [grantOf("t[0]", B), grantOf("t[1]", C)],
+      [grantAt("t[0]", "1", A), grantAt("t[1]", "2", B), grantAt("t[2]", "3", C)],
+    );
+    expect(moves).toEqual([
+      "hosting_grant.t[0] -> hosting_grant.t[2]",
+      "hosting_grant.t[1] -> hosting_grant.t[0]",
+      "hosting_grant.t[2] -> hosting_grant.t[1]",
+    ]);
+  });
+
+  it("with its generation, its secret and its pending create", () => {
+    const pending = { since: "2026-11-21T09:00:00Z", operation: "createGrant" };
+    const { state } = found(
+      [siteOf("new", "x.example"), hookOf("new", "x"), grantOf("new", A)],
+      [
+        siteAt("old", "1001", "x.example", { private: { generation: 3 } }),
+        hookAt("old", "201", "x", { secret: "whsec" }),
+        recorded("hosting_grant.old", { ...liveGrant, id: null, email: A }, { private: { pending } }),
+      ],
+    );
+    expect(state.resources.get("hosting_service.new")?.private.generation).toBe(3);
+    expect(state.resources.get("hosting_webhook.new")?.attributes.secret).toBe("whsec");
+    expect(state.resources.get("hosting_grant.new")?.private.pending).toEqual(pending);
+  });
+
+  it("although another attribute that a replacement changes differs, if the API can delete it", () => {
+    expect(found([grantOf("new", A, { permission: "manage" })], [grantAt("old", "1", A)]).moves).toHaveLength(1);
+  });
+
+  it("of two with one key: one is taken, and the other one stays to be deleted", () => {
+    const { moves } = found([grantOf("new", A)], [grantAt("x", "1", A), grantAt("y", "2", A)]);
+    expect(moves).toEqual(["hosting_grant.x -> hosting_grant.new"]);
+  });
+
+  it("after its service, whose id it is compared with", () => {
+    const of = (address: string, service: string, email: string) =>
+      grantOf(address, email, { service_id: `\${hosting_service.${service}.id}` });
+    const at = (address: string, id: string, service: string, email: string) =>
+      recorded(
+        `hosting_grant.${address}`,
+        { ...liveGrant, id, email, service_id: service },
+        { dependencies: ["hosting_service.old"] },
+      );
+    const { moves, state } = found(
+      [of("g", "new", A), siteOf("new", "x.example")],
+      [at("h", "1", "1001", A), siteAt("old", "1001", "x.example")],
+    );
+    expect(moves).toEqual(["hosting_grant.h -> hosting_grant.g", "hosting_service.old -> hosting_service.new"]);
+    expect(state.resources.get("hosting_grant.g")?.dependencies).toEqual(["hosting_service.new"]);
+  });
+});
+
+describe("an object stays where it is", () => {
+  it.each([
+    ["its own address declares it", [grantOf("a", A), grantOf("b", B)], [grantAt("a", "1", A)]],
+    [
+      "another service's grant has the same person",
+      [grantOf("new", A, { service_id: "1002" })],
+      [grantAt("a", "1", A)],
+    ],
+    ["the other address imports something", [{ ...grantOf("new", A), importId: "7" }], [grantAt("a", "1", A)]],
+    ["what is declared has expired", [grantOf("new", A, { expires_at: "2020-01-01" })], [grantAt("a", "1", A)]],
+    ["it is in another account", [{ ...grantOf("new", A), provider: "other" }], [grantAt("a", "1", A)]],
+    [
+      "its own address ignores changes of its key",
+      [{ ...siteOf("a", "y.example"), lifecycle: { ignoreChanges: ["domain"] } }, siteOf("b", "x.example")],
+      [siteAt("a", "1001", "x.example")],
+    ],
+    [
+      "a paid one would be another plan",
+      [siteOf("new", "x.example", { plan_id: 12 })],
+      [siteAt("a", "1001", "x.example")],
+    ],
+    [
+      "two services have the domain",
+      [siteOf("new", "x.example")],
+      [siteAt("a", "1001", "x.example"), siteAt("b", "1002", "x.example")],
+    ],
+    ["nothing has its key", [grantOf("new", "${hosting_service.none.domain}")], [grantAt("a", "1", A)]],
+    [
+      "the other address keeps the generation of an order that came to nothing",
+      [siteOf("new", "x.example")],
+      [siteAt("a", "1001", "x.example"), recorded("hosting_service.new", { id: null }, { private: { generation: 2 } })],
+    ],
+  ])("if %s", (_, resources, records) => {
+    expect(found(resources, records)).toMatchObject({ moves: [], codes: [] });
+  });
+
+  it.each([true, false])("if a removed block names it (destroy: %s)", (destroy) => {
+    const removed = [{ from: "hosting_grant.a", destroy }];
+    expect(found([grantOf("new", A)], [grantAt("a", "1", A)], { removed }).moves).toEqual([]);
+  });
+
+  it("with an error, if only a part of the exchange is in the run; without a word, if none is", () => {
+    const both = [
+      [grantOf("a", B), grantOf("b", A)],
+      [grantAt("a", "1", A), grantAt("b", "2", B)],
+    ] as const;
+    const half = found(...both, { isWithin: (address) => address === "hosting_grant.a" });
+    expect(half).toMatchObject({
+      moves: [],
+      codes: [
+        `plan.exists: grant 2 (${B}) moves from hosting_grant.b to hosting_grant.a, and this run leaves out hosting_grant.b`,
+      ],
+    });
+    expect(found(...both, { isWithin: () => false })).toMatchObject({ moves: [], codes: [] });
+  });
+});
+
+describe("the secret of a webhook that changes hands", () => {
+  const written = { secret: null, secret_fingerprint: "sha256:12345678", secret_output: { file: "x.secret" } };
+
+  it.each([
+    ["was written where the new address declares it", { secret_output: { file: "x.secret" } }, written, 0],
+    ["was written elsewhere", { secret_output: { file: "y.secret" } }, written, 1],
+    ["was written, and the new address declares no place", {}, written, 1],
+    ["is in the state, and is written after the move", { secret_output: { file: "y.secret" } }, { secret: "whsec" }, 0],
+  ])("%s", (_, output, held, errors) => {
+    const { moves, codes } = found([hookOf("new", "x", output)], [hookAt("old", "201", "x", held)]);
+    expect(moves).toHaveLength(1);
+    expect(codes.filter((code) => code.startsWith("secret.output"))).toHaveLength(errors);
+  });
+});
+
+describe("any declaration and any state", () => {
+  const names = ["g0", "g1", "g2", "g3", "g4"];
+  const keys = [A, B, C, "d@x.example", "e@x.example"];
+  const holding = fc
+    .tuple(fc.subarray(names), fc.shuffledSubarray(keys, { minLength: 5 }))
+    .map(([some, all]) => new Map(some.map((name, at) => [name, all[at] ?? ""])));
+
+  it("come to a permutation that puts every declared key where its record is, and loses no record", () => {
+    fc.assert(
+      fc.property(holding, holding, (state, wanted) => {
+        const { state: after, moves } = found(
+          [...wanted].map(([name, key]) => grantOf(name, key)),
+          [...state].map(([name, key]) => grantAt(name, key, key)),
+        );
+        const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.email]));
+        expect([...at.values()].sort()).toEqual([...state.values()].sort());
+        for (const [name, key] of wanted)
+          if ([...state.values()].includes(key)) expect(at.get(`hosting_grant.${name}`)).toBe(key);
+        // What stays needs no move, and a second look finds nothing to do.
+        for (const [name, key] of wanted)
+          if (state.get(name) === key) expect(moves.join()).not.toMatch(`-> hosting_grant.${name}`);
+        const again = found(
+          [...wanted].map(([name, key]) => grantOf(name, key)),
+          [...after.resources.values()],
+        );
+        expect(again.moves).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe("moves one after the other", () => {
+  it("come to the same as some at once", () => {
+    const inTurn = [
+      { from: "a", to: "b" },
+      { from: "b", to: "c" },
+    ];
+    expect(composed(inTurn, [{ from: "c", to: "a" }])).toEqual([]);
+    expect(
+      composed(inTurn, [
+        { from: "c", to: "d" },
+        { from: "x", to: "c" },
+      ]),
+    ).toEqual([
+      { from: "a", to: "d" },
+      { from: "x", to: "c" },
+    ]);
+  });
+});
