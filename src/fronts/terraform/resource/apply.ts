@@ -123,7 +123,10 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
     const failures = applied.unclear === undefined ? [] : [applied.unclear];
-    const reported = [...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
+    const reported = [
+      ...notices(kind, applied, scope.session.settings.moneyScale),
+      ...(applied.unclear === undefined ? open : []),
+    ];
     return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));
   } catch (error) {
     return failed(kind, question, error, { latest, existing, name }, scope);
