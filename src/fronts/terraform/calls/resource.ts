@@ -12,7 +12,7 @@ import {
 } from "../resource/attribute-mapping.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
-import { importResource, readResource } from "../resource/read.ts";
+import { importResource, keptUnread, readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
@@ -51,7 +51,9 @@ export const calls: Calls = {
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       const state = stateIn(currentState, attributes);
       if (state === null) return [];
-      const read = await readResource(kind, state, decodeMark(mark), scopeIn(connection));
+      const scope = scopeIn(connection);
+      const unread = (error: unknown) => keptUnread(kind, { state, mark: decodeMark(mark) }, scope, error);
+      const read = await readResource(kind, state, decodeMark(mark), scope).catch(unread);
       answer = encoded(read, attributes);
       return read.diagnostics;
     });
