@@ -6,6 +6,7 @@ import {
   type Desired,
   equal,
   fail,
+  formatMoney,
   isNoOp,
   type Plan,
   type ProviderConfig,
@@ -13,7 +14,7 @@ import {
   type State,
   some,
 } from "../core/model/index.ts";
-import { formatNumber } from "../report/index.ts";
+import { formatNumber, type MoneyScale } from "../report/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -83,17 +84,18 @@ export function checkOrigin(saved: Origin, here: Origin): void {
  * Attributes that only the API gives (a due date, a status) may differ; what is done, to what, and at what price may not.
  * @param redaction hides the same values in both, as they were hidden in the file.
  */
-export function differences(saved: Plan, now: Plan, redaction: Redaction): string[] {
+export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyScale: MoneyScale): string[] {
   const outlines = ({ changes }: Plan) =>
-    new Map(changes.filter(isShown).map((change) => [change.address, outline(change, redaction)]));
+    new Map(changes.filter(isShown).map((change) => [change.address, change]));
   const [before, after] = [outlines(saved), outlines(now)];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
-    const [was, is] = [before.get(address), after.get(address)];
-    if (was === undefined) return [`${address}: the plan does not change it, and now it would be changed.`];
-    if (is === undefined) return [`${address}: it needs no change any more.`];
+    const [old, next] = [before.get(address), after.get(address)];
+    if (old === undefined) return [`${address}: the plan does not change it, and now it would be changed.`];
+    if (next === undefined) return [`${address}: it needs no change any more.`];
+    const [was, is] = [outline(old, redaction), outline(next, redaction)];
     const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));
     if (parts.length === 0) return [];
-    const price = ` The price was ${String(was.price)} and is ${String(is.price)} (in the API's own unit).`;
+    const price = ` The price was ${shownPrice(old, moneyScale)} and is ${shownPrice(next, moneyScale)}.`;
     return [`${address}: differs in ${parts.join(", ")}.${parts.includes("price") ? price : ""}`];
   });
 }
@@ -134,7 +136,13 @@ function outline(change: Change, redaction: Redaction): Outline {
   };
 }
 
-/** Saved plans of every version hold it in this form; only compared, and shown with its unit. */
+function shownPrice({ quote, provider }: Change, moneyScale: MoneyScale): string {
+  if (quote === undefined) return "none";
+  const { billed, list, currency } = quote;
+  return formatMoney(billed ?? list, currency, moneyScale(currency, provider));
+}
+
+/** Saved plans of every version hold it in this form; it is only compared. */
 function priceOf({ billed, list, currency }: Quote): string {
   const amount = billed ?? list;
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;

@@ -111,7 +111,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const made = await makePlan(project, { ...wanted, since }, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
-      refuseDifferences(differences(saved.plan, made.plan, redaction));
+      refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
     noteOutputs(source, made.plan);
     const reported = forStack(source, made.plan.diagnostics, declared);

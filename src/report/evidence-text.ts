@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "../core/model/index.ts";
+import { formatMoney, type Json, type JsonObject } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { firstOf, formatDuration, formatMoney } from "./numbers.ts";
+import { firstOf, formatDuration } from "./numbers.ts";
 import { flowText, paint as painter, type TextStyle } from "./text-style.ts";
 
 /** What is known of a create without known outcome, as this report needs it. */
@@ -22,9 +22,11 @@ interface EvidenceReport {
 type Candidate = { readonly id: string; readonly natural_key: string | null } & Readonly<
   Record<"created_at" | "status" | "domain" | "plan", Json>
 >;
-type InvoiceEvidence = { readonly id: string; readonly total: number | null } & Readonly<
-  Record<"number" | "order_id" | "currency" | "status", string | null>
->;
+type InvoiceEvidence = {
+  readonly id: string;
+  readonly total: number | null;
+  readonly money_scale: number | null;
+} & Readonly<Record<"number" | "order_id" | "currency" | "status", string | null>>;
 
 const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   "sent-again": "Nothing to do: `hostform apply` repeats the order with the same key, and the answer identifies it.",
@@ -84,8 +86,13 @@ const availability = (available: boolean | null): string =>
 function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
   if (invoices === null) return ["  The token may not read invoices (it lacks the ability billing)."];
   if (invoices.length === 0) return [];
-  const lines = invoices.map(({ id, number, order_id: order, total, currency, status }) => {
-    const facts = [number ?? id, `order ${order ?? "?"}`, formatMoney(total, currency), status ?? ""];
+  const lines = invoices.map(({ id, number, order_id: order, total, currency, status, money_scale: scale }) => {
+    const facts = [
+      number ?? id,
+      `order ${order ?? "?"}`,
+      formatMoney(total, currency, scale ?? undefined),
+      status ?? "",
+    ];
     return `    ${escapeLine(facts.join("  "))}`;
   });
   const whose = candidates?.length ? "Their invoices:" : "Invoices of orders that no service shows:";

@@ -1,7 +1,6 @@
 // Records of the API as tables.
-import { type Json, shownName } from "../core/model/index.ts";
+import { formatMoney, type Json, shownName } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { formatMoney } from "./numbers.ts";
 import { flow, pad, paint as painter, type TextStyle, widthOf } from "./text-style.ts";
 
 type Texts<Field extends string> = { readonly [F in Field]: string | null };

@@ -3,13 +3,14 @@ import {
   type Change,
   type Effect,
   effectsOf,
+  formatMoney,
   type MoneyTotal,
   moneyTotals,
   type OrderMoney,
   type Plan,
 } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
+import { type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
 
 export interface OrderTexts {
   readonly plan: string;

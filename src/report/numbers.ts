@@ -1,5 +1,5 @@
 // Counts, durations and money in words.
-import { escapeLine, formatAmount, formatNumber } from "../core/model/index.ts";
+import { formatNumber } from "../core/model/index.ts";
 
 /** `1 service`, `2 services`, `1,000 services`. @param many the plural, when it is not the singular with an s. */
 export function plural(count: number, one: string, many = `${one}s`): string {
@@ -47,18 +47,6 @@ export function formatEstimate(seconds: number): string {
  * specification leaves the scale of money amounts open (§2 Gaps), so without a statement amounts stay as they came.
  */
 export type MoneyScale = (currency: string, provider: string) => number | undefined;
-
-/**
- * `4000 (USD, API's unit)`; with a scale of 2: `40.00 USD`; null is `unknown`. Without a scale it may be cents: such an amount
- * must not read as one of the currency.
- */
-export function formatMoney(amount: number | null, currency: string | null, scale?: number): string {
-  if (amount === null) return "unknown";
-  const of = currency === null ? "" : escapeLine(currency);
-  if (scale === undefined) return `${amount} (${of === "" ? "" : `${of}, `}API's unit)`;
-  const value = formatAmount(amount, scale);
-  return of === "" ? value : `${value} ${of}`;
-}
 
 /** What to do about amounts without a scale. */
 export const UNSCALED =

@@ -4,6 +4,7 @@ import {
   type ChangeOutcome,
   type Diagnostic,
   effectOf,
+  formatMoney,
   type Invoice,
   isError,
   isFulfilled,
@@ -14,7 +15,7 @@ import {
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
-import { firstOf, formatDuration, formatMoney, plural, sharedScale } from "./numbers.ts";
+import { firstOf, formatDuration, plural, sharedScale } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
 import { flowText, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";

@@ -6,6 +6,7 @@ import {
   type Effect,
   type EffectKind,
   effectsOf,
+  formatMoney,
   isError,
   isNoOp,
   type JsonObject,
@@ -17,7 +18,7 @@ import {
   shownName,
 } from "../core/model/index.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
-import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
+import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, mattersIn } from "./plan-changes.ts";
 import { isUnplanned, summaryAlone, summaryLine } from "./plan-text.ts";

@@ -2,6 +2,7 @@
 import {
   capitalized,
   clientOf,
+  formatMoney,
   formatNumber,
   type Json,
   type KindWords,
@@ -11,7 +12,7 @@ import {
   shorten,
 } from "../core/model/index.ts";
 import { breakMarkdown, escapeHtml, escapeMarkdown } from "./escape.ts";
-import { formatMoney, plural, UNSCALED } from "./numbers.ts";
+import { plural, UNSCALED } from "./numbers.ts";
 import { outputTexts } from "./outputs.ts";
 import { list, pageHtml, section, table } from "./page.ts";
 import {

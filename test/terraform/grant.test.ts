@@ -213,3 +213,62 @@ describeWith(TERRAFORM)("grants in Terraform", { timeout: 60_000 }, () => {
     expect(terraform.state().size).toBe(0);
   });
 });
+
+describeWith(TERRAFORM)("a plan with a token that views", { timeout: 60_000 }, () => {
+  const HOOK = `
+resource "hosting_webhook" "ops" {
+  url    = "https://hooks.acme.example"
+  events = ["service.suspended"]
+}
+`;
+  const by = (token: string, declared: string) => `provider "hosting" {\n  token_env = "${token}"\n}\n${declared}`;
+
+  /** Everything is applied by the token of the agency; then the plan has a weaker one. */
+  async function viewing(change: (declared: string) => string): Promise<Terraform> {
+    const terraform = await startTerraform({ install: "running", tokens: { VIEW: "viewer", ALL: "agency" } });
+    await terraform.write(by("ALL", team(BOTH) + HOOK));
+    await terraform.applied();
+    await terraform.write(by("VIEW", change(team(BOTH) + HOOK)));
+    terraform.sent();
+    return terraform;
+  }
+
+  it("compares services, and takes grants and webhooks as they are recorded, with one warning for the ability", async () => {
+    const terraform = await viewing((declared) => declared.replace('= "forget"', '= "suspend"'));
+    const { changes, warnings } = await terraform.planned();
+    expect(changes).toEqual({ "hosting_service.site": "update" });
+    expect(warnings).toMatchObject([
+      {
+        summary: "Not compared with the account: recorded grants and webhooks",
+        detail: expect.stringContaining('it lacks the ability "technical". The plan uses what the state has.'),
+      },
+    ]);
+  });
+
+  it("plans what it may read, and removes a grant that is no longer declared; the apply has the stronger token", async () => {
+    const terraform = await viewing((declared) => declared.replace('"boss@acme.example" = "view"', ""));
+    expect((await terraform.planned()).changes).toEqual({ [BOSS]: "delete" });
+    await terraform.write(by("ALL", team('{ "dev@acme.example" = "manage" }') + HOOK));
+    await terraform.applied();
+    expect(granted(terraform)).toEqual({ "dev@acme.example": "manage" });
+    await terraform.expectNoChanges();
+  });
+
+  it("fails for a new grant, whose absence it would have to prove", async () => {
+    const terraform = await viewing((declared) =>
+      declared.replace('"boss@acme.example" = "view"', '"new@acme.example" = "view"'),
+    );
+    const { errors } = await terraform.refused();
+    expect(errors).toMatchObject([
+      { address: 'hosting_grant.team["new@acme.example"]', summary: expect.stringContaining("may not do this (403)") },
+    ]);
+    expect(terraform.changesSent()).toEqual([]);
+  });
+
+  it("fails for a change of a grant in the apply, and leaves the grant as it is", async () => {
+    const terraform = await viewing((declared) => declared.replace('= "manage"', '= "view"'));
+    const { code, errors } = await terraform.apply();
+    expect({ code, errors }).toMatchObject({ code: 1, errors: [{ address: DEV }] });
+    expect(granted(terraform)).toEqual({ "dev@acme.example": "manage", "boss@acme.example": "view" });
+  });
+});

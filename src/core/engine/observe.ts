@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
+import { isBeyondView, type Kind, type Kinds, type Remote } from "../kinds/kind.ts";
 import {
   type Account,
   asRecorded,
@@ -210,15 +210,6 @@ function isRecallable({ kind, prior, config, importId, isPending, provider }: Qu
   if (kind.list === undefined && kind.get === undefined) return false;
   const { phase } = asRecorded(accounts(provider), kind, prior);
   return phase === "live" || phase === "suspended";
-}
-
-/** Whether a read failed because the kind needs more than the ability `view`. */
-function isBeyondView({ listAbility }: Kind, error: unknown): boolean {
-  return (
-    listAbility !== undefined &&
-    error instanceof HostformError &&
-    error.diagnostics.every(({ code }) => code === "api.forbidden")
-  );
 }
 
 async function listingsOf(queries: readonly Query[], accounts: Accounts): Promise<Listing[]> {

@@ -320,3 +320,12 @@ async function isWithout({ client, signal }: ReadContext, serviceId: string): Pr
   for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
   return true;
 }
+
+/** Returns true if a read failed because the kind needs more than the ability `view`. */
+export function isBeyondView({ listAbility }: Kind, error: unknown): error is HostformError {
+  return (
+    listAbility !== undefined &&
+    error instanceof HostformError &&
+    error.diagnostics.every(({ code }) => code === "api.forbidden")
+  );
+}

@@ -144,6 +144,8 @@ interface InvoiceEvidence {
   readonly order_id: string | null;
   readonly total: number | null;
   readonly currency: string | null;
+  /** Digits of the total after the decimal point; null where nobody has declared them. */
+  readonly money_scale: number | null;
   readonly status: string | null;
 }
 
@@ -224,6 +226,7 @@ async function invoicesOf(
       order_id,
       total,
       currency,
+      money_scale: account.settings.moneyScale ?? null,
       status,
     }));
   } catch (error) {

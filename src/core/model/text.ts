@@ -213,6 +213,18 @@ export function formatAmount(amount: number, scale?: number): string {
   return formatNumber(amount / 10 ** scale, Number.isInteger(amount) ? scale : Math.max(scale, 2));
 }
 
+/**
+ * `4000 (USD, API's unit)`; with a scale of 2: `40.00 USD`; null is `unknown`. Without a scale it may be cents: such an amount
+ * must not read as one of the currency.
+ */
+export function formatMoney(amount: number | null, currency: string | null, scale?: number): string {
+  if (amount === null) return "unknown";
+  const of = currency === null ? "" : escapeLine(currency);
+  if (scale === undefined) return `${amount} (${of === "" ? "" : `${of}, `}API's unit)`;
+  const value = formatAmount(amount, scale);
+  return of === "" ? value : `${value} ${of}`;
+}
+
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 
 /** The one notation of a decimal number: sign, digits without zeros at either end, exponent. Undefined for other text. */

@@ -22,6 +22,7 @@ import { attributeValue, compile, reporting } from "./expressions.ts";
 import { OTHER_PROVIDER, PROVIDER } from "./module.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext } from "./stack-context.ts";
+import { tokenVariable, WHERE_TOKENS_GO } from "./variables.ts";
 
 /** Reads the `terraform` and `provider` blocks of a stack: the backend of its state, and its accounts. */
 
@@ -31,9 +32,14 @@ const DEFAULT_STATE = "terraform.tfstate";
 /**
  * Reads the `terraform` blocks: the required providers and the backend. A backend that hostform does not support is refused:
  * with a state at another place than Terraform's, everything would be ordered again.
+ * @param version this version of hostform, which the provider's version constraint must allow
  * @returns the backend; "unclear" after an error in it.
  */
-export function readBackend(blocks: readonly Block[], diags: DiagnosticCollector): Backend | "unclear" {
+export function readBackend(
+  blocks: readonly Block[],
+  version: string,
+  diags: DiagnosticCollector,
+): Backend | "unclear" {
   const { known, refused } = KEYS.terraform;
   const entries = blocks.flatMap(({ body }) => argumentsOf(body));
   const backends: Entry[] = [];
@@ -42,7 +48,7 @@ export function readBackend(blocks: readonly Block[], diags: DiagnosticCollector
     const { key, keySpan } = entry;
     if (key === "backend") {
       if (isGiven(entry)) backends.push(entry);
-    } else if (key === "required_providers") checkRequiredProviders(entry, diags);
+    } else if (key === "required_providers") checkRequiredProviders(entry, version, diags);
     else if (key === "cloud") {
       clear = false;
       const summary = "hostform cannot store its state in HCP Terraform (`cloud`)";
@@ -58,35 +64,113 @@ export function readBackend(blocks: readonly Block[], diags: DiagnosticCollector
   return clear && backends.length < 2 && read !== undefined ? read : "unclear";
 }
 
-/** `>= 1.5`, `~> 1.11.0`, `1.12`: an operator and up to three numbers. */
-const CONSTRAINT = /^(=|!=|>=?|<=?|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+][\w.+-]+)?$/;
+/** Minor versions of Terraform 1 that each language is tested against. */
+const MINORS: Readonly<Record<Language, readonly [least: number, most: number]>> = {
+  "1.11": [0, 11],
+  "1.12": [12, 17],
+};
 
-/** The version of the language that `required_version` asks for: 1.12 unless it allows only older ones. */
-export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollector): Language {
+/**
+ * The newest language among the versions of Terraform that `required_version` allows. None is an error.
+ * @param chosen the only language that counts, if the command names one
+ */
+export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollector, chosen?: Language): Language {
   const entries = blocks.flatMap(({ body }) => argumentsOf(body)).filter(({ key }) => key === "required_version");
-  let newest = true;
-  for (const entry of entries) {
-    for (const clause of literalText(entry, diags)?.split(",") ?? []) {
-      const match = CONSTRAINT.exec(clause.trim());
-      if (match === null) {
-        const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
-        diags.add(valueSpan(entry), "config.structure", "`required_version` is no version constraint", { fix });
-        break;
-      }
-      newest &&= allowsNewest(match);
+  const required = entries.flatMap((entry) => {
+    const text = literalText(entry, diags);
+    const clauses = text === undefined ? undefined : constraintOf(entry, text, "`required_version`", diags);
+    if (clauses?.some(({ version }) => version.prerelease !== "")) {
+      const fix = "Remove the pre-release: Terraform refuses it, too.";
+      return diags.add(valueSpan(entry), "config.structure", "`required_version` names a pre-release", { fix }) ?? [];
     }
+    return clauses === undefined ? [] : [{ entry, clauses, text }];
+  });
+  const [[least], [, most]] =
+    chosen === undefined ? [MINORS["1.11"], MINORS["1.12"]] : [MINORS[chosen], MINORS[chosen]];
+  // If a version fulfils all clauses, so does the first of a minor version, one that they name, or the next after it.
+  const firsts = Array.from(
+    { length: most - least + 1 },
+    (_, i): Version => ({ numbers: [1, least + i, 0], prerelease: "" }),
+  );
+  const named = required.flatMap(({ clauses }) => clauses.flatMap(({ version }) => [version, following(version)]));
+  let left = [...firsts, ...named].filter(
+    ({ numbers: [major, minor] }) => major === 1 && minor >= least && minor <= most,
+  );
+  for (const { entry, clauses, text } of required) {
+    const before = left;
+    left = before.filter((version) => clauses.every((clause) => fulfils(version, clause)));
+    if (left.length > 0 || before.length === 0) continue;
+    const summary = `\`required_version\` (${text}) allows no version of Terraform whose language hostform evaluates`;
+    diags.add(valueSpan(entry), "config.unsupported", summary, {
+      detail: `hostform evaluates expressions as Terraform 1.${least} to 1.${most} does${chosen === undefined ? "" : ` with --language ${chosen}`}.`,
+      fix: "Change the constraint, or apply this stack with Terraform.",
+    });
   }
-  return newest ? "1.12" : "1.11";
+  if (left.length === 0) return chosen ?? "1.12";
+  return left.some(({ numbers: [, minor] }) => minor >= MINORS["1.12"][0]) ? "1.12" : "1.11";
 }
 
-/** Returns true if a version from 1.12.0 on fulfils the constraint. */
-function allowsNewest([, operator = "=", ...numbers]: readonly (string | undefined)[]): boolean {
-  const [major = 0, minor = 0, patch = 0] = numbers.slice(0, 3).map((part) => Number(part ?? 0));
-  const beyond = major - 1 || minor - 12 || patch;
-  if (operator === "<") return beyond > 0;
-  if (operator === "=" || operator === "<=") return beyond >= 0;
-  if (operator !== "~>" || numbers[1] === undefined) return true;
-  return numbers[2] === undefined ? major >= 1 : (major - 1 || minor - 12) >= 0;
+interface Version {
+  readonly numbers: readonly [major: number, minor: number, patch: number];
+  /** Text after the first `-`; empty for a release. */
+  readonly prerelease: string;
+}
+
+/** A clause of a constraint: `>= 1.5`, `~> 1.11.0`, `1.12`. */
+interface Clause {
+  readonly operator: string;
+  readonly version: Version;
+  /** Count of the numbers as written: for `~>` all but the last one are fixed. */
+  readonly given: number;
+}
+
+const CLAUSE = /^(=|!=|>=?|<=?|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\w.~-]+))?(?:\+[\w.-]+)?$/;
+
+/** The clauses of a constraint; undefined after a reported error. */
+function constraintOf(entry: Entry, text: string, what: string, diags: DiagnosticCollector): Clause[] | undefined {
+  const clauses = text.split(",").flatMap((clause): Clause[] => {
+    const [whole, operator = "=", ...parts] = CLAUSE.exec(clause.trim()) ?? [];
+    const [major, minor, patch] = parts.slice(0, 3).map((part) => Number(part ?? 0));
+    if (whole === undefined || major === undefined || minor === undefined || patch === undefined) return [];
+    const given = parts.slice(0, 3).filter((part) => part !== undefined).length;
+    return [{ operator, version: { numbers: [major, minor, patch], prerelease: parts[3] ?? "" }, given }];
+  });
+  if (clauses.length === text.split(",").length) return clauses;
+  const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
+  return diags.add(valueSpan(entry), "config.structure", `${what} is no version constraint`, { fix });
+}
+
+const following = ({ numbers: [major, minor, patch] }: Version): Version => ({
+  numbers: [major, minor, patch + 1],
+  prerelease: "",
+});
+
+/** Returns true for a version in the range of a clause. A pre-release is before its release. */
+function fulfils(version: Version, { operator, version: named, given }: Clause): boolean {
+  const differing = version.numbers.findIndex((part, i) => part !== named.numbers[i]);
+  const [a, b] = [version.prerelease, named.prerelease];
+  const byPrerelease = a === b ? 0 : a === "" || (b !== "" && a > b) ? 1 : -1;
+  const order = differing < 0 ? byPrerelease : (version.numbers[differing] ?? 0) - (named.numbers[differing] ?? 0);
+  if (operator === "=") return order === 0;
+  if (operator === "!=") return order !== 0;
+  if (operator.startsWith("<")) return order < 0 || (order === 0 && operator === "<=");
+  if (operator !== "~>") return order > 0 || (order === 0 && operator === ">=");
+  return order >= 0 && (differing < 0 || differing >= Math.max(1, given - 1));
+}
+
+/** Reports a `version` of the provider that excludes this one. Only an exact clause allows a pre-release, as in Terraform. */
+function checkProviderVersion(entry: Entry, text: string, own: string, diags: DiagnosticCollector): void {
+  const clauses = constraintOf(entry, text, "The version of the provider hosting", diags);
+  const version = CLAUSE.exec(own)?.slice(2);
+  if (clauses === undefined || version === undefined) return;
+  const [major = "0", minor = "0", patch = "0", prerelease = ""] = version;
+  const ours: Version = { numbers: [Number(major), Number(minor), Number(patch)], prerelease };
+  const isExact = ({ operator }: Clause) => operator === "=";
+  const isAllowed = prerelease === "" || clauses.some(isExact);
+  if (isAllowed && clauses.every((clause) => fulfils(ours, clause))) return;
+  const summary = `The stack requires version ${text} of the provider hosting; this is ${own}`;
+  const fix = "Change the constraint, or use a version of hostform that it allows.";
+  diags.add(valueSpan(entry), "config.unsupported", summary, { fix });
 }
 
 /** @returns undefined after a reported error. */
@@ -140,14 +224,15 @@ function withoutNulls(entry: Entry, diags: DiagnosticCollector): Entry {
 const SOURCE = /^(?:[^/]+\/)?hostform\/hosting$/i;
 
 /** Checks the required providers of a stack: only hosting, under that name. */
-function checkRequiredProviders(entry: Entry, diags: DiagnosticCollector): void {
+function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticCollector): void {
   const block = onlyBlock(entry, diags);
   for (const one of block === undefined ? [] : argumentsOf(block.body)) {
     const required = toJson(one.value);
-    const source = isObject(required) ? (required as { readonly source?: unknown }).source : undefined;
+    const { source, version } = isObject(required) ? required : {};
     const isOurs = typeof source === "string" && SOURCE.test(source);
     const name = one.key.slice(0, 100);
     if (one.key === PROVIDER) {
+      if (typeof version === "string") checkProviderVersion(one, version, own, diags);
       if (isOurs) continue;
       diags.add(valueSpan(one), "config.unsupported", "The provider hosting of this stack has another source", {
         detail: "hostform replaces only the provider hostform/hosting.",
@@ -304,46 +389,4 @@ function configured(
   // As for Terraform, HOSTING_TOKEN is the default of every provider, not only of the one without an alias.
   if (tokenFile === undefined) return { ...config, tokenEnv: tokenEnv ?? "HOSTING_TOKEN" };
   return { ...config, tokenFile: isAbsolute(tokenFile) ? tokenFile : join(folder, tokenFile) };
-}
-
-const WHERE_TOKENS_GO =
-  'Remove `token` and set HOSTING_TOKEN; or name an environment variable (`"token_env": "BETA_TOKEN"`) or a file of mode 0600 (`token_file`).';
-
-/**
- * The environment variable that holds the token of a provider. The token itself never becomes a part of the declaration:
- * `token` can only be a variable of the stack whose value comes from the environment.
- * @returns undefined where there is none, or after a reported error.
- */
-function tokenVariable(entry: Entry, context: StackContext): string | undefined {
-  if (!isGiven(entry)) return undefined;
-  const { diags, variables } = context;
-  const discreet = { detail: "The expression is not shown here." };
-  const compiled = compile(entry.value, diags, discreet);
-  if (compiled === undefined || !checkNames(compiled, context, {}, discreet)) return undefined;
-  const [only, ...others] = compiled.traversals;
-  if (only === undefined) {
-    diags.add(entry.keySpan, "config.secret", '"token" puts an API token into the stack', {
-      fix: `${WHERE_TOKENS_GO} If the file was shared, revoke the token.`,
-    });
-    return undefined;
-  }
-  const variable = only.root === "var" ? variables.get(String(only.steps[0])) : undefined;
-  const lone = others.length === 0 && compiled.json === `\${${only.text}}` && only.steps.length === 1;
-  if (variable === undefined || !lone) {
-    diags.add(entry.keySpan, "config.unsupported", "`token` can only be a variable of the stack", {
-      fix: `Write \`"token": "\${var.NAME}"\` and set TF_VAR_NAME. ${WHERE_TOKENS_GO}`,
-    });
-    return undefined;
-  }
-  if (variable.value.content === null) return undefined;
-  if (variable.from?.startsWith("TF_VAR_")) return variable.from;
-  // A missing value is reported elsewhere.
-  if (typeof variable.value.content === "symbol") return undefined;
-  const where = variable.from === undefined ? "the default of the variable, in the stack itself" : variable.from;
-  diags.add(entry.keySpan, "config.secret", `The API token comes from ${where}`, {
-    detail:
-      "hostform reads it only from the environment or a file, so that no process list and no file of the stack shows it.",
-    fix: `Set TF_VAR_${variable.name} in its place. ${WHERE_TOKENS_GO}`,
-  });
-  return undefined;
 }

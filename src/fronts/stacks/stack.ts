@@ -35,6 +35,8 @@ export interface StackOptions extends StackCatalogue {
   readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
   /** Default: the newest that `required_version` allows. */
   readonly language?: Language;
+  /** This version of hostform: the one that a stack's constraint on the provider must allow. */
+  readonly version: string;
   /** The stack's working folder, where Terraform would run; relative paths in the stack begin there. */
   readonly folder: string;
 }
@@ -57,7 +59,7 @@ export function parseStack(files: readonly SourceFile[], options: StackOptions):
   }
   const module = readModule(complete, options, diags);
   const secrets = literalSecrets(module, options, diags);
-  const backend = readBackend(module.terraform, diags);
+  const backend = readBackend(module.terraform, options.version, diags);
   const merged = merge(module, options, diags);
   const partial: Desired = {
     ...merged,
@@ -74,8 +76,8 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const drafts = new Map([...written.drafts].map(([base, draft]) => [base, checkedDraft(draft, written)]));
   const declared = { ...written, drafts };
   const variables = readVariables(module.variables, options.variables, diags);
-  const required = readLanguage(module.terraform, diags);
-  const context = new StackContext(declared, variables, options.language ?? required);
+  const language = readLanguage(module.terraform, diags, options.language);
+  const context = new StackContext(declared, variables, language);
   const locals = compileLocals(declared);
   checkRemoteStates(module.data, diags);
   resolveNames(locals, context);

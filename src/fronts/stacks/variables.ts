@@ -14,7 +14,7 @@ import {
 } from "../../core/expression/index.ts";
 import { ExpressionError, hasUnknown, type Value } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
-import { type Entry, toJson, valueSpan } from "../source/tree.ts";
+import { type Entry, isGiven, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS, literalFlag, literalText } from "./blocks.ts";
 import { compile, MISSING, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
@@ -209,4 +209,46 @@ function validationValue(entry: Entry, context: StackContext) {
     reportExpression(new ExpressionError("this cannot be evaluated", offset, path), entry.value, diags);
     return undefined;
   });
+}
+
+export const WHERE_TOKENS_GO =
+  'Remove `token` and set HOSTING_TOKEN; or name an environment variable (`"token_env": "BETA_TOKEN"`) or a file of mode 0600 (`token_file`).';
+
+/**
+ * The environment variable that holds the token of a provider. The token itself never becomes a part of the declaration:
+ * `token` can only be a variable of the stack whose value comes from the environment.
+ * @returns undefined where there is none, or after a reported error.
+ */
+export function tokenVariable(entry: Entry, context: StackContext): string | undefined {
+  if (!isGiven(entry)) return undefined;
+  const { diags, variables } = context;
+  const discreet = { detail: "The expression is not shown here." };
+  const compiled = compile(entry.value, diags, discreet);
+  if (compiled === undefined || !checkNames(compiled, context, {}, discreet)) return undefined;
+  const [only, ...others] = compiled.traversals;
+  if (only === undefined) {
+    diags.add(entry.keySpan, "config.secret", '"token" puts an API token into the stack', {
+      fix: `${WHERE_TOKENS_GO} If the file was shared, revoke the token.`,
+    });
+    return undefined;
+  }
+  const variable = only.root === "var" ? variables.get(String(only.steps[0])) : undefined;
+  const lone = others.length === 0 && compiled.json === `\${${only.text}}` && only.steps.length === 1;
+  if (variable === undefined || !lone) {
+    diags.add(entry.keySpan, "config.unsupported", "`token` can only be a variable of the stack", {
+      fix: `Write \`"token": "\${var.NAME}"\` and set TF_VAR_NAME. ${WHERE_TOKENS_GO}`,
+    });
+    return undefined;
+  }
+  if (variable.value.content === null) return undefined;
+  if (variable.from?.startsWith("TF_VAR_")) return variable.from;
+  // A missing value is reported elsewhere.
+  if (typeof variable.value.content === "symbol") return undefined;
+  const where = variable.from === undefined ? "the default of the variable, in the stack itself" : variable.from;
+  diags.add(entry.keySpan, "config.secret", `The API token comes from ${where}`, {
+    detail:
+      "hostform reads it only from the environment or a file, so that no process list and no file of the stack shows it.",
+    fix: `Set TF_VAR_${variable.name} in its place. ${WHERE_TOKENS_GO}`,
+  });
+  return undefined;
 }

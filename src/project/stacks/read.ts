@@ -1,4 +1,5 @@
 /** Reads a stack as a declaration, with the outputs of the states that it refers to. */
+import { VERSION } from "../../core/api/version.ts";
 import { isTemplate } from "../../core/expression/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import {
@@ -52,6 +53,7 @@ export async function readStack(
     siblings: siblings.outputs,
     siblingTypes: siblings.types,
     folder: stack.folder,
+    version: VERSION,
     ...(stack.run.language !== undefined && { language: stack.run.language }),
   });
   if (!isUntrusted) redaction.learn(...(declaration.secrets ?? []));

@@ -249,8 +249,9 @@ describe("the origin of a saved plan", () => {
 });
 
 describe("what a saved plan and a new one may differ in", () => {
+  const scale = () => undefined;
   const base = update({ suspended: true }, { reasons: [reason("declared", "suspended", "suspended")] });
-  const reported = (was: Change, is: Change | undefined) => differences(plan([was]), plan(is ? [is] : []), none);
+  const reported = (was: Change, is: Change | undefined) => differences(plan([was]), plan(is ? [is] : []), none, scale);
 
   it.each<[why: string, is: Change]>([
     ["a due date has moved on", { ...base, before: { ...base.before, next_due_date: "2028-01-01" } }],
@@ -273,13 +274,16 @@ describe("what a saved plan and a new one may differ in", () => {
   it("reports the price", () => {
     const dearer = order({ quote: { currency: "USD", list: 2500, billed: 2500, most: 2500 } });
     expect(reported(order(), dearer)).toEqual([
-      "hosting_service.acme: differs in price. The price was 1,800 USD and is 2,500 USD (in the API's own unit).",
+      "hosting_service.acme: differs in price. The price was 1800 (USD, API's unit) and is 2500 (USD, API's unit).",
+    ]);
+    expect(differences(plan([order()]), plan([dearer]), none, () => 2)).toEqual([
+      "hosting_service.acme: differs in price. The price was 18.00 USD and is 25.00 USD.",
     ]);
   });
 
   it("what is no longer to be done, and what is now", () => {
     const other = order({ address: "hosting_service.b" });
-    expect(differences(plan([base]), plan([other]), none)).toEqual([
+    expect(differences(plan([base]), plan([other]), none, scale)).toEqual([
       "hosting_service.acme: it needs no change any more.",
       "hosting_service.b: the plan does not change it, and now it would be changed.",
     ]);
@@ -289,6 +293,6 @@ describe("what a saved plan and a new one may differ in", () => {
     const of = order({ after: { reference: "token-4711" }, config: { reference: "x" } });
     const redaction = knowing("token-4711");
     const read = decodeSavedPlan(encodeSavedPlan(saved(plan([of])), redaction), "f");
-    expect(differences(read.plan, plan([of]), redaction)).toEqual([]);
+    expect(differences(read.plan, plan([of]), redaction, scale)).toEqual([]);
   });
 });

@@ -24,6 +24,14 @@ describe("the evidence on a pending create", () => {
     expect(textOf({ ...found, verdict: "waiting" })).toContain("from the next run on");
   });
 
+  it("shows the amounts of invoices in the scale of their provider", () => {
+    const invoice = { id: "31", number: "INV-31", order_id: "1001", total: 500, currency: "USD", status: "unpaid" };
+    const shown = (money_scale: number | null) =>
+      textOf({ ...found, verdict: "unclear", invoices: [{ ...invoice, money_scale }] });
+    expect(shown(2)).toContain("INV-31  order 1001  5.00 USD  unpaid");
+    expect(shown(null)).toContain("INV-31  order 1001  500 (USD, API's unit)  unpaid");
+  });
+
   it("names the address that has the object, as it is", () => {
     expect(textOf({ ...found, verdict: "held", holder: "hosting_webhook.$&" })).toContain(
       "  It created nothing: hosting_webhook.$& has the object with this natural key. Pass `--absent`.",

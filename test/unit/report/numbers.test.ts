@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatDuration, formatElapsed, formatEstimate, formatMoney, plural } from "../../../src/report/index.ts";
+import { formatMoney } from "../../../src/core/model/index.ts";
+import { formatDuration, formatElapsed, formatEstimate, plural } from "../../../src/report/index.ts";
 
 describe("numbers, times and money in words", () => {
   it.each([

@@ -18,7 +18,7 @@ import {
 } from "../resource/attribute-mapping.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
-import { importResource, readResource } from "../resource/read.ts";
+import { importResource, keptUnread, readResource } from "../resource/read.ts";
 import { destroyResource, planRemovalOf } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
@@ -58,7 +58,9 @@ export const calls: Calls = {
       const given = decodeMark(mark);
       const { state, held } = stateIn(currentState, attributes, given);
       if (state === null) return [];
-      const read = await readResource(kind, state, given, scopeIn(connection));
+      const scope = scopeIn(connection);
+      const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
+      const read = await readResource(kind, state, given, scope).catch(unread);
       answer = encoded(read, attributes, held);
       return read.diagnostics;
     });

@@ -133,7 +133,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const failures = applied.unclear === undefined ? [] : [applied.unclear];
     const reported = [
       ...(taken?.diagnostics ?? []),
-      ...notices(kind, applied),
+      ...notices(kind, applied, scope.session.settings.moneyScale),
       ...(applied.unclear === undefined ? open : []),
     ];
     return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));

@@ -13,6 +13,7 @@ import {
   type Diagnostic,
   effectOf,
   errorOf,
+  formatMoney,
   HostformError,
   type JsonObject,
   PENDING_CREATE,
@@ -27,7 +28,7 @@ import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 /** The diagnostics of a successful change. */
-export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied): Diagnostic[] {
+export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied, moneyScale?: number): Diagnostic[] {
   const reported = [...diagnostics];
   if (awaiting === "job") {
     const remedies = ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."];
@@ -35,7 +36,7 @@ export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied)
   }
   if (awaiting === "payment") {
     const { number, id, total, currency } = invoice ?? {};
-    const amount = total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`;
+    const amount = total == null ? "" : ` of ${formatMoney(total, currency ?? null, moneyScale)}`;
     const detail = `Invoice ${number ?? id ?? "(unknown)"}${amount} was raised.`;
     const summary = `The ${kind.noun} is ordered and waits for the payment of its invoice`;
     reported.push(warningOf("apply.waiting", summary, { detail }));

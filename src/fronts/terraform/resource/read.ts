@@ -1,4 +1,4 @@
-import { type Kind, kinds, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
+import { isBeyondView, type Kind, kinds, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   billedTwice,
@@ -95,6 +95,30 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const attributes =
     last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last, prior.private.shown);
   return { state: withProviderAttributes(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
+}
+
+/**
+ * The recorded state of an object whose list needs an ability that the token lacks. One warning stands for all objects that need
+ * this ability: a plan with a token that views compares the rest.
+ * @throws any other error
+ */
+export function keptUnread(
+  kind: Kind,
+  recorded: Omit<Answer, "diagnostics">,
+  scope: ProviderScope,
+  error: unknown,
+): Answer {
+  if (!isBeyondView(kind, error)) throw error;
+  const ability = kind.listAbility ?? "";
+  if (!scope.isFirst(`ability ${ability}`)) return { ...recorded, diagnostics: [] };
+  const nouns = [...kinds.values()].flatMap(({ listAbility, noun }) => (listAbility === ability ? [`${noun}s`] : []));
+  const summary = `Not compared with the account: recorded ${nouns.join(" and ")}`;
+  const why = [...new Set(error.diagnostics.flatMap(({ detail }) => detail ?? []))].join(" ");
+  const warning = warningOf("plan.unread", summary, {
+    detail: `The token may not list them (403): it lacks the ability "${ability}". The plan uses what the state has.${why && ` ${why}`}`,
+    remedies: ["To see what differs, plan with a token that has this ability."],
+  });
+  return { ...recorded, diagnostics: [warning] };
 }
 
 /**

@@ -190,7 +190,17 @@ describe("the evidence", () => {
           plan: "Shared Start",
         },
       ],
-      invoices: [{ id: "31", number: "INV-31", order_id: "1001", total: 500, currency: "USD", status: "unpaid" }],
+      invoices: [
+        {
+          id: "31",
+          number: "INV-31",
+          order_id: "1001",
+          total: 500,
+          currency: "USD",
+          money_scale: null,
+          status: "unpaid",
+        },
+      ],
       verdict: "made",
     });
   });

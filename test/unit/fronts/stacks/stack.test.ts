@@ -514,10 +514,34 @@ describe("the version of the language", () => {
     ["<= 1.11.9", "1.11"],
     ["= v1.11.4", "1.11"],
     ["~> 1.11.0", "1.11"],
-    ["~> 0.15", "1.11"],
+    ["> 1.11.3, < 1.12", "1.11"],
+    ["!= 1.11.0, ~> 1.11.0", "1.11"],
     [">= 1.5, ~> 1.11.0", "1.11"],
   ])("is the newest that `%s` allows: %s", (required, language) => {
     expect(older(requiring(required))).toBe(language === "1.11");
+    expect(linesOf(requiring(required)).filter((one) => one.includes("required_version"))).toEqual([]);
+  });
+
+  it.each([">= 9.0", "~> 0.15", "< 1.0", ">= 1.11, < 1.11", "= 2.0.0", "~> 1.12.0, != 1.12, < 1.12.1"])(
+    "is an error if it excludes each version that hostform computes like: %s",
+    (required) => {
+      expect(linesOf(requiring(required)).join()).toContain(
+        `config.unsupported \`required_version\` (${required}) allows no version of Terraform`,
+      );
+    },
+  );
+
+  it("is an error in the block that excludes what another block allows", () => {
+    const { diagnostics } = readFiles({
+      "a.tf.json": JSON.stringify({ provider: PROVIDER, terraform: { required_version: "~> 1.11.0" } }),
+      "b.tf.json": JSON.stringify({ terraform: { required_version: ">= 1.12" } }),
+    });
+    expect(diagnostics.map(line)).toEqual([expect.stringMatching(/^b\.tf\.json:1:\d+ config\.unsupported/)]);
+  });
+
+  it("is an error if the command names a language that it excludes", () => {
+    expect(linesOf(requiring(">= 1.12"), { language: "1.11" })[0]).toContain("(>= 1.12) allows no version");
+    expect(linesOf(requiring("< 1.12"), { language: "1.12" })[0]).toContain("(< 1.12) allows no version");
   });
 
   it("is the one that the command names, whatever the stack says", () => {
@@ -525,7 +549,49 @@ describe("the version of the language", () => {
     expect(older(requiring(">= 1.12"), { language: "1.11" })).toBe(true);
   });
 
-  it.each(["newest", ">= x", "1.2.3.4.5", "", 7])("refuses %s", (required) => {
-    expect(linesOf(requiring(required)).join()).toMatch(/cdk\.tf\.json:\d+:\d+ config\.structure `required_version`/);
+  it.each(["newest", ">= x", "1.2.3.4.5", "", ">= 1.11,", ">= 1.5 < 2", ">= 1.11.0-beta1", 7])(
+    "refuses %s",
+    (required) => {
+      expect(linesOf(requiring(required)).join()).toMatch(/cdk\.tf\.json:\d+:\d+ config\.structure `required_version`/);
+    },
+  );
+});
+
+describe("the version of the provider", () => {
+  const requiring = (required: Json): Json => ({
+    provider: PROVIDER,
+    terraform: { required_providers: { hosting: { source: "hostform/hosting", version: required } } },
+  });
+
+  it.each([
+    ["1.4.2", "~> 1.0"],
+    ["1.4.2", "~> 1"],
+    ["1.4.2", ">= 1.4, != 1.4.1, < 1.5"],
+    ["1.4.2", "~> 1.4.0"],
+    ["1.4.2", "1.4.2"],
+    ["1.4.2", ">= 1.4.2-rc1"],
+    ["1.5.0-rc1", "1.5.0-rc1"],
+  ])("%s is one that `%s` allows", (version, required) => {
+    expect(linesOf(requiring(required), { version })).toEqual([]);
+  });
+
+  it.each([
+    ["1.4.2", ">= 9.0"],
+    ["1.4.2", "~> 2"],
+    ["1.4.2", "~> 1.3.0"],
+    ["1.4.2", "~> 0.9"],
+    ["1.4.2", "!= 1.4.2"],
+    ["1.4.2", "= 1.4.2-rc1"],
+    ["1.4.2", ">= 1.0, < 1.4"],
+    ["1.5.0-rc1", ">= 1.4"],
+    ["1.5.0-rc1", "1.5.0"],
+  ])("%s is an error where `%s` excludes it", (version, required) => {
+    expect(linesOf(requiring(required), { version })).toEqual([
+      expect.stringContaining(`The stack requires version ${required} of the provider hosting; this is ${version}`),
+    ]);
+  });
+
+  it.each(["newest", "", ">= 1.0,", "1.*"])("is an error where the constraint is `%s`", (required) => {
+    expect(linesOf(requiring(required)).join()).toContain("config.structure The version of the provider hosting");
   });
 });

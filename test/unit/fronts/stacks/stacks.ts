@@ -23,7 +23,16 @@ export function read(stack: Json, over: Partial<StackOptions> = {}) {
 
 export function readFiles(files: Readonly<Record<string, string>>, over: Partial<StackOptions> = {}) {
   const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
-  const options = { kinds, env: {}, schemas, variables: [], siblings: new Map(), folder: "stack", ...over };
+  const options = {
+    kinds,
+    env: {},
+    schemas,
+    variables: [],
+    siblings: new Map(),
+    folder: "stack",
+    version: "1.4.2",
+    ...over,
+  };
   return parseStack(sources, options);
 }
 

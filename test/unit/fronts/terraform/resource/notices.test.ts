@@ -26,9 +26,11 @@ describe("what an apply has to say", () => {
     expect(codesOf(notices(service, applied(over)))).toEqual(says);
   });
 
-  it("names the invoice, and its amount without guessing its scale", () => {
+  it("names the invoice, and its amount in the scale of the provider", () => {
     const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }));
-    expect(first?.detail).toContain("INV-9 of 500 USD (in the API's own unit)");
+    expect(first?.detail).toContain("INV-9 of 500 (USD, API's unit) was raised");
+    const [scaled] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }), 2);
+    expect(scaled?.detail).toBe("Invoice INV-9 of 5.00 USD was raised.");
     const [unnamed] = notices(service, applied({ awaiting: "payment" }));
     expect(unnamed?.detail).toContain("(unknown)");
   });
