@@ -33,7 +33,7 @@ export async function storedCreates(
       for (const [name, entry] of await entries.all(type)) {
         if (entry.place !== place || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
         // The verdict is the user's: no run of Terraform has an answer to it.
-        const { answered: _, owner: __, ...own } = entry;
+        const { answered: _, owner: __, ...own }: Entry = entry;
         const put = (next: Entry) => entries.put(type, name, next, { isDurable: true });
         const { address } = entry;
         found.push({

@@ -7,7 +7,7 @@ import { openStore } from "../../../core/api/open-store.ts";
 import { appFolder, systemSecretFiles } from "../../../core/files/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
-import { isRunning, type Place, processMark } from "../../../core/local/index.ts";
+import { isRunning, processMark } from "../../../core/local/index.ts";
 import {
   type Clock,
   childEnvironment,
@@ -15,7 +15,6 @@ import {
   fail,
   HostformError,
   hasUnknown,
-  isObject,
   systemClock,
   untrustedByEnvironment,
   type ValueObject,
