@@ -133,7 +133,11 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
     const failures = applied.unclear === undefined ? [] : [applied.unclear];
-    const reported = [...(taken?.diagnostics ?? []), ...notices(kind, applied), ...(applied.unclear === undefined ? open : [])];
+    const reported = [
+      ...(taken?.diagnostics ?? []),
+      ...notices(kind, applied),
+      ...(applied.unclear === undefined ? open : []),
+    ];
     return undoneBy(operation, failures, settled(kind, question, attributes, kept, reported));
   } catch (error) {
     return failed(kind, question, error, { latest, existing, name }, scope);

@@ -44,14 +44,12 @@ export class Handovers {
     this.#session = session;
   }
 
-  /** A create is planned. @param replaces id of the object at its own address. @returns true if another instance plans the same. */
-  async planCreate(kind: Kind, declared: ValueObject, replaces: string | undefined): Promise<boolean> {
+  /** A create is planned. @param replaces id of the object at its own address. */
+  async planCreate(kind: Kind, declared: ValueObject, replaces: string | undefined): Promise<void> {
     const thing = thingKey("default", kind, declared);
-    if (!mayPassOn(kind) || thing === undefined) return false;
-    if (this.#creates.has(thing)) return true;
+    if (!mayPassOn(kind) || thing === undefined) return;
     this.#creates.set(thing, replaces);
     await this.#note(thing);
-    return false;
   }
 
   /** Another instance plans to create what this object is. */

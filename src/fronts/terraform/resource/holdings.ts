@@ -73,7 +73,8 @@ export class Holdings {
     this.#options = options;
     this.run = options.run;
     this.place = options.place;
-    this.#begun = options.clock.now();
+    // A holding of this millisecond is that of an earlier process.
+    this.#begun = options.clock.now() + 1;
   }
 
   /** Terraform has shown an instance of its state. */

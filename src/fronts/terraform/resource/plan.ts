@@ -148,7 +148,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
   const { others, refused: held } = await judgeHeld(kind, free, scope);
-  const isPlannedTwice = await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
+  await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
   if (mark.replacing !== undefined) scope.holdings.leaves(kind, { ...declared, id: mark.replacing.id });
   scope.holdings.planned();
   // An expired grant is not created; Terraform has no way to leave it out.
@@ -156,17 +156,13 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
   const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
-  // Of two new resources that are one order, the apply would create one and fail at the other.
-  const twin =
-    kind.creation === "listable" || name === undefined
-      ? undefined
-      : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
+  // Of two new resources that are one thing, the apply would create one and fail at the other.
+  const twin = name === undefined ? undefined : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
   const isKnown = diagnostics.some(({ code }) => code === "plan.exists");
   const refused = [
     ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
     ...held,
-    ...(isPlannedTwice && held.length === 0 ? [duplicate(kind, THIS, THIS)] : []),
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
@@ -276,10 +272,7 @@ async function planRecorded(
     planned: values,
     mark: { ...(pending ? mark : settledMark(mark)), ...(replacing && { replacing }) },
     requiresReplace,
-    diagnostics: [
-      ...replacement.diagnostics,
-      ...shared, ...edited.map((name) => stillPending(kind, prior, name)),
-    ],
+    diagnostics: [...replacement.diagnostics, ...shared, ...edited.map((name) => stillPending(kind, prior, name))],
   };
 }
 

@@ -135,7 +135,9 @@ export class ProviderScope {
     const owner = this.ownerOf(kind, { ...attributes, id }, but);
     if (sent === undefined || owner === undefined) return owner?.label;
     const holder = this.holdings.holderOf(kind, { id, attributes });
-    const mayBeOwn = holder?.isShown === false && (kind.naturalKey(attributes) === undefined || matches(kind, sent.attributes, attributes));
+    const mayBeOwn =
+      holder?.isShown === false &&
+      (kind.naturalKey(attributes) === undefined || matches(kind, sent.attributes, attributes));
     return mayBeOwn ? this.#ownership.ownerOf(keyOf(kind, { ...attributes, id }), but)?.label : owner.label;
   }
 
