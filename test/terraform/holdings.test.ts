@@ -267,7 +267,7 @@ resource "hosting_grant" "team" {
     await terraform.write(webhook("a", "one"));
     terraform.control.create("webhooks", { url: "https://one.example/hook", events: ["invoice.paid"] });
     const { errors } = await terraform.refused();
-    expect(errors[0]?.detail).toContain("hostform cannot see whether another address of the state holds it");
+    expect(errors[0]?.detail).toContain("This run cannot see whether another address of the state holds it");
     expect(errors[0]?.detail).toMatch(/moved \{[\s\S]*terraform import hosting_webhook/);
   });
 });

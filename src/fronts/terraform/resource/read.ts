@@ -51,7 +51,10 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const name = nameOf(kind, state);
   const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
-    if (noted !== undefined && isRecorded(kind, state, mark, noted)) await entries.remove(kind.type, name);
+    if (noted === undefined || !isRecorded(kind, state, mark, noted)) return;
+    // The create of another address deleted this object, and the entry is that of the new one.
+    if (isPendingCreate(noted) && (await scope.handovers.isTaken(kind, state))) return;
+    await entries.remove(kind.type, name);
   };
   const recorded = mergeEntry(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);

@@ -149,7 +149,8 @@ export async function deleteObject(
 ): Promise<void> {
   const { applied } = await remove(kind, attributes, mark, scope, cancelled);
   if (applied.unclear !== undefined) throw new HostformError([applied.unclear]);
-  scope.account.forget(kind, parentOf(kind, attributes));
+  scope.account.outdate(kind, parentOf(kind, attributes));
+  scope.markReleased(kind, attributes);
   scope.release(kind, nameOf(kind, attributes), attributes);
   await scope.holdings.remove(kind, attributes);
 }
