@@ -51,10 +51,9 @@ describe.each([...kinds.values()])("$type", (kind) => {
     const both = { [subject.address]: declaration, [`${kind.type}.twin`]: declaration };
     const outcome = await subject.core.run(both);
     expect(outcome.errors).toHaveLength(1);
-    // What is paid for is refused by the plan, before anything is ordered.
-    const made = kind.creation === "listable" ? 1 : 0;
-    expect(subject.core.state.current.size).toBe(made);
-    expect(subject.made()).toHaveLength(made);
+    expect(outcome.actions, "refused by the plan").toEqual({});
+    expect(subject.core.state.current.size).toBe(0);
+    expect(subject.made()).toEqual([]);
   });
 
   it("keeps what is write-only out of plan and state", async () => {

@@ -177,7 +177,9 @@ export class TerraformCore {
   /** `terraform import`. */
   async import(address: string, type: string, id: string): Promise<readonly Said[]> {
     return this.#process(new Life(), async (wire) => {
-      const imported = await wire.import(type, id);
+      // Terraform shows the rest of the state beside it.
+      const others = [...this.#current.values()].map((other) => wire.upgrade(other.type, other.attributes));
+      const [imported] = await Promise.all([wire.import(type, id), ...others]);
       if (imported.value === null) return imported.said;
       const read = await wire.read(type, imported.value, imported.private);
       if (read.said.some(isRefusal)) return read.said;

@@ -41,24 +41,32 @@ async function freshen(terraform: Terraform, isFresh: boolean): Promise<void> {
 }
 
 describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeout: 120_000 }, () => {
-  it.each(FRESH)("a renamed service is refused with its holder and a moved block that works (fresh: %s)", async (fresh) => {
-    const terraform = await start(service("old", "one.example"));
-    const { id } = terraform.attributes("hosting_service.old");
-    await freshen(terraform, fresh);
-    await terraform.write(service("new", "one.example"));
-    const { errors, text } = await terraform.refused();
-    expect(errors, text).toMatchObject([
-      { address: "hosting_service.new", summary: `service one.example already exists as service ${id}, which an address of this state manages` },
-    ]);
-    expect(text).not.toMatch(/not in the state|terraform import/);
-    const [, block = ""] = /`(moved \{[^}]*\})`/.exec(errors[0]?.detail ?? "") ?? [];
-    const complete = block.replace("hosting_service.OLD", "hosting_service.old").replace("hosting_service.NEW", "hosting_service.new");
-    await terraform.write(complete, "moved.tf");
-    await terraform.applied();
-    expect(terraform.changesSent()).toEqual([]);
-    expect(terraform.attributes("hosting_service.new").id).toBe(id);
-    await terraform.expectNoChanges();
-  });
+  it.each(FRESH)(
+    "a renamed service is refused with its holder and a moved block that works (fresh: %s)",
+    async (fresh) => {
+      const terraform = await start(service("old", "one.example"));
+      const { id } = terraform.attributes("hosting_service.old");
+      await freshen(terraform, fresh);
+      await terraform.write(service("new", "one.example"));
+      const { errors, text } = await terraform.refused();
+      expect(errors, text).toMatchObject([
+        {
+          address: "hosting_service.new",
+          summary: `service one.example already exists as service ${id}, which an address of this state manages`,
+        },
+      ]);
+      expect(text).not.toMatch(/not in the state|terraform import/);
+      const [, block = ""] = /`(moved \{[^}]*\})`/.exec(errors[0]?.detail ?? "") ?? [];
+      const complete = block
+        .replace("hosting_service.OLD", "hosting_service.old")
+        .replace("hosting_service.NEW", "hosting_service.new");
+      await terraform.write(complete, "moved.tf");
+      await terraform.applied();
+      expect(terraform.changesSent()).toEqual([]);
+      expect(terraform.attributes("hosting_service.new").id).toBe(id);
+      await terraform.expectNoChanges();
+    },
+  );
 
   it("an import of an id that another address has is refused, by command and by block, until the state no longer has it", async () => {
     const terraform = await start(service("one", "one.example"));
@@ -259,7 +267,7 @@ resource "hosting_grant" "team" {
     await terraform.write(webhook("a", "one"));
     terraform.control.create("webhooks", { url: "https://one.example/hook", events: ["invoice.paid"] });
     const { errors } = await terraform.refused();
-    expect(errors[0]?.detail).toContain("hostform cannot see whether another address of the state holds it");
-    expect(errors[0]?.detail).toMatch(/moved \{[^]*terraform import hosting_webhook/);
+    expect(errors[0]?.detail).toContain("This run cannot see whether another address of the state holds it");
+    expect(errors[0]?.detail).toMatch(/moved \{[\s\S]*terraform import hosting_webhook/);
   });
 });

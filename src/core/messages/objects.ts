@@ -102,7 +102,7 @@ export const objects = {
   })),
   "plan.exists/unseen": error((given: Objects) => ({
     summary: existingAs(given),
-    detail: `hostform cannot see whether another address of the state holds ${given.ids.length === 1 ? "it" : "them"}. An apply does not ${given.isPaid ? "order" : "create"} another one.`,
+    detail: `This run cannot see whether another address of the state holds ${given.ids.length === 1 ? "it" : "them"}. An apply does not ${given.isPaid ? "order" : "create"} another one.`,
     remedies: [
       { do: "move", when: "another address of the state holds it" },
       { do: "import", id: given.object },

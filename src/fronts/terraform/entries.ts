@@ -101,7 +101,10 @@ export class Entries {
     return this.#write(type, name, entry, { ...options, when: "absent" });
   }
 
-  /** Removes an entry. @param id only if this is the id of its object. */
+  /**
+   * Removes an entry. Only a run of the same state writes it meanwhile, and that run waits for the lock of the state.
+   * @param id only if this is the id of its object.
+   */
   async remove(type: string, name: string | undefined, id?: Json): Promise<void> {
     const entry = await this.get(type, name);
     // Each plan asks for the removal of entries that most often do not exist: no reason to write.

@@ -115,7 +115,7 @@ function importSentence(
   if (forgetFirst) return `Adopt it: \`terraform state rm\` it where the state has it, then ${command}.`;
   if (when !== undefined || id === undefined || kind?.creation === "blind") return `${command}.`;
   const block = `\`import {\n  to = ${name}\n  id = ${quotedLiteral(id)}\n}\``;
-  return `Adopt it: ${command}, or this block:\n\n${block}\n\nIf Terraform has it marked as tainted: \`terraform untaint ${name}\`.`;
+  return `Adopt it: ${command}, or this block:\n\n${block}`;
 }
 
 /** In quotes even where a shell needs none, so that the id is easy to see. */

@@ -116,7 +116,7 @@ function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
   const object = importIdOf(kind, id, entry.attributes);
   if (isHere) {
     return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
-      detail: `hostform cannot see whether another address of this state holds it, or whether this state has lost it. ${ONE_MANAGER}`,
+      detail: `This run cannot see whether another address of this state holds it, or whether this state has lost it. ${ONE_MANAGER}`,
       object,
       remedies: [
         { do: "move", when: "another address of this state holds it" },

@@ -36,6 +36,8 @@ export class Handovers {
   readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
   readonly #legs = new Map<string, Leg>();
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>();
+  /** Instances that still have an object of an interrupted run. */
+  readonly #left = new Map<string, number>();
   readonly #noted = new Map<string, Promise<readonly Entry[]>>();
   /** The plan that this process applies, as soon as a destroy has named it. */
   #plan: string | undefined;
@@ -44,14 +46,12 @@ export class Handovers {
     this.#session = session;
   }
 
-  /** A create is planned. @param replaces id of the object at its own address. @returns true if another instance plans the same. */
-  async planCreate(kind: Kind, declared: ValueObject, replaces: string | undefined): Promise<boolean> {
+  /** A create is planned. @param replaces id of the object at its own address. */
+  async planCreate(kind: Kind, declared: ValueObject, replaces: string | undefined): Promise<void> {
     const thing = thingKey("default", kind, declared);
-    if (!mayPassOn(kind) || thing === undefined) return false;
-    if (this.#creates.has(thing)) return true;
+    if (!mayPassOn(kind) || thing === undefined) return;
     this.#creates.set(thing, replaces);
     await this.#note(thing);
-    return false;
   }
 
   /** Another instance plans to create what this object is. */
@@ -76,11 +76,7 @@ export class Handovers {
     if (!mayPassOn(kind) || typeof prior.id !== "string") return undefined;
     const key = keyOf(kind, prior);
     const isPassed = await this.isPassed(kind, prior, mark);
-    const isTaken = () => this.#legs.get(key)?.is === "taken";
-    if (isTaken() || (await this.isTaken(kind, prior))) {
-      await this.#session.entries.remove(typeOf(kind, "taken"), idOf(kind, prior));
-      return "taken";
-    }
+    if (await this.#isLeft(kind, prior, key)) return "taken";
     if (!isPassed || mark.lost) return undefined;
     const done = this.#hand(kind, prior, mark);
     this.#legs.set(key, { is: "handed", done });
@@ -90,13 +86,33 @@ export class Handovers {
     return isHanded ? "handed" : undefined;
   }
 
+  /**
+   * The create of another instance has dealt with the object. After an interrupted run the state has it at both addresses: the last
+   * destroy of it is a real one.
+   */
+  async #isLeft(kind: Kind, prior: JsonObject, key: string): Promise<boolean> {
+    const isInterrupted = await this.isTaken(kind, prior);
+    if (this.#legs.get(key)?.is === "taken") {
+      this.#legs.delete(key);
+      return true;
+    }
+    if (!isInterrupted) return false;
+    await this.#session.holdings.load();
+    const { instances = 1 } = this.#session.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
+    const left = this.#left.get(key) ?? instances;
+    this.#left.set(key, left - 1);
+    if (left > 1) return true;
+    await this.#session.entries.remove(typeOf(kind, "taken"), idOf(kind, prior));
+    return false;
+  }
+
   /** The plan that is applied passes an object on. @param mark of the destroy, which names the plan. */
   async isPassed(kind: Kind, attributes: JsonObject, { plan }: Mark = {}): Promise<boolean> {
     const { entries, holdings, place, self } = this.#session;
     const loading = this.#noted.get(kind.type) ?? entries.all(typeOf(kind, "passed")).then((all) => [...all.values()]);
     this.#noted.set(kind.type, loading);
-    const noted = (await loading).filter((entry) => entry.place === place);
-    // With create_before_destroy this process plans the destroy once more, under its own id.
+    const noted = (await loading).filter((entry) => entry.place === place && entry.plan !== holdings.run);
+    // For create_before_destroy this process plans the destroy once more, under its own id.
     if (plan !== undefined && plan !== holdings.run) this.#plan = plan;
     const own = noted.filter(({ owner }) => owner === self.parent);
     const newest = (own.length > 0 ? own : noted).toSorted((a, b) => (a.noted ?? 0) - (b.noted ?? 0)).at(-1);
@@ -144,8 +160,10 @@ export class Handovers {
   /** Notes a pair as soon as both of its parts are planned. */
   async #note(thing: string): Promise<void> {
     const [kind, object] = this.#leaving.get(thing) ?? [];
-    if (kind === undefined || object === undefined || !this.isWanted(kind, object.attributes)) return;
     const { clock, entries, holdings, place, self } = this.#session;
+    // An apply plans creates again, and destroys of create_before_destroy: it has the pairs of the plan.
+    if (kind === undefined || object === undefined || holdings.isApply) return;
+    if (!this.isWanted(kind, object.attributes)) return;
     const { run: plan } = holdings;
     await entries.put(typeOf(kind, "passed"), `${plan} ${idOf(kind, object.attributes)}`, {
       ...withoutSecrets(kind, object),

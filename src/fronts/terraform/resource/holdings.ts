@@ -12,6 +12,7 @@ import {
   type JsonObject,
   type PrivateMark,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 
 interface HoldingsOptions {
@@ -34,7 +35,7 @@ interface Shown {
   plan?: "leaves" | "stays";
 }
 
-/** What is known of the instance that holds an object. */
+/** The instance that holds an object, as far as it is known. */
 export interface Holder {
   /** This process was shown the instance. False: an earlier one was. */
   readonly isShown: boolean;
@@ -73,7 +74,8 @@ export class Holdings {
     this.#options = options;
     this.run = options.run;
     this.place = options.place;
-    this.#begun = options.clock.now();
+    // A holding of this millisecond is that of an earlier process.
+    this.#begun = options.clock.now() + 1;
   }
 
   /** Terraform has shown an instance of its state. */
@@ -123,6 +125,10 @@ export class Holdings {
     this.#isApply = true;
   }
 
+  get isApply(): boolean {
+    return this.#isApply;
+  }
+
   /** An instance of the state has an object from now on. */
   add(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
     const object = objectOf(kind, attributes);
@@ -153,7 +159,9 @@ export class Holdings {
     const held = this.#known.get(keyOf(object));
     if (shown !== undefined) {
       const { plan } = shown;
-      const instances = countOf(shown) || (held?.instances ?? 1);
+      // An apply is shown only what changes, so that the count of the plan is the better one.
+      const counted = countOf(shown);
+      const instances = this.#isApply || counted === 0 ? Math.max(counted, held?.instances ?? 1) : counted;
       return { isShown: true, ...(plan && { plan }), instances, lastSeen: this.#options.clock.now() };
     }
     if (held === undefined || !held.isFirm) return undefined;
@@ -253,7 +261,8 @@ export class Holdings {
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       const [first] = error.diagnostics;
-      if (first !== undefined && !this.#hasWarned) this.#options.onWarning({ ...first, severity: "warning" });
+      const { code = "provider.journal", summary = "", detail = "", remedies = [] } = first ?? {};
+      if (!this.#hasWarned) this.#options.onWarning(warningOf(code, summary, { detail, remedies }));
       this.#hasWarned = true;
       return undefined;
     }

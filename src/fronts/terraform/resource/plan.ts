@@ -148,7 +148,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
   const { others, refused: held } = await judgeHeld(kind, free, scope);
-  const isPlannedTwice = await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
+  await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
   if (mark.replacing !== undefined) scope.holdings.leaves(kind, { ...declared, id: mark.replacing.id });
   scope.holdings.planned();
   // An expired grant is not created; Terraform has no way to leave it out.
@@ -156,17 +156,13 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
   const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
-  // Of two new resources that are one order, the apply would create one and fail at the other.
-  const twin =
-    kind.creation === "listable" || name === undefined
-      ? undefined
-      : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
+  // Of two new resources that are one thing, the apply would create one and fail at the other.
+  const twin = name === undefined ? undefined : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
   const isKnown = diagnostics.some(({ code }) => code === "plan.exists");
   const refused = [
     ...settlement.diagnostics,
     ...diagnostics,
     ...held,
-    ...(isPlannedTwice && held.length === 0 ? [duplicate(kind, THIS, THIS)] : []),
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),

@@ -52,6 +52,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
     if (noted === undefined || !isRecorded(kind, state, noted)) return;
+    // The create of another address deleted this object, and the entry is that of the new one.
+    if (isPendingCreate(noted) && (await scope.handovers.isTaken(kind, state))) return;
     await noteMade(kind, noted, entries);
     await entries.remove(kind.type, name);
   };

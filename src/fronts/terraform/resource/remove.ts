@@ -170,7 +170,8 @@ export async function deleteObject(
   if (change === undefined) return;
   const { applied } = await remove(kind, attributes, change, scope, cancelled);
   if (applied.unclear !== undefined) throw new HostformError([applied.unclear]);
-  scope.account.forget(kind, parentOf(kind, attributes));
+  scope.account.outdate(kind, parentOf(kind, attributes));
+  scope.markReleased(kind, attributes);
   scope.release(kind, nameOf(kind, attributes), attributes);
   await scope.holdings.remove(kind, attributes);
 }
