@@ -32,16 +32,18 @@ export async function storedCreates(
     for (const { type } of kinds.values())
       for (const [name, entry] of await entries.all(type)) {
         if (entry.place !== place || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
-        // The verdict is the user's: no run of Terraform has an answer to it.
-        const { answered: _, owner: __, ...own } = entry;
-        const put = (next: Entry) => entries.put(type, name, next, { isDurable: true });
-        const { address } = entry;
+        const { address, provider, schemaVersion, sensitive, dependencies } = entry;
+        // The verdict is the user's: it has no process and no answer.
+        const put = (resolved: Entry["resolved"], { attributes, private: mark }: ResourceState) =>
+          entries.put(
+            type,
+            name,
+            { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place, resolved },
+            { isDurable: true },
+          );
         found.push({
           create: { ...entry, address: formatAddress({ type, name: "_", key: name }) },
-          settle: (adopted) =>
-            adopted === undefined
-              ? put({ ...own, resolved: "absent" })
-              : put({ ...own, ...adopted, address, resolved: "adopted" }),
+          settle: (adopted) => (adopted === undefined ? put("absent", entry) : put("adopted", adopted)),
           forget: () => entries.remove(type, name),
         });
       }
