@@ -149,7 +149,7 @@ class Agency {
     if (AGENCY[each]?.type !== "hosting_domain" || pending === undefined) return;
     const [made] = this.machine.sandbox.control.list("domains");
     this.core.forget(each);
-    if (made === undefined) this.machine.resolveAbsent("hosting_domain");
+    if (made === undefined) await this.machine.resolveAbsent("hosting_domain");
     else await this.core.import(each, "hosting_domain", String(made.id));
   }
 }

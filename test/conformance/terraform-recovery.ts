@@ -64,7 +64,7 @@ async function doAsTold(subject: Subject, question: string): Promise<void> {
 async function settleAsUser(subject: Subject): Promise<void> {
   const [id] = subject.made();
   subject.core.forget(subject.address);
-  if (id === undefined) subject.machine.resolveAbsent(subject.kind.type);
+  if (id === undefined) await subject.machine.resolveAbsent(subject.kind.type);
   else await importAs(subject, String(id));
 }
 

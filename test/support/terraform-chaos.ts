@@ -18,7 +18,7 @@ export interface DoomPoint {
   readonly label: string;
 }
 
-export type Whom = "terraform" | "both";
+export type Whom = "terraform" | "provider" | "both";
 
 /** One resource after the other: the same run each time. */
 const APPLY = ["apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=1"];
@@ -46,14 +46,19 @@ export async function operationsOf(terraform: Terraform): Promise<DoomPoint[]> {
 }
 
 /** An apply that is killed before the operation. Waits until nothing of it is left. */
-export async function killedApply(terraform: Terraform, point: DoomPoint, whom: Whom): Promise<Ended> {
+export async function killedApply(
+  terraform: Terraform,
+  point: DoomPoint,
+  whom: Whom,
+  args: readonly string[] = APPLY,
+): Promise<Ended> {
   startOver(terraform);
-  const ended = await doomed(terraform, `${point.process} ${point.nth} ${whom}`);
+  const ended = await doomed(terraform, `${point.process} ${point.nth} ${whom}`, args);
   await expectNobodyLeft(terraform);
   return ended;
 }
 
-async function doomed(terraform: Terraform, at: string | undefined): Promise<Ended> {
+async function doomed(terraform: Terraform, at: string | undefined, args: readonly string[] = APPLY): Promise<Ended> {
   const folder = path.join(terraform.dir, "doom");
   mkdirSync(folder);
   const { env } = terraform;
@@ -64,7 +69,7 @@ async function doomed(terraform: Terraform, at: string | undefined): Promise<End
     HOSTFORM_DOOM_AT: at,
   });
   try {
-    return await terraform.start("terraform", APPLY).ended;
+    return await terraform.start("terraform", args).ended;
   } finally {
     Object.assign(env, { NODE_OPTIONS, HOSTFORM_DOOM: undefined, HOSTFORM_DOOM_AT: undefined });
   }

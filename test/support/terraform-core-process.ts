@@ -92,11 +92,12 @@ export class Machine {
   }
 
   /** `hostform resolve ADDRESS --absent` of the pending creates of a type. */
-  resolveAbsent(type: string): void {
-    for (const [key, note] of this.#tables.notes) {
-      const { private: mark } = note.value as unknown as Entry;
-      if (entryOf(note).startsWith(`${type} `) && mark.pending !== undefined) this.#tables.notes.delete(key);
-    }
+  async resolveAbsent(type: string): Promise<void> {
+    const { session } = (await this.start(new Life())).connection;
+    if (session === undefined) throw new Error("the provider is not configured");
+    for (const [name, entry] of await session.entries.all(type))
+      if (entry.private.pending !== undefined) await session.entries.put(type, name, { ...entry, resolved: "absent" });
+    await session.close();
   }
 
   /** What left before a command was killed has arrived by then. */
