@@ -8,10 +8,12 @@ import { kinds } from "../core/kinds/index.ts";
 import { intentId, isPendingCreate } from "../core/lifecycle/index.ts";
 import type { Held } from "../core/local/index.ts";
 import {
+  amended,
   attempt,
   type Backend,
   formatAddress,
   type ProviderConfig,
+  parseAddress,
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
@@ -77,6 +79,16 @@ export async function terraformFolder(project: Project): Promise<Resolvable | un
     withStored,
     isStored: !isWritable,
   };
+}
+
+/** Renders the remedies of an error in the words of Terraform. */
+export async function forTerraform(error: unknown): Promise<never> {
+  const { terraformRemedies } = await import("../fronts/terraform/remedies.ts");
+  throw amended(error, (one) => {
+    const { type = "" } = parseAddress(one.address ?? "") ?? {};
+    const text = terraformRemedies(kinds.get(type))(one);
+    return { ...one, remedies: text === undefined ? [] : [text] };
+  });
 }
 
 const NONE: CreatesStore = { state: EMPTY, put: async () => {}, remove: async () => {} };

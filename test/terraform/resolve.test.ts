@@ -119,7 +119,9 @@ async function expectEnd(terraform: Terraform, subject: Subject, posts: number):
 describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 120_000 }, () => {
   describe.each(SUBJECTS)("$type", (subject) => {
     it("lists the pending creates, refuses wrong ids, and settles each as the user says", async () => {
-      const { terraform, made, lost, id, held } = await twoPending(subject);
+      const { terraform, made, lost, id, held } = await twoPending(subject, {}, async (one) => {
+        one.control.seedServices({ count: 1 });
+      });
       const listed = await terraform.hostform("resolve");
       expect(listed.code, listed.text).toBe(1);
       for (const address of [made, lost]) expect(listed.out).toContain(address);
@@ -129,6 +131,13 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       if (subject.type !== "hosting_domain") {
         const unknown = await terraform.hostform("resolve", made, "--adopt", "999999");
         expect(unknown.code, unknown.text).toBe(1);
+      }
+      if (subject.type === "hosting_service") {
+        const older = await terraform.hostform("resolve", made, "--adopt", "1003");
+        expect(older.code, older.text).toBe(1);
+        expect(older.text).toContain("It existed before the request left.");
+        expect(older.text).toContain("`terraform import hosting_service.NAME");
+        expect(listed.out).toContain("`terraform apply`");
       }
       const taken = await terraform.hostform("resolve", made, "--adopt", held);
       expect(taken.code, taken.text).toBe(1);
