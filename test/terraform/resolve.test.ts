@@ -14,7 +14,7 @@ interface Subject {
   readonly path: string;
   /** Declares each name. */
   declared(...names: string[]): string;
-  /** Tells the objects of the account apart. */
+  /** The attribute that distinguishes the objects of the account. */
   readonly key: "email" | "domain";
 }
 
@@ -104,7 +104,7 @@ async function twoPending(
   return { terraform, made: `${subject.type}.${made}`, lost: `${subject.type}.${lost}`, id, held };
 }
 
-/** One object for each declared name, and one request for each create that was decided anew. */
+/** One object for each declared name, and one request for each create that the user called absent. */
 async function expectEnd(terraform: Terraform, subject: Subject, posts: number): Promise<void> {
   await terraform.applied();
   expect(terraform.changesSent().map((line) => line.split(" ")[0])).toEqual(
