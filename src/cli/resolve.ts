@@ -1,6 +1,6 @@
 import { fail } from "../core/model/index.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
-import { terraformFolder } from "../project/terraform-folder.ts";
+import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
 import { type Action, printResult, say } from "./terminal.ts";
 
@@ -24,16 +24,22 @@ const LOST = " Its secret is lost. For a new one, remove the block, apply, resto
  * about is not settled.
  */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
-  const folder = (await terraformFolder(project)) ?? project;
-  const resolved = await resolveCreates(folder, address, settlingOf(flags, address));
+  const folder = await terraformFolder(project);
+  const settling = resolveCreates(folder ?? project, address, settlingOf(flags, address));
+  const resolved = await (folder === undefined ? settling : settling.catch(forTerraform));
   if ("pending" in resolved) {
     const { pending } = resolved;
     if (pending.length === 0 && !terminal.json) say(terminal, "Nothing is pending.");
-    else printResult(terminal, pending, renderEvidence(pending, terminal.clock.now(), terminal.outLook));
+    else
+      printResult(
+        terminal,
+        pending,
+        renderEvidence(pending, terminal.clock.now(), terminal.outLook, folder && "terraform"),
+      );
     return pending.length === 0 ? 0 : 1;
   }
   const { address: settled, settled: how } = resolved;
-  const isStored = "isStored" in folder && folder.isStored === true;
+  const isStored = folder?.isStored === true;
   const json = {
     address: settled,
     settled: how,

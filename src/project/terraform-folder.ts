@@ -8,10 +8,12 @@ import { kinds } from "../core/kinds/index.ts";
 import { intentId, isPendingCreate } from "../core/lifecycle/index.ts";
 import type { Held } from "../core/local/index.ts";
 import {
+  amended,
   attempt,
   type Backend,
   formatAddress,
   type ProviderConfig,
+  parseAddress,
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
@@ -21,9 +23,10 @@ import { interruptible } from "./interrupt.ts";
 import type { Project } from "./project.ts";
 import type { Providers } from "./providers.ts";
 import type { CreatesStore, Resolvable } from "./resolve.ts";
+import type { ProjectParts, ProjectSource } from "./source.ts";
 import { ProjectState } from "./state.ts";
 
-type Front = typeof import("../fronts/terraform/pending-entries.ts");
+type Front = typeof import("../fronts/terraform/entries.ts");
 type Recorded = Awaited<ReturnType<Front["storedCreates"]>>[number];
 
 /** Settings of the backend `http` that hostform does not have. */
@@ -32,14 +35,16 @@ const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client
 const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
 
 /** Returns what `resolve` needs of a folder in which Terraform runs; undefined for any other folder. */
-export async function terraformFolder(project: Project): Promise<Resolvable | undefined> {
+export async function terraformFolder(
+  project: ProjectParts & Pick<Project, "declaration">,
+): Promise<Resolvable | undefined> {
   const { source, redaction } = project;
   if (source.stack !== undefined || source.files.length > 0) return undefined;
   const { desired, diagnostics } = await project.declaration.read();
   const isMissing = desired === undefined && diagnostics.every(({ code }) => code === "config.missing");
   if (!isMissing || !hasTerraform(source.dir, source.env.TF_DATA_DIR)) return undefined;
   const { backendIn, placeOf, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
-  const { storedCreates } = await import("../fronts/terraform/pending-entries.ts");
+  const { storedCreates } = await import("../fronts/terraform/entries.ts");
   const dir = realpathSync(source.dir);
   const place = placeOf(dir, source.env);
   const kept = { dir, workspace: workspaceIn(dir, source.env), recorded: backendIn(dir, source.env) };
@@ -79,6 +84,16 @@ export async function terraformFolder(project: Project): Promise<Resolvable | un
   };
 }
 
+/** Renders the remedies of an error in the words of Terraform. */
+export async function forTerraform(error: unknown): Promise<never> {
+  const { terraformRemedies } = await import("../fronts/terraform/remedies.ts");
+  throw amended(error, (one) => {
+    const { type = "" } = parseAddress(one.address ?? "") ?? {};
+    const text = terraformRemedies(kinds.get(type))(one);
+    return { ...one, remedies: text === undefined ? [] : [text] };
+  });
+}
+
 const NONE: CreatesStore = { state: EMPTY, put: async () => {}, remove: async () => {} };
 
 function hasTerraform(dir: string, data = ".terraform"): boolean {
@@ -95,12 +110,12 @@ interface Kept {
 interface StateSettings {
   readonly file?: string;
   readonly backend?: Backend;
-  readonly env: Project["source"]["env"];
+  readonly env: ProjectSource["env"];
   readonly secrets: readonly string[];
 }
 
 /** Finds the state as Terraform does. Neither a file nor a backend: hostform cannot write it. */
-function stateOf({ dir, workspace, recorded }: Kept, { env, state, stateNamed }: Project["source"]): StateSettings {
+function stateOf({ dir, workspace, recorded }: Kept, { env, state, stateNamed }: ProjectSource): StateSettings {
   const { type = "local", config = {} } = recorded ?? {};
   const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
   const settings = Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string"));
@@ -129,11 +144,11 @@ function stateOf({ dir, workspace, recorded }: Kept, { env, state, stateNamed }:
 
 const secretsOf = (text: unknown): string[] => (typeof text === "string" && text !== "" ? [text] : []);
 
-const without = (env: Project["source"]["env"], names: readonly string[]) =>
+const without = (env: ProjectSource["env"], names: readonly string[]) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
 /** The names that the provider's `project` may have: that of the environment, and literals in the configuration. */
-function projectsIn(dir: string, env: Project["source"]["env"]): (string | undefined)[] {
+function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {
   const texts = globSync(["*.tf", "*.tf.json", "*.tofu"], { cwd: dir }).map((name) =>
     attempt(
       () => readFileSync(path.join(dir, name), "utf8"),

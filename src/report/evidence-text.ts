@@ -45,11 +45,19 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
 /** The most invoices or candidates that are listed. */
 const MAX_LISTED = 10;
 
-/** The evidence on creates without known outcome, a block for each. Ends with a newline. */
-export function renderEvidence(found: readonly EvidenceReport[], now: number, style: TextStyle): string {
+/**
+ * The evidence on creates without known outcome, a block for each. Ends with a newline.
+ * @param program of the next apply.
+ */
+export function renderEvidence(
+  found: readonly EvidenceReport[],
+  now: number,
+  style: TextStyle,
+  program = "hostform",
+): string {
   const paint = painter(style.color);
   const text = found.map((one) => `${[paint.bold(escapeLine(one.address)), ...linesOf(one, now)].join("\n")}\n`);
-  return flowText(text.join("\n"), style.width, 2);
+  return flowText(text.join("\n").replaceAll("`hostform apply`", `\`${program} apply\``), style.width, 2);
 }
 
 function linesOf(one: EvidenceReport, now: number): string[] {

@@ -121,7 +121,7 @@ describe("an object in two states", () => {
     }
   });
 
-  it("is no warning any more once one of the two states has let go of it", async () => {
+  it("is no warning any more once one of the two states has released it", async () => {
     const { one, two } = await shared();
     await two.run("state", "rm", "hosting_webhook.other");
     expect((await one.run("plan")).text).not.toContain("state.shared");

@@ -14,7 +14,7 @@ interface Subject {
   readonly path: string;
   /** Declares each name. */
   declared(...names: string[]): string;
-  /** Tells the objects of the account apart. */
+  /** The attribute that distinguishes the objects of the account. */
   readonly key: "email" | "domain";
 }
 
@@ -104,7 +104,7 @@ async function twoPending(
   return { terraform, made: `${subject.type}.${made}`, lost: `${subject.type}.${lost}`, id, held };
 }
 
-/** One object for each declared name, and one request for each create that was decided anew. */
+/** One object for each declared name, and one request for each create that the user called absent. */
 async function expectEnd(terraform: Terraform, subject: Subject, posts: number): Promise<void> {
   await terraform.applied();
   expect(terraform.changesSent().map((line) => line.split(" ")[0])).toEqual(
@@ -119,7 +119,9 @@ async function expectEnd(terraform: Terraform, subject: Subject, posts: number):
 describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 120_000 }, () => {
   describe.each(SUBJECTS)("$type", (subject) => {
     it("lists the pending creates, refuses wrong ids, and settles each as the user says", async () => {
-      const { terraform, made, lost, id, held } = await twoPending(subject);
+      const { terraform, made, lost, id, held } = await twoPending(subject, {}, async (one) => {
+        one.control.seedServices({ count: 1 });
+      });
       const listed = await terraform.hostform("resolve");
       expect(listed.code, listed.text).toBe(1);
       for (const address of [made, lost]) expect(listed.out).toContain(address);
@@ -129,6 +131,13 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       if (subject.type !== "hosting_domain") {
         const unknown = await terraform.hostform("resolve", made, "--adopt", "999999");
         expect(unknown.code, unknown.text).toBe(1);
+      }
+      if (subject.type === "hosting_service") {
+        const older = await terraform.hostform("resolve", made, "--adopt", "1003");
+        expect(older.code, older.text).toBe(1);
+        expect(older.text).toContain("It existed before the request left.");
+        expect(older.text).toContain("`terraform import hosting_service.NAME");
+        expect(listed.out).toContain("`terraform apply`");
       }
       const taken = await terraform.hostform("resolve", made, "--adopt", held);
       expect(taken.code, taken.text).toBe(1);

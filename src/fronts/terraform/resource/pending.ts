@@ -105,7 +105,9 @@ export async function planSettlement(
     }
     return { settles: entry.private, diagnostics: await questionAbout(kind, config, entry, scope) };
   }
-  const isUnseen = entry === undefined && scope.hasPending(kind, nameOf(kind, config));
+  const name = nameOf(kind, config);
+  // The user may have resolved it.
+  const isUnseen = scope.hasPending(kind, name) && (await scope.session.entries.get(kind.type, name)) === undefined;
   return { diagnostics: isUnseen ? [unseenCreate(labelOf(kind, config))] : [] };
 }
 

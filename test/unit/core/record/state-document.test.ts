@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { formatAddress, type JsonObject, type ResourceState, type State } from "../../../../src/core/model/index.ts";
+import {
+  formatAddress,
+  type JsonObject,
+  PENDING_CREATE,
+  type ResourceState,
+  type State,
+} from "../../../../src/core/model/index.ts";
 import {
   decodeState,
   emptyDocument,
@@ -98,6 +104,35 @@ describe("encoding", () => {
     expect(taintedAddresses(again)).toEqual([]);
     const settled = withResource(again, resource("hosting_service.acme", null));
     expect(JSON.parse(encodeState(settled)).resources[0].instances[0]).not.toHaveProperty("status");
+  });
+
+  describe("a pending create that Terraform's provider marked", () => {
+    const pending = { id: "i1", since: "2026-01-02T03:04:05Z", operation: "create" };
+    const mark = Buffer.from(JSON.stringify({ pending, host: "h1" })).toString("base64");
+    const attributes = { id: PENDING_CREATE };
+    const more = {
+      status: "tainted",
+      attributes,
+      sensitive_attributes: [],
+      private: mark,
+      create_before_destroy: true,
+    };
+    const text = file([entry([instance(more)]), entry([instance(more)], { name: "shop" })]);
+    const instanceOf = (document: ReturnType<typeof decoded>, name: string) =>
+      JSON.parse(encodeState(document)).resources.find((one: { name: string }) => one.name === name).instances[0];
+
+    test("stays as it is while another resource changes", () => {
+      const changed = withResource(decoded(text), resource("hosting_service.shop", "1004"));
+      expect(instanceOf(changed, "acme")).toEqual(JSON.parse(text).resources[0].instances[0]);
+      expect(taintedAddresses(changed)).toEqual([]);
+    });
+
+    test("loses the mark with the doubt, and keeps the rest: the object is the one that it requested", () => {
+      const adopted = instanceOf(withResource(decoded(text), resource("hosting_service.acme", "1004")), "acme");
+      expect(adopted).toMatchObject({ attributes: { id: "1004" }, create_before_destroy: true });
+      expect(adopted).not.toHaveProperty("status");
+      expect(JSON.parse(Buffer.from(adopted.private, "base64").toString())).toEqual({ host: "h1" });
+    });
   });
 
   const words = fc.stringMatching(/^[a-z][a-z0-9_-]{0,6}$/);
