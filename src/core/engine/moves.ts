@@ -183,7 +183,10 @@ function occupied({ range }: MovedBlock, from: string, to: string): Diagnostic {
 
 function circle({ from, to, range }: MovedBlock): Diagnostic {
   return errorOf("config.circle", `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`, {
-    remedies: ["Remove one of them.", { do: "see", what: "swap" }],
+    remedies: [
+      "Remove them: records follow the domain, e-mail address or URL that each address declares.",
+      { do: "see", what: "swap" },
+    ],
     range,
   });
 }
