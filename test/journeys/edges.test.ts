@@ -168,7 +168,7 @@ describe("one object under two addresses", () => {
       declare: { project: "edges", services: { a: service("a", { deletion_policy: "forget" }) } },
     });
     await project.apply();
-    const changed = service("a", { deletion_policy: "forget", term: 12 });
+    const changed = service("a", { deletion_policy: "forget", plan_id: 12 });
     await project.declare({ project: "edges", services: { renamed: changed } });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
