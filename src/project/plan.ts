@@ -58,7 +58,7 @@ export interface Run {
   readonly state: State;
   /** The addresses of the whole declaration. */
   readonly all: ReadonlySet<string>;
-  /** What has another address in `state` than in the store: to be moved there, all at once, before anything is applied. */
+  /** Records with another address in `state` than in the store. They move there, all at once, before anything is applied. */
   readonly moves: readonly Move[];
   /** What data sources returned. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;

@@ -238,7 +238,7 @@ function skippedTexts(result: ApplyResult): string[] {
   });
 }
 
-/** What a replacement deleted before it failed, with whom and what it was for. */
+/** Objects that a replacement deleted before it failed, with the person and the site. */
 function lostTexts(plan: Plan, { outcomes }: ApplyResult): string[] {
   const subjectOf = subjectsOf(plan);
   return outcomes.flatMap(({ address, did = [], unknown }) => {

@@ -116,7 +116,7 @@ describe("a stack whose list or map of people changes", () => {
     await stack(project, byRole({ lead: B, dev: A }));
     const one = await project.run("apply", "--auto-approve", ...STACK, "--target", 'hosting_grant.role["lead"]');
     expect(one.code).toBe(1);
-    expect(one.text.replaceAll(/\s+/g, " ")).toContain('this run leaves out hosting_grant.role["dev"]');
+    expect(one.text.replaceAll(/\s+/g, " ")).toContain('This run leaves out hosting_grant.role["dev"]');
     expect(project.changesSent()).toEqual([]);
     await project.apply(...STACK, "--target", "hosting_grant.role");
     expect(project.changesSent()).toEqual([]);
@@ -191,8 +191,37 @@ describe("what is not a pure exchange", () => {
     await declare({ [A]: "manage" }, { suspended: true });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
-    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("would be deleted before that is known");
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("hosting_service.www, which comes first, has an unknown status");
     expect(project.changesSent()).toEqual([]);
+  });
+
+  it("is refused where the block that the object loses has prevent_destroy", async () => {
+    const grant = (email: string, more: object = {}) => ({ service_id: SERVICE, email, permission: "view", ...more });
+    const kept = { lifecycle: { prevent_destroy: true } };
+    const project = await applied({ hosting_grant: { kept: grant(A, kept), other: grant(B) } });
+    await stack(project, { hosting_grant: { kept: grant(B, kept), other: grant(C) } });
+    const ran = await project.run("apply", "--auto-approve", ...STACK);
+    expect(ran.code).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
+      "hosting_grant.other may not be replaced: the block of hosting_grant.kept, where it was, has prevent_destroy",
+    );
+    expect(project.changesSent()).toEqual([]);
+    await stack(project, { hosting_grant: { kept: grant(B, kept), other: grant(A) } });
+    await project.apply(...STACK);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("goes on where it stopped: the moves are recorded before the first request", async () => {
+    const project = await applied(team([A, B, C]));
+    await stack(project, team([B, C]));
+    project.control.addFault({ method: "DELETE", path: "/services/:id/grants/*", phase: "before", status: 403 });
+    expect((await project.run("apply", "--auto-approve", ...STACK)).code).toBe(1);
+    project.sent();
+    project.control.clearFaults();
+    await project.apply(...STACK);
+    expect(project.changesSent()).toHaveLength(1);
+    expect(Object.keys(grantsOf(project)).sort()).toEqual([B, C]);
+    await converged(project, ...STACK);
   });
 
   it("is part of a saved plan, and applied from it", async () => {

@@ -24,7 +24,6 @@ import {
   type Diagnostic,
   type EnvVars,
   type EvalScope,
-  equal,
   errorOf,
   HostformError,
   isNoOp,
@@ -45,7 +44,7 @@ import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
 import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./resolve-config.ts";
-import { type Recorder, Records, withClient } from "./run-records.ts";
+import { asObserved, type Recorder, Records, withClient } from "./run-records.ts";
 import { Slots } from "./slots.ts";
 
 export interface ApplyOptions extends Secrets {
@@ -214,23 +213,7 @@ class Run {
     const { plan, state, recorder, accounts, owner } = this.#options;
     const stale = plan.changes.flatMap((change) => {
       const prior = state.resources.get(change.address);
-      if (prior === undefined || change.before === null || !isNoOp(change)) return [];
-      // What the account shows now is what became of a request that an earlier run began.
-      const { attempt, job, pending, ...mark } = prior.private;
-      const { job: open, pending: still } = change.private;
-      // What it depended on at its former address it no longer does.
-      const isMoved = change.previousAddress !== undefined && change.config !== null;
-      const dependencies = isMoved ? change.dependsOn : prior.dependencies;
-      const same =
-        !isMoved &&
-        attempt === undefined &&
-        equal(prior.attributes, change.before) &&
-        (job === undefined) === (open === undefined) &&
-        (pending === undefined) === (still === undefined) &&
-        mark.client === change.client;
-      const kept = { ...mark, ...(open && { job: open }), ...(still && { pending: still }) };
-      const seen = { ...prior, attributes: change.before, private: kept, dependencies };
-      return same ? [] : [withClient(seen, change)];
+      return (prior && isNoOp(change) ? asObserved(prior, change) : undefined) ?? [];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
     for (const { address, provider, private: mark } of stale) {

@@ -1,5 +1,6 @@
 import type { Kinds } from "../kinds/kind.ts";
 import { type Observation, planRemoval } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Change,
   type CostLine,
@@ -66,7 +67,7 @@ export function plan(options: PlanOptions): Plan {
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be said of what may not be destroyed at all.
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
-  const found = [...unfulfilledErrors(own, sorted, mode), ...refused];
+  const found = [...own, ...withheld(sorted, mode), ...refused];
   const twice = [
     ...sharedObjects(sorted, kinds, recordedAll),
     ...doubles(sorted, kinds, recordedAll),
@@ -127,29 +128,16 @@ function planRemovals(
   });
 }
 
-/**
- * A change that a status forbids is an error where something else would be taken away beside it: the plan knows that not all of
- * it can be done, and access or a webhook would be gone by then.
- */
-function unfulfilledErrors(found: readonly Diagnostic[], changes: readonly Change[], mode: Plan["mode"]): Diagnostic[] {
-  const unfulfilled = new Set(changes.flatMap(({ address, unfulfilled }) => (unfulfilled ? [address] : [])));
-  if (unfulfilled.size === 0 || mode === "destroy") return [...found];
+/** Errors for deletions beside a change that a status forbids: the plan knows that not all of it can be done. */
+function withheld(changes: readonly Change[], mode: Plan["mode"]): Diagnostic[] {
+  const unfulfilled = new Set(changes.flatMap((change) => (change.unfulfilled ? [change.address] : [])));
+  if (unfulfilled.size === 0 || mode === "destroy") return [];
   const blockers = blockersOf(changes);
-  const takes = changes.filter(
-    (change) => change.removal === "delete" || change.removal === "suspend" || isReplacement(change),
-  );
-  return found.map((diagnostic) => {
-    const { address = "", code, detail = "" } = diagnostic;
-    if (code !== "plan.unknown_status" || !unfulfilled.has(address)) return diagnostic;
-    const waiting = takes
-      .filter((change) => blockers.get(change.address)?.includes(address))
-      .map((change) => change.address);
-    if (waiting.length === 0) return diagnostic;
-    return {
-      ...diagnostic,
-      severity: "error",
-      detail: `${detail} ${some(waiting)} would be deleted before that is known.`.trim(),
-    };
+  return changes.flatMap((change): Diagnostic[] => {
+    const { address, removal } = change;
+    const other = blockers.get(address)?.find((one) => unfulfilled.has(one));
+    const isDeleted = removal === "delete" || removal === "suspend" || isReplacement(change);
+    return isDeleted && other !== undefined ? [problem("plan.unknown_status/withheld", { address, other })] : [];
   });
 }
 

@@ -119,7 +119,7 @@ interface Claim {
   readonly key: string;
 }
 
-/** By address, the record that the address declares and another address has. */
+/** Returns, by address, the record that the address declares and another address has. */
 function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: HandoverOptions): Map<string, Pair> {
   const scope = recordedScope(desired, state, kinds, env, data);
   const loose = new Map<string, ResourceState>();
@@ -160,7 +160,7 @@ const isObject = (record: ResourceState) => typeof record.attributes.id === "str
 const sameThing = (kind: Kind, { provider, attributes }: ResourceState, key: string | undefined) =>
   thingKey(provider, kind, attributes) === key;
 
-/** The record that a claim is about. Of several that can be deleted, it takes one, and the others are deleted. */
+/** Returns the record that a claim is about. If several can be deleted, one is taken, and the others are deleted. */
 function heirOf(kind: Kind, { resource, config }: Claim, held: readonly ResourceState[]) {
   const found = held.flatMap((record) => {
     const wanted = applyIgnoreChanges(resource, config, record.attributes);
@@ -202,14 +202,14 @@ function placesOf(pairs: ReadonlyMap<string, Pair>, { resources }: State): Move[
 function halved(kind: Kind, component: readonly Move[], { resources }: State, outside: readonly string[]): Diagnostic {
   const isSeen = ({ from, to }: Move) => !outside.includes(to) || !outside.includes(from);
   const { from, to } = component.find(isSeen) as Move;
-  const { id, domain, email } = resources.get(from)?.attributes ?? {};
-  const name = [domain, email].find((one) => typeof one === "string");
+  const { attributes, sensitive = [] } = resources.get(from) ?? {};
+  const name = ["domain", "email"].find((one) => typeof attributes?.[one] === "string" && !sensitive.includes(one));
   const address = outside.includes(to) ? from : to;
   return problem("plan.exists/outside", {
     address,
     noun: kind.noun,
-    id: String(id),
-    name: typeof name === "string" ? name : undefined,
+    id: String(attributes?.id),
+    name: name && String(attributes?.[name]),
     from,
     to,
     outside: outside.toSorted(),

@@ -47,7 +47,7 @@ export function preventDestroyErrors(
     const leaves =
       mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
-    // Of an object that lost its address to another one, the block that it was under protects it, too.
+    // The block that an object was under protects it until the object is gone.
     const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
     // What is gone already is not destroyed by leaving the state.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");

@@ -3,7 +3,6 @@ import {
   type Desired,
   type Diagnostic,
   errorOf,
-  foldedEmail,
   formatAddress,
   HostformError,
   type MovedBlock,
@@ -28,8 +27,8 @@ interface MovedState {
 
 /**
  * Gives recorded resources the addresses that a declaration says they have now, as Terraform does: what `moved` names,
- * and automatically what was one and has become the first of several (`count`), or the other way round, and what is keyed by
- * an e-mail address in another form. Nothing is written. An order is thus never mistaken for a new one because its block was renamed.
+ * and automatically what was one and has become the first of several (`count`), or the other way round. Nothing is written. An
+ * order is thus never mistaken for a new one because its block was renamed.
  * @throws HostformError `config.reference` when what has moved is still declared, or moves go in a circle.
  */
 export function moved(desired: Pick<Desired, "resources" | "moved">, state: State): MovedState {
@@ -52,9 +51,8 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
       else move(from, to);
     }
   }
-  const byForm = new Map([...declared].flatMap((address) => formed(address).map((form) => [form, address] as const)));
   for (const address of [...resources.keys()]) {
-    const to = impliedTarget(address, declared, resources) ?? sameKey(address, { declared, byForm, resources });
+    const to = impliedTarget(address, declared, resources);
     if (to !== undefined) move(address, to);
   }
   if (moves.length === 0) return { state, moves, diagnostics };
@@ -83,31 +81,6 @@ function impliedTarget(
   const name = resourceOf(address);
   const to = address === name ? `${name}[0]` : address === `${name}[0]` ? name : undefined;
   return to !== undefined && declared.has(to) && !resources.has(to) ? to : undefined;
-}
-
-/** The address with its key, an e-mail address, in the folded form; empty for other addresses. */
-function formed(address: string): string[] {
-  const key = address.includes("@") ? parseAddress(address)?.key : undefined;
-  if (typeof key !== "string") return [];
-  return [`${resourceOf(address)} ${foldedEmail(key)}`];
-}
-
-/** The declared address that differs in the form of an e-mail address alone: its case, or the letters of its domain. */
-function sameKey(
-  address: string,
-  {
-    declared,
-    byForm,
-    resources,
-  }: {
-    readonly declared: ReadonlySet<string>;
-    readonly byForm: ReadonlyMap<string, string>;
-    readonly resources: ReadonlyMap<string, ResourceState>;
-  },
-): string | undefined {
-  if (declared.has(address)) return undefined;
-  const [to] = formed(address).flatMap((form) => byForm.get(form) ?? []);
-  return to !== undefined && !resources.has(to) ? to : undefined;
 }
 
 /** Dependencies are recorded by resource, without a key: those on a resource that is called otherwise now follow it. */
@@ -183,7 +156,10 @@ function occupied({ range }: MovedBlock, from: string, to: string): Diagnostic {
 
 function circle({ from, to, range }: MovedBlock): Diagnostic {
   return errorOf("config.circle", `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`, {
-    remedies: ["Remove one of them.", { do: "see", what: "swap" }],
+    remedies: [
+      "Remove them: records follow the domain, e-mail address or URL that each address declares.",
+      { do: "see", what: "swap" },
+    ],
     range,
   });
 }

@@ -65,7 +65,7 @@ export interface PlanOptions {
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly declared?: ReadonlySet<string>;
-  /** What has another address in `state` than it is recorded under: all at once. */
+  /** Records with another address in `state` than in the store: all at once. */
   readonly moves?: readonly Move[];
 }
 
@@ -195,7 +195,7 @@ function withoutTwins(observation: Observation, isFreed: (remote: Remote) => boo
   return { ...seen, ...(left.length > 0 && { twins: left }) };
 }
 
-/** An order is named by its address: what was ordered under it and has another address now keeps its key. */
+/** An order is named by its address. A service that was ordered there and has moved keeps its key. */
 function nextGeneration(kind: Kind, address: string, { state, recorded = state, moves = [] }: PlanOptions) {
   const left = kind.creation === "keyed" ? moves.find(({ from }) => from === address) : undefined;
   if (left === undefined || recorded.resources.has(address)) return {};

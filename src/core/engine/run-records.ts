@@ -7,7 +7,7 @@ import {
   type PendingCreate,
   thingKey,
 } from "../lifecycle/index.ts";
-import { type Change, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
+import { type Change, equal, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
 /** Where results are recorded; each call resolves when its content is durable. */
@@ -112,6 +112,26 @@ export class Records {
     if (isPendingCreate(resource)) this.#pending.set(address, resource);
     else this.#pending.delete(address);
   }
+}
+
+/** The record of a resource that does not change, as the plan observed it; undefined if it differs in nothing. */
+export function asObserved(prior: ResourceState, change: Change): ResourceState | undefined {
+  if (change.before === null) return undefined;
+  // The account shows the result of a request that an earlier run began.
+  const { attempt, job, pending, ...mark } = prior.private;
+  const { job: open, pending: still } = change.private;
+  // A moved record depends on what its new address refers to.
+  const isMoved = change.previousAddress !== undefined && change.config !== null;
+  const same =
+    !isMoved &&
+    attempt === undefined &&
+    equal(prior.attributes, change.before) &&
+    (job === undefined) === (open === undefined) &&
+    (pending === undefined) === (still === undefined) &&
+    mark.client === change.client;
+  const kept = { ...mark, ...(open && { job: open }), ...(still && { pending: still }) };
+  const dependencies = isMoved ? change.dependsOn : prior.dependencies;
+  return same ? undefined : withClient({ ...prior, attributes: change.before, private: kept, dependencies }, change);
 }
 
 /** The record with the client of its change: the lifecycle does not know whose a resource is. */

@@ -108,7 +108,7 @@ export class Fate {
   isUnrecorded = false;
   /** A request was carried out, or may have been. */
   hasEffect = false;
-  /** What answers confirmed. */
+  /** Results that answers confirmed. */
   readonly did = new Set<"create" | "delete">();
   readonly #onAnswer: ((answer: unknown) => void) | undefined;
 

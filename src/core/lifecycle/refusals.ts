@@ -70,7 +70,7 @@ const idOf = ({ prior, importId }: Subject) => String(prior?.attributes.id ?? im
 export const mismatch = (subject: Subject, name: string, values: Difference): Diagnostic =>
   problem("plan.mismatch", { ...difference(subject, name, values), id: idOf(subject) });
 
-/** What the plan saw of the resource. */
+/** The observation of the resource. */
 interface Observed {
   readonly observed?: { readonly status: string };
 }

@@ -128,7 +128,7 @@ interface MovedObject {
   readonly from: string;
   /** Its recorded attributes. */
   readonly held: JsonObject;
-  /** As the new address declares it. */
+  /** Attributes that the new address declares. */
   readonly config: ValueObject;
 }
 

@@ -91,9 +91,9 @@ export const objects = {
     remedies: [{ do: "move", from: given.owner, when: "it was renamed" }, "If you want two, declare other values."],
   })),
   "plan.exists/outside": error(({ noun, id, name, from, to, outside }: HalfExchange) => ({
-    summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to}, and this run leaves out ${some(outside)}`,
-    detail: "The addresses exchange their objects in one step, so that nothing is deleted and created again.",
-    remedies: [`Plan ${some(outside)} in the same run.`],
+    summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to} with others`,
+    detail: `This run leaves out ${some(outside)}.`,
+    remedies: [`Plan ${some(outside)} in the same run: half of an exchange would delete what the rest needs.`],
   })),
   "plan.exists/replaced": error((given: Objects & Words<"id">) => ({
     summary: `${given.address}: ${given.noun} ${given.id} is gone, and ${which(given)} is in its place`,
@@ -160,7 +160,7 @@ export const objects = {
   })),
   "secret.output/held": error(({ noun, id, from, to, name, place, other }: HeldSecret) => ({
     summary: `${noun} ${id} moves from ${from} to ${to}, but its ${name} was written to ${place}`,
-    detail: `${to} declares ${other === undefined ? "no secret_output" : other}. The API shows the ${name} once, and the state has only a fingerprint of it.`,
+    detail: `${to} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
     remedies: [
       `Declare secret_output of ${to} as it was at ${from}: the place goes with the ${noun}.`,
       { do: "move", from, when: `you have moved the ${name} yourself` },

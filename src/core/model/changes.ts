@@ -139,7 +139,7 @@ export interface ChangeOutcome {
   readonly invoice?: Invoice;
   /** A request of it left, and its result is unknown. */
   readonly unknown?: boolean;
-  /** Of a change that failed, what its answered requests have done: the half of a replacement, or a create that lacks something. */
+  /** Results of the answered requests of a failed change: half of a replacement, or a create that lacks something. */
   readonly did?: readonly ("create" | "delete")[];
   /** A request of it was answered, but the state could not be written: its result is known, and not recorded. */
   readonly unrecorded?: true;

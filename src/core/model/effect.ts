@@ -212,16 +212,22 @@ function effectsOfChange(change: Change, site: string | undefined): Effect[] {
 
 function saidOf(change: Change, site: string | undefined): Said[] {
   const name = site ?? change.address;
-  const { importing, previousAddress } = change;
-  const person = change.words.access && named(change.before?.[change.words.access.person]);
-  const moved = `${person === undefined ? name : `The access of ${person} to ${name}`} is recorded as ${change.address}, so far ${previousAddress}.`;
-  const first = importing ? [adopted(name)] : previousAddress === undefined ? [] : [recorded(moved)];
+  const { importing } = change;
   const effect = effectOf(change);
+  const first = importing ? [adopted(name)] : effect === "delete" ? [] : movedOf(change, name);
   if (effect === "none") return first;
   const { access, integration } = change.words;
   if (access !== undefined) return [...first, ...accessOf(change, name, access)];
   if (integration !== undefined) return [...first, integrationOf(change, name, integration)];
   return [...first, ...siteEffects(change, effect, name)];
+}
+
+/** A new address of the record. */
+function movedOf({ address, previousAddress, before, words: { access } }: Change, name: string): Said[] {
+  if (previousAddress === undefined) return [];
+  const person = access && named(before?.[access.person]);
+  const what = person === undefined ? name : `The access of ${person} to ${name}`;
+  return [recorded(`${what} is recorded as ${address}, so far ${previousAddress}.`)];
 }
 
 function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[] {

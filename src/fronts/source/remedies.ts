@@ -103,7 +103,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       return {
         plans: `Declare one of those that ${command("plans")} shows.`,
         recorded: `Compare both with ${command("state show")}, then correct the state with ${command("state rm")} or ${command("state mv")}.`,
-        swap: `To swap two, use ${command("state mv")} with a third name in between.`,
+        swap: `To swap two servers without a domain, use ${command("state mv")} with a third name in between.`,
         addresses: `${command("state list")} shows every address.`,
         sandbox: "To try without an account: `hostform sandbox`.",
         requests: "`--verbose` shows the times of each request.",
