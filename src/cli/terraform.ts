@@ -5,13 +5,14 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "no
 import path from "node:path";
 import { getAsset, getRawAsset, isSea } from "node:sea";
 import { VERSION } from "../core/api/version.ts";
-import { fail } from "../core/model/index.ts";
+import { fail, inQuotes, shellWord, some } from "../core/model/index.ts";
 import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
 import {
   BUNDLE,
   EXECUTABLE,
   NOTICES,
   type PackageFile,
+  PLATFORMS,
   PROVIDER_ADDRESS,
   packageFiles,
   platformOf,
@@ -26,6 +27,8 @@ import { printJson, say, type Terminal } from "./terminal.ts";
 export interface InstallFlags {
   /** Default: the folder that Terraform searches by default. */
   readonly mirror?: string;
+  /** Terraform's names of platforms. Default: the one of this machine. */
+  readonly platform?: readonly string[];
   readonly force?: boolean;
 }
 
@@ -47,25 +50,37 @@ export async function runTerraformInstall(
   flags: InstallFlags,
   { platform, arch, root } = thisSite(),
 ): Promise<number> {
-  const target = platformOf(platform, arch, root === undefined);
+  const targets = platformsOf(flags.platform, platformOf(platform, arch, root === undefined), root === undefined);
   const mirror =
     flags.mirror === undefined
       ? pluginFolder(project.source, platform)
       : path.resolve(project.source.cwd, flags.mirror);
-  const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
+  const folderOf = (target: string) => path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
+  const target = some(targets);
   const files = root === undefined ? await standalonePackage(target) : await builtPackage(root);
   const install = async () => {
-    const standing = await standingIn(folder, files);
-    if (standing === "other" && flags.force !== true) refuseOther(folder);
-    if (standing !== "same") await placePackage(mirror, folder, files);
-    return standing;
+    const places: readonly (readonly [string, Standing])[] = await Promise.all(
+      targets.map(async (one) => [folderOf(one), await standingIn(folderOf(one), files)] as const),
+    );
+    for (const [folder, standing] of places) if (standing === "other" && flags.force !== true) refuseOther(folder);
+    for (const [folder, standing] of places) if (standing !== "same") await placePackage(mirror, folder, files);
+    const standings = places.map(([, standing]) => standing);
+    return (["other", "nothing"] as const).find((one) => standings.includes(one)) ?? "same";
   };
   const before = await orFail(install(), "terraform.install", `The provider cannot be installed into ${mirror}`, {
     remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
   });
   if (terminal.json) {
-    const file = path.join(folder, files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE);
-    printJson(terminal, { version: VERSION, platform: target, mirror, file, changed: before !== "same" });
+    const name = files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE;
+    const [file] = targets.map((one) => path.join(folderOf(one), name));
+    printJson(terminal, {
+      version: VERSION,
+      platform: targets[0],
+      platforms: targets,
+      mirror,
+      file,
+      changed: before !== "same",
+    });
     return 0;
   }
   const done = { nothing: "Installed", same: "Already installed:", other: "Replaced" }[before];
@@ -77,8 +92,28 @@ export async function runTerraformInstall(
     const comments = ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"];
     terminal.out(`${renderHcl({ comments, blocks: [installation(mirror)] })}\n`);
   }
-  terminal.out(renderHcl({ comments: ["In the configuration; then `terraform init`:"], blocks: [REQUIREMENT] }));
+  const lock = [`-fs-mirror=${shellWord(mirror)}`, ...targets.map((one) => `-platform=${one}`)].join(" ");
+  const comments = [`In the configuration; then \`terraform providers lock ${lock}\` and \`terraform init\`:`];
+  terminal.out(renderHcl({ comments, blocks: [REQUIREMENT] }));
   return 0;
+}
+
+/** The platforms to install for. @throws HostformError `usage` for one that this package does not run on. */
+function platformsOf(given: readonly string[] | undefined, own: string, isStandalone: boolean): readonly string[] {
+  const possible: readonly string[] = isStandalone ? [own] : PLATFORMS;
+  const wanted = [...new Set(given ?? [own])];
+  const wrong = given === undefined ? undefined : wanted.find((one) => !possible.includes(one));
+  if (wrong === undefined) return wanted;
+  return fail("usage", `The provider cannot be installed for ${inQuotes(wrong)}`, {
+    detail: isStandalone
+      ? "A single executable is the provider for its own platform."
+      : `The npm package has the provider for ${some(PLATFORMS)}.`,
+    remedies: isStandalone
+      ? [
+          "Install with the npm package, which has the provider for several platforms, or with the executable of that platform.",
+        ]
+      : ["Name one of these. For another platform, use its single executable (docs/install.md)."],
+  });
 }
 
 /** The folder that Terraform searches by default. @throws HostformError `usage` without a home. */

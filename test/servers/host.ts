@@ -3,6 +3,7 @@
  * that only sleeps move, the command line in process. Needs no test runner.
  */
 
+import { subscribe } from "node:diagnostics_channel";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Io } from "../../src/cli/terminal.ts";
@@ -11,7 +12,7 @@ import { createFileStore } from "../../src/core/record/index.ts";
 import { type Exchange, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { type RecordKind, recordId } from "../../src/sandbox/shape/items.ts";
-import { type TestClock, testClock } from "../support/clock.ts";
+import { START, type TestClock, testClock } from "../support/clock.ts";
 import { quickFolder } from "../support/folder.ts";
 import { runCli } from "../support/program.ts";
 import { Draw } from "./draw.ts";
@@ -37,9 +38,30 @@ const DEATH_MS = 7;
 /** Real time after which a sleep is no watchdog's: the sandbox has long answered. */
 const PATIENCE_MS = 10_000;
 
+/** The requests that undici has begun and that have not ended, in this thread. */
+const onTheWay = new Set<unknown>();
+subscribe("undici:request:create", (message) => onTheWay.add(requestOf(message)));
+for (const end of ["undici:request:trailers", "undici:request:error"])
+  subscribe(end, (message) => onTheWay.delete(requestOf(message)));
+
+const requestOf = (message: unknown): unknown => Object(message).request;
+
+/** Real time after which a request is one that the host leaves without an answer. */
+const TRANSIT_MS = 1_000;
+
+/**
+ * Resolves when no request is on its way. If the sleep of one change moved the clock while a request of another is sent, that
+ * request would take minutes to arrive: no promise about keys and lists holds for such a network.
+ */
+async function arrived(): Promise<void> {
+  const latest = performance.now() + TRANSIT_MS;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (onTheWay.size > 0 && performance.now() < latest);
+}
+
 /** The clock of tests takes sleeps of some lengths for watchdogs, which never end. A wait for a host may be as long: it ends. */
 function patientClock(): TestClock {
-  const clock = testClock();
+  const clock = testClock(START, arrived);
   const { sleep } = clock;
   clock.sleep = async (ms, signal) => {
     let timer: NodeJS.Timeout | undefined;

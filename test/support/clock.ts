@@ -29,7 +29,8 @@ export interface TestClock extends Clock {
   readonly slept: number;
 }
 
-export function testClock(start = START): TestClock {
+/** @param arrived resolves when no request is on its way, before time passes. Default: time passes at once. */
+export function testClock(start = START, arrived?: () => Promise<void>): TestClock {
   let now = start;
   let slept = 0;
   return {
@@ -48,13 +49,15 @@ export function testClock(start = START): TestClock {
         const stop = () => reject(signal?.reason);
         signal?.addEventListener("abort", stop, { once: true });
         if (isWatchdog(ms)) return;
-        setImmediate(() => {
+        const pass = () => {
           signal?.removeEventListener("abort", stop);
           // Sleeps side by side overlap: together they take as long as the longest.
           slept += Math.max(0, until - now);
           now = Math.max(now, until);
           resolve();
-        });
+        };
+        if (arrived === undefined) setImmediate(pass);
+        else void arrived().then(pass);
       }),
   };
 }

@@ -1,9 +1,15 @@
 /** The commands of Terraform that people use, with the provider installed as they have it. */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { platformOf } from "../../src/fronts/terraform/package.ts";
 import { signatureOf } from "../../src/webhooks/index.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { describeWith } from "../support/needing.ts";
+import { builtProgram } from "../support/program.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform } from "../support/terraform.ts";
 import { SOURCE, VERSION } from "../support/terraform-provider.ts";
@@ -38,6 +44,30 @@ describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
 
     await terraform.applied();
     await terraform.expectNoChanges();
+  });
+
+  it("init installs from one mirror for several platforms, and the lock file that was written first is complete", async () => {
+    const folder = temporaryFolder();
+    const [mirror, rc] = [path.join(folder, "providers"), path.join(folder, "terraform.rc")];
+    const own = platformOf(process.platform, process.arch);
+    const platform = [...new Set([own, "linux_arm64", "darwin_arm64"])];
+    const flags = ["--mirror", mirror, ...platform.flatMap((one) => ["--platform", one])];
+    const program = [await builtProgram(), "terraform", "install", ...flags];
+    const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: folder });
+    const [, block] = stdout.split(/^(?=provider_installation)/m);
+    await writeFile(rc, block?.split(/^# In the configuration/m)[0] ?? "");
+
+    const terraform = await startTerraform({ install: "mirror", env: { TF_CLI_CONFIG_FILE: rc } });
+    await terraform.write(BOTH);
+    const [, command = ""] = /`terraform (providers lock [^`]+)`/.exec(stdout) ?? [];
+    await terraform.well(...command.split(" "));
+    const lock = readFileSync(path.join(terraform.dir, ".terraform.lock.hcl"), "utf8");
+    expect(lock.match(/"h1:[^"]+"/g), "the package is the same on every platform").toHaveLength(1);
+    const said = await terraform.init();
+    expect(said).toContain(`Installed hostform/hosting v${VERSION}`);
+    expect(said).not.toContain("Incomplete lock file");
+    expect(readFileSync(path.join(terraform.dir, ".terraform.lock.hcl"), "utf8")).toBe(lock);
+    expect(await terraform.validate()).toEqual([]);
   });
 
   it("plan, apply and show, with every way to narrow them", async () => {

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { COMPLETED, given, type Registration } from "../options.ts";
+import { COMPLETED, collect, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
@@ -86,11 +86,17 @@ export function registerTerraform({ command, action }: Registration): void {
   );
   command("install", "install the provider where Terraform finds it", "Commands:", terraform)
     .option("--mirror <dir>", "install into this filesystem mirror (default: the user's ~/.terraform.d/plugins)", given)
+    .option(
+      "--platform <platform>",
+      "install for this platform, such as darwin_arm64 (repeatable; default: this one)",
+      collect,
+    )
     .option("--force", "replace another build of the same version")
     .action(action(() => import("../terraform.ts"), "runTerraformInstall", "none"))
     .examples(
       ["hostform terraform install", "for this user"],
       ["hostform terraform install --mirror providers", "into a folder that you can copy to CI"],
+      ["hostform terraform install --mirror providers --platform linux_amd64 --platform darwin_arm64", "for a team"],
     );
   command("schema", "print the schema of the provider", "Commands:", terraform)
     .action(action(() => import("../terraform.ts"), "runTerraformSchema", "none"))

@@ -43,7 +43,7 @@ interface Tally {
  * | lost, cut or unreadable answer, timeout, 408, 5xx | again | reported: it may have been carried out |
  * | any other answer | reported | reported |
  *
- * A request with a key is repeated only as long as the host certainly remembers the key: `repeatWithinMs` after the first
+ * A request with a key is repeated only while the host certainly remembers the key: less than `repeatWithinMs` after the first
  * attempt whose outcome is open has left.
  *
  * After an ambiguous attempt the reported failure has `reached: "maybe"`, whatever the last attempt met.
@@ -73,7 +73,8 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         const delay = delayBefore(error, repeat, tally, options);
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
         if (repeat === "keyed" && error.reached === "maybe")
-          notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs);
+          // A key is forgotten when its time is over, and not a millisecond later.
+          notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs - 1);
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
         if (doubtful && notAfter !== undefined && clock.now() + delay > notAfter) throw error.after(attempt, doubtful);
         waited += delay;

@@ -31,14 +31,15 @@ const build = (text: string) => writeFile(path.join(root, "dist/terraform/provid
 
 interface Setting extends InstallFlags {
   readonly env?: Record<string, string>;
-  readonly platform?: string;
+  /** The platform of this machine. */
+  readonly on?: string;
   readonly json?: boolean;
 }
 
-async function install({ env = {}, platform = "linux", json = false, ...flags }: Setting = {}) {
+async function install({ env = {}, on = "linux", json = false, ...flags }: Setting = {}) {
   const io = fakeIo({ env: { HOME: home, ...env }, cwd: path.dirname(home) });
   const { terminal, project } = openedOn(cliParts, io, { json });
-  const code = await runTerraformInstall(terminal, project, flags, { platform, arch: "x64", root });
+  const code = await runTerraformInstall(terminal, project, flags, { platform: on, arch: "x64", root });
   terminal.flush();
   return { code, stdout: io.stdout(), stderr: io.stderr() };
 }
@@ -57,7 +58,8 @@ describe("terraform install", () => {
     expect((await readdir(leaf)).sort()).toEqual(["LICENSE", "provider.NOTICES.txt", "provider.mjs", EXECUTABLE]);
     expect((await stat(path.join(leaf, EXECUTABLE))).mode & 0o777).toBe(0o755);
     expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");
-    expect(stdout).toBe(`# In the configuration; then \`terraform init\`:
+    const lock = `-fs-mirror=${home}/.terraform.d/plugins -platform=linux_amd64`;
+    expect(stdout).toBe(`# In the configuration; then \`terraform providers lock ${lock}\` and \`terraform init\`:
 
 terraform {
   required_providers {
@@ -91,6 +93,37 @@ terraform {
   }
 }
 `);
+  });
+
+  it("puts the same package into a mirror for each platform that is named, once", async () => {
+    const platform = ["linux_arm64", "darwin_arm64", "linux_arm64"];
+    const { stdout, stderr } = await install({ mirror: "providers", platform });
+    const version = path.join(path.dirname(home), "providers/registry.terraform.io/hostform/hosting", VERSION);
+    expect((await readdir(version)).sort()).toEqual(["darwin_arm64", "linux_arm64"]);
+    for (const one of platform) expect(await readdir(path.join(version, one))).toHaveLength(4);
+    expect(stderr).toContain("(linux_arm64, darwin_arm64)");
+    expect(stdout).toContain("-platform=linux_arm64 -platform=darwin_arm64` and `terraform init`");
+    const again = await install({ mirror: "providers", platform: [...platform, "linux_amd64"], json: true });
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      platforms: ["linux_arm64", "darwin_arm64", "linux_amd64"],
+      changed: true,
+    });
+  });
+
+  it("replaces nothing if one of the platforms has another build", async () => {
+    await install({ mirror: "providers", platform: ["darwin_arm64"] });
+    await build("export const other = 1;\n");
+    expect(await refusal({ mirror: "providers", platform: ["linux_amd64", "darwin_arm64"] })).toContain(
+      "Another build",
+    );
+    const version = path.join(path.dirname(home), "providers/registry.terraform.io/hostform/hosting", VERSION);
+    expect(await readdir(version)).toEqual(["darwin_arm64"]);
+  });
+
+  it("refuses a platform that the package does not run on", async () => {
+    expect(await refusal({ mirror: "providers", platform: ["windows_amd64"] })).toMatch(
+      /cannot be installed for .windows_amd64.[\s\S]*linux_amd64[\s\S]*single executable/,
+    );
   });
 
   it("changes nothing the second time", async () => {
@@ -133,7 +166,7 @@ terraform {
   });
 
   it("says why not on Windows, and installs nothing", async () => {
-    expect(await refusal({ platform: "win32", mirror: "providers" })).toMatch(/Windows[\s\S]*hostform\.exe/);
+    expect(await refusal({ on: "win32", mirror: "providers" })).toMatch(/Windows[\s\S]*hostform\.exe/);
     expect(await readdir(path.dirname(home))).toEqual([]);
   });
 
@@ -171,6 +204,7 @@ terraform {
     expect(JSON.parse(stdout)).toEqual({
       version: VERSION,
       platform: "linux_amd64",
+      platforms: ["linux_amd64"],
       mirror,
       file: path.join(mirror, LEAF, EXECUTABLE),
       changed: true,

@@ -142,10 +142,10 @@ describe("an order is repeated only while its key is certainly remembered", () =
   const many = { maxAttempts: 9 };
   it.each<[string, string, readonly Details[], Parameters<typeof run>[2], readonly number[]]>([
     ["for five seconds by default", "keyed", [lost], many, [500, 1000, 2000]],
-    ["exactly that long", "keyed", [{ ...lost, waitMs: 5000 }, { transient: false }], {}, [5000]],
-    ["and no longer", "keyed", [{ ...lost, waitMs: 5001 }], {}, []],
-    ["as long as the host is said to remember it", "keyed", [lost], { ...many, repeatWithinMs: 1500 }, [500, 1000]],
-    ["and no longer than that", "keyed", [lost], { ...many, repeatWithinMs: 1499 }, [500]],
+    ["up to their last millisecond", "keyed", [{ ...lost, waitMs: 4999 }, { transient: false }], {}, [4999]],
+    ["and not when they are over, as the host forgets the key then", "keyed", [{ ...lost, waitMs: 5000 }], {}, []],
+    ["as long as the host is said to remember it", "keyed", [lost], { ...many, repeatWithinMs: 1501 }, [500, 1000]],
+    ["and no longer than that", "keyed", [lost], { ...many, repeatWithinMs: 1500 }, [500]],
     ["not after the moment until which it may leave", "keyed", [lost], { ...many, notAfter: START + 700 }, [500]],
     [
       "which counts for what certainly never left as well, when it leaves",
@@ -203,7 +203,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
       throw failed({ reached: "maybe" }, endpoint);
     });
     await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
-    expect(until).toEqual([undefined, START + 4000, START + 4000]);
+    expect(until).toEqual([undefined, START + 3999, START + 3999]);
   });
 
   it("counted from the first attempt that may have been carried out: one that never left costs no time", async () => {
@@ -214,7 +214,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
       throw failed({ reached: calls.length === 1 ? "no" : "maybe" }, endpoint);
     });
     await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
-    expect(calls.map(({ until }) => until)).toEqual([undefined, undefined, (calls[1]?.at ?? 0) + 4000]);
+    expect(calls.map(({ until }) => until)).toEqual([undefined, undefined, (calls[1]?.at ?? 0) + 3999]);
   });
 });
 

@@ -267,11 +267,11 @@ describe("an order whose key is in flight (409, §7)", () => {
   });
 
   it("obeys Retry-After", async () => {
-    calls.keyed.endpoint().reply(409, "", { "retry-after": "5" });
+    calls.keyed.endpoint().reply(409, "", { "retry-after": "4" });
     calls.keyed.endpoint().reply(201, calls.keyed.success);
     const { client, clock } = setUp();
     await client.services.create(order, { idempotencyKey: "key-1" });
-    expect(clock.waits).toEqual([5000]);
+    expect(clock.waits).toEqual([4000]);
   });
 
   it("ends in api.conflict, with the order possibly made", async () => {
