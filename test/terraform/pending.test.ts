@@ -2,7 +2,7 @@
  * Creates without a known outcome, with the real Terraform: the apply that does not know ends with an error and a tainted
  * instance, and the next apply settles the create, on the same machine or on a fresh one that has the state alone.
  */
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { PENDING_CREATE } from "../../src/core/model/index.ts";
 import type { OpenCollection } from "../../src/sandbox/index.ts";
@@ -253,5 +253,36 @@ describeWith(TERRAFORM)("two servers without a domain", { timeout: 120_000 }, ()
     expect(asked.code, asked.text).toBe(1);
     expect(asked.errors.map(({ detail }) => detail).join("\n")).toMatch(/hostform resolve ADDRESS --adopt '\d+'/);
     expect((await terraform.planned()).code).toBe(2);
+  });
+});
+
+describeWith(TERRAFORM)("a store that cannot be written", { timeout: 120_000 }, () => {
+  const [, , sample] = LISTED;
+
+  it.each([
+    ["refuses a planned create, and lets the rest go on", undefined],
+    ["does not refuse a create with HOSTFORM_STORE=memory", "memory"],
+  ])("%s", async (_, store) => {
+    if (sample === undefined) throw new Error("no sample");
+    const terraform = await begin(sample, ["one"], { env: { HOSTFORM_LEDGER: undefined } });
+    await terraform.applied();
+    terraform.env.HOSTFORM_STORE = store;
+    // A file stands where the folder should be.
+    await loseStore(terraform);
+    await writeFile(terraform.stateHome, "");
+    await terraform.write(block(sample, ["one", "two"]));
+    if (store === undefined) {
+      const refused = await terraform.refused();
+      expect(refused.errors).toMatchObject([
+        { address: `${sample.type}.many["two"]`, summary: "This run cannot write the store of this machine" },
+      ]);
+      expect(objects(terraform, sample)).toHaveLength(1);
+    } else {
+      await terraform.applied();
+      expect(objects(terraform, sample)).toHaveLength(2);
+    }
+    await terraform.write(block(sample, []));
+    await terraform.applied();
+    expect(objects(terraform, sample)).toEqual([]);
   });
 });

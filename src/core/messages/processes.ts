@@ -27,7 +27,9 @@ export const processes = {
   "store.unwritable": error(({ place, reason }: Failure) => ({
     summary: "This run cannot write the store of this machine",
     detail: `${place}: ${reason}. ${UNSENT}`,
-    remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
+    remedies: [
+      "Set HOSTFORM_STATE_HOME to a folder that you may write in. HOSTFORM_STORE=memory permits creates that a kill may lose.",
+    ],
   })),
   "store.busy": error(({ place, seconds }: Words<"place"> & { seconds: number }) => ({
     summary: `Another process holds ${place}`,

@@ -24,7 +24,7 @@ export interface Entry extends ResourceState {
   readonly owner?: string;
   /** Terraform ended the process in order after the answer: its state has the object, or had it. */
   readonly answered?: true;
-  /** Of a pending create: the last refresh of the state found it there. */
+  /** The last refresh of the state found the pending create there. */
   readonly inState?: true;
   /** `hostform resolve` could not write the state: the create made nothing (it is still pending here), or made the object of this id. */
   readonly resolved?: "absent" | "adopted";

@@ -55,7 +55,7 @@ export async function activeEntry(
 function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = entry;
   const isElsewhere = entry.place !== undefined && entry.place !== place;
-  // Of a pending create this state has the intent, or lost it: the create leg settles it.
+  // The create leg settles a pending create, whether the state has its intent or lost it.
   if (isElsewhere || (answered && !isPendingCreate(entry))) return foreign(kind, entry);
   return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }

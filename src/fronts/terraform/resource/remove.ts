@@ -14,7 +14,7 @@ import { type Diagnostic, errorOf, fail, HostformError, type JsonObject } from "
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { effectNotices, otherHost } from "./notices.ts";
-import { othersOf, pendingToRemove } from "./pending.ts";
+import { entryKey, othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
@@ -58,7 +58,7 @@ export async function planDestroy(
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
   const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
   // Another address declares the same thing: its create leg settles this create.
-  if (isPendingCreate(recorded) && scope.isSettled(kind, nameOf(kind, prior)))
+  if (isPendingCreate(recorded) && scope.settled.has(entryKey(kind, prior)))
     return { diagnostics: [], mark: { ...mark, settles: recorded.private } };
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.

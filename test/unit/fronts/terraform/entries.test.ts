@@ -196,3 +196,23 @@ describe("without a usable store", () => {
     expect(await entries.ids()).toEqual({ a: "3" });
   });
 });
+
+describe("an entry that must be durable", () => {
+  it("is refused by a store that cannot be written, and an answer is kept in memory", async () => {
+    const entries = open(refusing(["note"]));
+    await expect(entries.insert(TYPE, "a", entry(null), { isDurable: true })).rejects.toMatchObject({
+      diagnostics: [{ code: "store.unwritable" }],
+    });
+    await entries.put(TYPE, "b", entry("201"));
+    expect(await entries.ids()).toEqual({ b: "201" });
+    expect(await entries.refusals()).toMatchObject([{ code: "store.unwritable" }]);
+  });
+
+  it("is kept in memory if the user accepts that a kill may lose it", async () => {
+    const onWarning = () => undefined;
+    const entries = new Entries({ store: refusing(["note"]), project: "acme", mayForget: true, onWarning });
+    await entries.put(TYPE, "a", entry(null), { isDurable: true });
+    expect([...(await entries.all(TYPE)).keys()]).toEqual(["a"]);
+    expect(await entries.refusals()).toEqual([]);
+  });
+});
