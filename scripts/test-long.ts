@@ -46,6 +46,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "kill -9 of the real Terraform before each operation of its provider",
     tests: "test/terraform/chaos.test.ts",
   },
+  metamorphic: {
+    what: "every change of several objects, with every fault, behind YAML, stacks and Terraform",
+    tests: "test/metamorphic",
+  },
   stacks: {
     what: "a stack whose orders' answers are lost to hostform or Terraform, finished by the other",
     tests: "test/terraform/stacks.test.ts",

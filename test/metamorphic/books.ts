@@ -1,0 +1,71 @@
+/** The sandbox's own books: each request, and the objects of the account after it. */
+import type { Exchange, Sandbox } from "../../src/sandbox/index.ts";
+import { FACTS, type KindName, type Live } from "./kinds.ts";
+
+/** One request and the account after it. */
+export interface Entry {
+  readonly method: string;
+  readonly path: string;
+  /** Null: the connection was cut. */
+  readonly status: number | null;
+  readonly faulty: boolean;
+  readonly live: readonly Live[];
+}
+
+export interface Effect {
+  readonly did: "created" | "deleted" | "suspended";
+  readonly key: string;
+  readonly id: string;
+  /** Number of the entry. */
+  readonly at: number;
+}
+
+export class Books {
+  readonly entries: Entry[] = [];
+  readonly effects: Effect[] = [];
+  #control: Sandbox["control"] | undefined;
+  #kind: KindName = "webhook";
+  #last: readonly Live[] = [];
+  #isElsewhere = false;
+  /** Called after each entry. */
+  onEntry: () => void = () => undefined;
+
+  open(control: Sandbox["control"], kind: KindName): void {
+    this.#control = control;
+    this.#kind = kind;
+    this.#last = this.live();
+  }
+
+  /** The objects of the account now. */
+  live(): Live[] {
+    return this.#control === undefined ? [] : FACTS[this.#kind].live(this.#control);
+  }
+
+  /** Does something as somebody else, of which the books take no note. */
+  async elsewhere<T>(work: () => Promise<T>): Promise<T> {
+    this.#isElsewhere = true;
+    try {
+      return await work();
+    } finally {
+      this.#isElsewhere = false;
+      this.#last = this.live();
+    }
+  }
+
+  see({ method, url, status, faulty }: Exchange): void {
+    if (this.#isElsewhere) return;
+    const live = this.live();
+    const at = this.entries.length;
+    const before = new Map(this.#last.map((one) => [one.id, one]));
+    for (const { id, key, suspended } of live) {
+      const old = before.get(id);
+      before.delete(id);
+      if (old === undefined) this.effects.push({ did: "created", key, id, at });
+      if (suspended && old?.suspended !== true) this.effects.push({ did: "suspended", key, id, at });
+    }
+    for (const { id, key } of before.values()) this.effects.push({ did: "deleted", key, id, at });
+    this.entries.push({ method, path: url.replace("/api/v1", ""), status, faulty, live });
+    this.#last = live;
+    this.onEntry();
+  }
+}

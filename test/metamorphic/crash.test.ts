@@ -1,0 +1,22 @@
+/**
+ * Processes that die at a request of a change: Terraform alone, its provider alone, both, or hostform. `npm test` takes a sample;
+ * `npm run test:long metamorphic` all cells.
+ */
+import { it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { FRONTS } from "./declaration.ts";
+import { cellsOf, expectAllSound } from "./suite.ts";
+
+/** Each of the processes once. */
+const SAMPLE = [
+  "client_account / create / for_each / crash of the provider, after@POST1 / terraform>terraform>terraform / same",
+  "grant / add / keyed / crash of both, after@POST1 / terraform>terraform>terraform / fresh",
+  "webhook / create / blocks / crash of both, after@POST2 / yaml>yaml>yaml / same",
+];
+
+describeWith(TERRAFORM)("a change of several objects whose process dies", { timeout: 3_600_000 }, () => {
+  it("is finished by the next applies", async () => {
+    await expectAllSound("crashes", cellsOf({ fronts: FRONTS, crashes: true }, SAMPLE));
+  });
+});

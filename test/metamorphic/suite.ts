@@ -1,0 +1,61 @@
+/** Plays cells one after the other, and reports the ones that are not as they should be, with what repeats them. */
+import { appendFileSync } from "node:fs";
+import { expect } from "vitest";
+import { announce, LONG } from "../reliability/support/long.ts";
+import { allCells, type Cell, cellOf, nameOf, pairs, type Wanted } from "./cells.ts";
+import { play, type Verdict, verdictText } from "./course.ts";
+import { isCrash } from "./faults.ts";
+
+/** The seed of the sample, whose cells are the same in each run. */
+const SAMPLE_SEED = "35";
+
+/** Cells to play again, with their logs; a line for each. */
+const NAMED = (process.env.HOSTFORM_CELL ?? "")
+  .split("\n")
+  .filter((name) => name !== "")
+  .map(cellOf);
+
+/** In full every cell of the seed; else these, or so many of the ones in which every two of kind, change, fault and front meet. */
+export function cellsOf(wanted: Wanted, sample: number | readonly string[]): Cell[] {
+  if (NAMED.length > 0)
+    return NAMED.filter((cell) => wanted.fronts.includes(cell.fronts[1]) && isCrash(cell.fault) === wanted.crashes);
+  if (LONG) return allCells(process.env.HOSTFORM_SEED ?? SAMPLE_SEED, wanted);
+  if (typeof sample !== "number") return sample.map(cellOf);
+  const cells = pairs(SAMPLE_SEED, wanted);
+  return cells.filter(
+    (_, at) => Math.floor((at * sample) / cells.length) > Math.floor(((at - 1) * sample) / cells.length),
+  );
+}
+
+async function verdictOf(cell: Cell): Promise<Verdict> {
+  try {
+    return await play(cell);
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { cell, objections: [`the suite failed: ${text}`], applies: 0, fired: false, refused: undefined, log: "" };
+  }
+}
+
+/** Plays the cells; fails with every objection. */
+export async function expectAllSound(what: string, cells: readonly Cell[]): Promise<void> {
+  const failures: string[] = [];
+  let [fired, refused, applies] = [0, 0, 0];
+  const { HOSTFORM_METAMORPHIC_LOG: log } = process.env;
+  for (const cell of cells) {
+    const verdict = await verdictOf(cell);
+    if (NAMED.length > 0) announce(verdict.log);
+    if (verdict.fired) fired += 1;
+    if (verdict.refused !== undefined) refused += 1;
+    applies = Math.max(applies, verdict.applies);
+    if (log !== undefined)
+      appendFileSync(
+        log,
+        `${JSON.stringify({ name: nameOf(cell), objections: verdict.objections, fired: verdict.fired })}\n`,
+      );
+    if (verdict.objections.length > 0) failures.push(verdictText(verdict));
+  }
+  announce(
+    `${what}: ${cells.length} cells, ${fired} with a fault that met a request, ${refused} refused rightly; at most ${applies} applies; ${failures.length} failures`,
+  );
+  expect(failures.join("\n\n")).toBe("");
+}
