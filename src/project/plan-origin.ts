@@ -85,8 +85,7 @@ export function checkOrigin(saved: Origin, here: Origin): void {
  * @param redaction hides the same values in both, as they were hidden in the file.
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyScale: MoneyScale): string[] {
-  const outlines = ({ changes }: Plan) =>
-    new Map(changes.filter(isShown).map((change) => [change.address, change]));
+  const outlines = ({ changes }: Plan) => new Map(changes.filter(isShown).map((change) => [change.address, change]));
   const [before, after] = [outlines(saved), outlines(now)];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
     const [old, next] = [before.get(address), after.get(address)];
