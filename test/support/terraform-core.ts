@@ -177,8 +177,10 @@ export class TerraformCore {
   /** `terraform import`. */
   async import(address: string, type: string, id: string): Promise<readonly Said[]> {
     return this.#process(new Life(), async (wire) => {
-      // Terraform shows the rest of the state beside it.
-      const others = [...this.#current.values()].map((other) => wire.upgrade(other.type, other.attributes));
+      // Terraform shows the rest of the state beside it. Twenty stand for a large one.
+      const others = [...this.#current.values()]
+        .slice(0, 20)
+        .map((other) => wire.upgrade(other.type, other.attributes));
       const [imported] = await Promise.all([wire.import(type, id), ...others]);
       if (imported.value === null) return imported.said;
       const read = await wire.read(type, imported.value, imported.private);

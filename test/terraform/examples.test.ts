@@ -106,12 +106,15 @@ describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_0
 
     const commands = shown.filter(({ block }) => !block);
     await terraform.well("state", "rm", ...commands.map(({ address }) => address));
+    // Of several objects that left the state, a plan shows that none is at another address.
+    await terraform.plan();
     for (const { address, id } of commands) await terraform.well("import", "-input=false", address, id);
     await terraform.applied();
     await terraform.expectNoChanges();
 
     const adopted = shown.filter(({ block }) => block);
     await terraform.well("state", "rm", ...adopted.map(({ address }) => address));
+    await terraform.plan();
     const texts = adopted.map(({ address, id }) => `import {\n  to = ${address}\n  id = "${id}"\n}\n`);
     await terraform.write(texts.join("\n"), "imports.tf");
     await terraform.applied();

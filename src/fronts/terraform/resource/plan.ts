@@ -157,7 +157,8 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const { result, diagnostics } = planResource(input);
   const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
   // Of two new resources that are one thing, the apply would create one and fail at the other.
-  const twin = name === undefined ? undefined : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
+  const isNamed = name !== undefined && (kind.parent === undefined || parentOf(kind, declared) !== undefined);
+  const twin = isNamed ? scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name) : undefined;
   const isKnown = diagnostics.some(({ code }) => code === "plan.exists");
   const refused = [
     ...settlement.diagnostics,
