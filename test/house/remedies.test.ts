@@ -93,8 +93,8 @@ describe("commands for Terraform's users", () => {
 
   it("are found", () => expect(commands.length).toBeGreaterThan(15));
 
-  it("are none of hostform's, but for the sandbox and `resolve`, which are for everybody", () => {
-    expect(own.filter(({ text }) => /^(?:hostform (?!sandbox|resolve)|--)/.test(text))).toEqual([]);
+  it("are none of hostform's, except the sandbox and the resolution of pending creates", () => {
+    expect(own.filter(({ text }) => /^(?:hostform (?!sandbox|resolve)|--(?!adopt|absent))/.test(text))).toEqual([]);
   });
 
   itWith(TERRAFORM)("are commands and options that Terraform has", () => {

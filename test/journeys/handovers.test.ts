@@ -1,5 +1,5 @@
 /** Objects that change hands between addresses of one state: shifted lists, exchanges, renames, in YAML and in stacks. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -155,6 +155,19 @@ describe("what is not a pure exchange", () => {
     expect(project.changesSent()).toEqual([]);
   });
 
+  it("deletes nothing where the grant to come was made by someone else after the plan", async () => {
+    const project = await applied(team([A]));
+    await stack(project, team([B]));
+    project.answer = () => {
+      project.control.create("grants", { service_id: 1003, email: B, permission: "view" });
+      return "yes";
+    };
+    const ran = await project.run("apply", ...STACK);
+    expect(ran.code).toBe(1);
+    expect(project.changesSent()).toEqual([]);
+    expect(Object.keys(grantsOf(project)).sort()).toEqual([A, B]);
+  });
+
   it("deletes what a removed block names before the same is created under another address", async () => {
     const hook = { url: "https://x.acme.example", events: ["invoice.paid"] };
     const project = await startProject({ declare: { project: "keys", webhooks: { old: hook } } });
@@ -253,6 +266,54 @@ describe("blocks of a declaration", () => {
     expect(project.changesSent()).toEqual([]);
     expect((await project.recorded("hosting_webhook.one"))?.attributes).toEqual(two?.attributes);
     expect((await project.recorded("hosting_webhook.two"))?.attributes).toEqual(one?.attributes);
+    await project.expectNoChanges();
+  });
+
+  it("are shown as moves in every format", async () => {
+    const project = await startProject({ declare: hooks("x", "y") });
+    await project.apply();
+    await project.declare(hooks("y", "x"));
+    for (const flags of [[], ["--json"], ["--format", "markdown"], ["--format", "html"]]) {
+      const { out, code } = await project.run("plan", ...flags);
+      expect(code).toBe(0);
+      const text = out.replaceAll("\\_", "_").replaceAll("-&gt;", "->");
+      if (flags[0] === "--json") {
+        const changes: { address: string; previous_address?: string }[] = JSON.parse(out).resource_changes;
+        expect(changes.map(({ address, previous_address: former }) => [former, address])).toEqual([
+          ["hosting_webhook.two", "hosting_webhook.one"],
+          ["hosting_webhook.one", "hosting_webhook.two"],
+        ]);
+      } else expect(text).toContain("hosting_webhook.two -> hosting_webhook.one");
+    }
+  });
+
+  it("exchange the places of their secrets with their URLs, or the plan is an error", async () => {
+    const withPlaces = (one: string, two: string, places: readonly [string?, string?]) => ({
+      project: "keys",
+      webhooks: {
+        one: { ...hook(one), ...(places[0] && { secret_output: { file: places[0] } }) },
+        two: { ...hook(two), ...(places[1] && { secret_output: { file: places[1] } }) },
+      },
+    });
+    const project = await startProject({ declare: withPlaces("x", "y", ["x.secret"]) });
+    await project.apply();
+    project.sent();
+    const secretOf = (name: string) => readFile(path.join(project.dir, name), "utf8");
+    const x = await secretOf("x.secret");
+    const y = (await project.recorded("hosting_webhook.two"))?.attributes.secret;
+
+    await project.declare(withPlaces("y", "x", ["x.secret"]));
+    const refused = await project.run("apply", "--auto-approve");
+    expect(refused.code).toBe(1);
+    expect(refused.text.replaceAll(/\s+/g, " ")).toContain("but its secret was written to the file x.secret");
+    expect(await secretOf("x.secret")).toBe(x);
+    expect((await project.recorded("hosting_webhook.two"))?.attributes.secret).toBe(y);
+
+    // The place goes with the URL; the secret that the state still has is written where its new address declares it.
+    await project.declare(withPlaces("y", "x", ["y.secret", "x.secret"]));
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect([await secretOf("x.secret"), (await secretOf("y.secret")).trim()]).toEqual([x, y]);
     await project.expectNoChanges();
   });
 

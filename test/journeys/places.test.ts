@@ -2,9 +2,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../src/core/api/open-store.ts";
 import type { Held } from "../../src/core/local/index.ts";
+import { httpBackend } from "../support/backends.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const hook = (name: string) => ({ url: `https://${name}.example/`, events: ["invoice.paid"] });
@@ -148,6 +149,26 @@ describe("an object in two states", () => {
     expect((await one.run("plan")).text).toContain("state.shared");
     one.clock.advance(1_000);
     expect((await two.run("plan")).text).toContain("state.shared");
+  });
+});
+
+describe("a state at a backend", () => {
+  it("is one place in each folder: a CI job in a new folder is no other state", async () => {
+    const one = await start();
+    const backend = await httpBackend("plain");
+    onTestFinished(() => backend.close());
+    Object.assign(one.env, backend.env);
+    const document = { ...declared("one", "a"), backend: { http: backend.settings } };
+    await one.declare(document);
+    await one.apply();
+    const two = await one.beside(document);
+    one.clock.advance(1_000);
+    for (const project of [two, one]) {
+      const { code, text } = await project.run("plan");
+      expect(code, text).toBe(0);
+      expect(text).not.toContain("state.shared");
+    }
+    expect(await held(one)).toMatchObject([{ isFirm: true, place: { label: `the remote state of ${one.dir}` } }]);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Created } from "../kinds/kind.ts";
 import { type Change, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
 import { recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
-import { create, writeOut } from "./create.ts";
+import { create, refuseTaken, writeOut } from "./create.ts";
 import { settleStored } from "./create-turn.ts";
 import { deleteObject, isYoung, sendSteps, subjectOf } from "./in-place.ts";
 import { isPendingCreate, settledMark } from "./pending-create.ts";
@@ -111,6 +111,7 @@ async function replaceCreateFirst(progress: Progress): Promise<void> {
 }
 
 async function replaceDeleteFirst(progress: Progress): Promise<void> {
+  await refuseTaken(progress);
   await deleteObject(progress, progress.attributes);
   await drop(progress);
   await create(progress, () => drop(progress));

@@ -42,8 +42,7 @@ const MOST_EARLY = 3;
 export async function create(progress: Progress, withdraw: Creation["withdraw"]): Promise<Created> {
   const { kind, change, context } = progress;
   let creation = new Creation(progress, withdraw);
-  const other = context.records.claim?.(kind, creation.planned);
-  if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
+  claimKey(creation);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
     const current = creation;
@@ -74,6 +73,22 @@ export async function create(progress: Progress, withdraw: Creation["withdraw"])
       current.ticket?.release();
     }
   }
+}
+
+/** @throws HostformError `config.duplicate` if another address has the natural key. */
+function claimKey({ kind, change, planned, context }: Creation): void {
+  const other = context.records.claim?.(kind, planned);
+  if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
+}
+
+/**
+ * Refuses a replacement before its object is deleted, if the create would be refused after that. Sends GETs only.
+ * @throws HostformError `config.duplicate`; `plan.exists` for an object that the plan did not see.
+ */
+export async function refuseTaken(progress: Progress): Promise<void> {
+  const creation = new Creation(progress, async () => {});
+  claimKey(creation);
+  if (progress.kind.creation === "listable") await knownThere(creation);
 }
 
 /**

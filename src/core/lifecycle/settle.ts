@@ -7,7 +7,6 @@ import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
-import { settleStored } from "./create-turn.ts";
 import { foresee } from "./decide.ts";
 import { type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
@@ -39,25 +38,6 @@ export async function adopt(
   const attributes = refreshed(kind, prior.attributes, remote, shown);
   const isOwn = Object.keys(shown).length > 0;
   return { ...settled, attributes, private: { ...settled.private, ...(isOwn && { shown }) } };
-}
-
-/**
- * Returns the record of the object that a pending create made, if the decision is to adopt it. Sends GETs only.
- * @param place name of the state.
- * @throws ApiError when the account cannot be read.
- */
-export async function settledByAccount(
-  account: Account,
-  kind: Kind,
-  prior: PendingCreate,
-  others: Others,
-  place?: string,
-): Promise<ResourceState | undefined> {
-  const decided = decidePending(await questionFor({ ...others, account, kind, prior }));
-  const [made] = decided.objects;
-  if (decided.do !== "adopt" || decided.next !== "keep" || made === undefined) return undefined;
-  await settleStored(account, kind, prior, true, place);
-  return { ...prior, attributes: refreshed(kind, prior.attributes, made), private: settledMark(prior.private) };
 }
 
 /** Lists the kind, for the decision. */

@@ -29,7 +29,7 @@ export interface Entry extends ResourceState {
   /** Id of the plan that passes the object on, and the moment of that plan. */
   readonly plan?: string;
   readonly noted?: number;
-  /** Of a pending create: the last refresh of the state found it there. */
+  /** The last refresh of the state found the pending create there. */
   readonly inState?: true;
   /** `hostform resolve` could not write the state: the create made nothing (it is still pending here), or made the object of this id. */
   readonly resolved?: "absent" | "adopted";

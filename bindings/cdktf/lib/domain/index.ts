@@ -167,7 +167,7 @@ export class DomainTimeoutsOutputReference extends cdktf.ComplexObject {
 * `deletion_policy`.
 *
 * When the answer to a registration is lost it is not known whether the domain was ordered. The provider never sends it again
-* automatically: the resource stays in the state as pending, with a warning at each plan, until you settle it. A registered domain
+* automatically: the resource stays in the state as pending, and each apply is an error, until you settle it. A registered domain
 * cannot be registered again, neither with other years nor because Terraform has it marked as tainted.
 *
 * An import cannot look anything up. It takes the id, or the domain, as given, and the rest from the configuration.

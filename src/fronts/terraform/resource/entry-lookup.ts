@@ -65,7 +65,7 @@ async function isHeldHere(kind: Kind, { place, attributes }: Entry, { holdings, 
 function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = entry;
   const isHere = entry.place === undefined || entry.place === place;
-  // Of a pending create this state has the intent, or lost it: the create leg settles it.
+  // The create leg settles a pending create, whether the state has its intent or lost it.
   if (!isHere || (answered && !isPendingCreate(entry))) return foreign(kind, entry, isHere);
   return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }

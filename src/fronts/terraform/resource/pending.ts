@@ -32,6 +32,9 @@ import { refuseEdited } from "./entry-lookup.ts";
 import { failureOf, unseenCreate } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
+/** An entry of any kind. */
+export const entryKey = (kind: Kind, attributes: JsonObject): string => `${kind.type} ${nameOf(kind, attributes)}`;
+
 const lastSent = ({ since, resent = since }: Intent): number => Date.parse(resent);
 
 /** Returns true if the store needs no copy of an intent that the state has: it has the same create, a later one, or its outcome. */
@@ -71,12 +74,8 @@ export async function keepIntent(
  * Returns true if a failed create leg leaves the pending instance where it is: with create_before_destroy the instance has stepped
  * aside, and Terraform puts it back if the create leg answers no state.
  */
-export const stepsAside = (
-  kind: Kind,
-  name: string | undefined,
-  entry: Entry | undefined,
-  scope: ProviderScope,
-): boolean => entry?.inState === true && !scope.isPassed(kind, name);
+export const stepsAside = (kind: Kind, entry: Entry | undefined, { passed }: ProviderScope): boolean =>
+  entry?.inState === true && !passed.has(entryKey(kind, entry.attributes));
 
 /** Returns true if the user resolved this create: it created nothing. */
 export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
@@ -97,7 +96,7 @@ export async function planSettlement(
   scope: ProviderScope,
 ): Promise<Settlement> {
   if (isPendingCreate(entry)) {
-    scope.addSettled(kind, nameOf(kind, entry.attributes));
+    scope.settled.add(entryKey(kind, entry.attributes));
     try {
       refuseEdited(kind, entry, config);
     } catch (error) {
@@ -173,7 +172,7 @@ export async function pendingToRemove(
   if (isPendingCreate(own)) {
     const entry = await keepIntent(kind, own, scope, true);
     if (settles !== undefined || isResolvedAbsent(entry, own)) {
-      scope.markPassed(kind, nameOf(kind, prior));
+      scope.passed.add(entryKey(kind, prior));
       return undefined;
     }
     if (entry === undefined || isPendingCreate(entry)) return own;
@@ -207,7 +206,7 @@ export async function noteMade(kind: Kind, entry: Entry, entries: Entries): Prom
   await entries.put(madeType(kind), keyOf(kind, entry.attributes), object);
 }
 
-/** What the store knows of the other creates of a kind: their objects, and those without an outcome. */
+/** Returns the other creates of a kind that the store has: their objects, and those without an outcome. */
 export async function storedOthers(
   kind: Kind,
   name: string | undefined,

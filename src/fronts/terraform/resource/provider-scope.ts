@@ -53,10 +53,10 @@ export class ProviderScope {
   readonly #recordedIds = new Map<string | undefined, string>();
   /** Names of what the state has without an id. */
   readonly #pending = new Set<string | undefined>();
-  /** Names of pending creates that a planned create settles. */
-  readonly #settled = new Set<string | undefined>();
-  /** Names of pending creates whose instance Terraform has destroyed. */
-  readonly #passed = new Set<string | undefined>();
+  /** Entries of pending creates that a planned create settles. */
+  readonly settled = new Set<string>();
+  /** Entries of pending creates whose instance Terraform has destroyed; nothing was sent. */
+  readonly passed = new Set<string>();
   /** The types of which the state is known to have an object. */
   readonly #recordedTypes = new Set<string>();
   /** The ids of objects that Terraform has tainted because their secret is lost, by name. */
@@ -186,24 +186,6 @@ export class ProviderScope {
   /** Returns true if the state has a pending create under this name. */
   hasPending(kind: Kind, name: string | undefined): boolean {
     return name !== undefined && this.#pending.has(nameKey(kind, name));
-  }
-
-  /** A planned create settles the pending create of this name. */
-  addSettled(kind: Kind, name: string | undefined): void {
-    this.#settled.add(nameKey(kind, name));
-  }
-
-  isSettled(kind: Kind, name: string | undefined): boolean {
-    return this.#settled.has(nameKey(kind, name));
-  }
-
-  /** Terraform has destroyed the instance of a pending create, and nothing was sent for it. */
-  markPassed(kind: Kind, name: string | undefined): void {
-    this.#passed.add(nameKey(kind, name));
-  }
-
-  isPassed(kind: Kind, name: string | undefined): boolean {
-    return this.#passed.has(nameKey(kind, name));
   }
 
   /** The secret of a recorded object is lost: Terraform sends only a create for what is tainted. */

@@ -23,7 +23,7 @@ import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "
 import { mayPassOn } from "./handover.ts";
 import { handedOver, heldTwice } from "./holding-notices.ts";
 import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
-import { othersOf, pendingToRemove } from "./pending.ts";
+import { entryKey, othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
@@ -67,7 +67,7 @@ export async function planDestroy(
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
   const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
   // Another address declares the same thing: its create leg settles this create.
-  if (isPendingCreate(recorded) && scope.isSettled(kind, nameOf(kind, prior)))
+  if (isPendingCreate(recorded) && scope.settled.has(entryKey(kind, prior)))
     return { diagnostics: [], mark: { ...mark, settles: recorded.private } };
   const { change, diagnostics } = planRemoval({ ...input, ...others });
   // Only what is not removed comes with diagnostics.

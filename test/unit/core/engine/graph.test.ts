@@ -6,8 +6,9 @@ import {
   narrow,
   ReadyQueue,
 } from "../../../../src/core/engine/dependencies.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Change, ChangeActions } from "../../../../src/core/model/index.ts";
-import { declared, desiredOf, recorded, stateOf } from "../../../support/subjects.ts";
+import { declared, desiredOf, liveGrant, recorded, stateOf } from "../../../support/subjects.ts";
 
 const WWW = "hosting_service.www";
 const GRANT = 'hosting_grant.www["a@acme.example"]';
@@ -35,6 +36,34 @@ const change = (address: string, actions: ChangeActions, dependsOn: readonly str
   ({ address, actions, dependsOn }) as unknown as Change;
 
 describe("blockers", () => {
+  it("a create waits for every deletion of its natural key under another address, and for no other deletion", () => {
+    const grant = (email: string) => ({ ...liveGrant, email });
+    const removal = (address: string, email: string) =>
+      ({
+        ...change(address, ["delete"]),
+        type: "hosting_grant",
+        provider: "default",
+        removal: "delete",
+        before: grant(email),
+      }) as Change;
+    const made = {
+      ...change("hosting_grant.new", ["create"]),
+      type: "hosting_grant",
+      provider: "default",
+      after: grant("A@acme.example"),
+      after_unknown: {},
+    } as Change;
+    const removals = [
+      removal("hosting_grant.x", "a@acme.example"),
+      removal("hosting_grant.y", "a@acme.example"),
+      removal("hosting_grant.z", "b@acme.example"),
+    ];
+    expect(blockersOf([...removals, made], kinds).get("hosting_grant.new")).toEqual([
+      "hosting_grant.x",
+      "hosting_grant.y",
+    ]);
+  });
+
   it.each([
     [
       "a create waits for what it refers to",

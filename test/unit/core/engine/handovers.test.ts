@@ -203,25 +203,39 @@ describe("any declaration and any state", () => {
     .tuple(fc.subarray(names), fc.shuffledSubarray(keys, { minLength: 5 }))
     .map(([some, all]) => new Map(some.map((name, at) => [name, all[at] ?? ""])));
 
-  it("come to a permutation that puts every declared key where its record is, and loses no record", () => {
+  const account = (address: string, name: string) =>
+    [
+      declared(`hosting_client_account.${address}`, { name }),
+      recorded(`hosting_client_account.${address}`, { id: name, name }),
+    ] as const;
+  const blocks: Readonly<Record<string, (address: string, key: string) => readonly [DesiredResource, ResourceState]>> =
+    {
+      hosting_grant: (address, key) => [grantOf(address, key), grantAt(address, key, key)],
+      hosting_webhook: (address, key) => [hookOf(address, key[0] ?? ""), hookAt(address, key, key[0] ?? "")],
+      hosting_client_account: account,
+      hosting_service: (address, key) => [
+        siteOf(address, `${key[0]}.example`),
+        siteAt(address, key, `${key[0]}.example`),
+      ],
+    };
+
+  it.each(Object.keys(blocks))("come to a permutation that loses no record, and leaves nothing to do: %s", (type) => {
+    const of = blocks[type] as (typeof blocks)[string];
     fc.assert(
       fc.property(holding, holding, (state, wanted) => {
+        const declaration = [...wanted].map(([name, key]) => of(name, key)[0]);
         const { state: after, moves } = found(
-          [...wanted].map(([name, key]) => grantOf(name, key)),
-          [...state].map(([name, key]) => grantAt(name, key, key)),
+          declaration,
+          [...state].map(([name, key]) => of(name, key)[1]),
         );
-        const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.email]));
+        const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.id]));
         expect([...at.values()].sort()).toEqual([...state.values()].sort());
+        const held = new Set(state.values());
+        for (const [name, key] of wanted) if (held.has(key)) expect(at.get(`${type}.${name}`)).toBe(key);
+        // A record that its address declares stays, and a second look finds nothing to do.
         for (const [name, key] of wanted)
-          if ([...state.values()].includes(key)) expect(at.get(`hosting_grant.${name}`)).toBe(key);
-        // What stays needs no move, and a second look finds nothing to do.
-        for (const [name, key] of wanted)
-          if (state.get(name) === key) expect(moves.join()).not.toMatch(`-> hosting_grant.${name}`);
-        const again = found(
-          [...wanted].map(([name, key]) => grantOf(name, key)),
-          [...after.resources.values()],
-        );
-        expect(again.moves).toEqual([]);
+          if (state.get(name) === key) expect(moves.join()).not.toContain(`${type}.${name} ->`);
+        expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);
       }),
     );
   });

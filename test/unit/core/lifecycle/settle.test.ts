@@ -1,11 +1,8 @@
 // `resolve`: what the user says about a create without known outcome, and what is kept of it.
 import { describe, expect, it } from "vitest";
-import type { Reader } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import { Account } from "../../../../src/core/lifecycle/index.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
-import { adopt, settledByAccount, withdraw } from "../../../../src/core/lifecycle/settle.ts";
-import { MemoryStore, MemoryTables } from "../../../../src/core/local/memory-store.ts";
+import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
 import { saying } from "../../../support/remedies.ts";
 import {
@@ -192,25 +189,5 @@ describe("a create that made nothing", () => {
     expect(left).toMatchObject(expected);
     expect(left?.private).toEqual(expected.private);
     expect(left?.address).toBe("hosting_webhook.a");
-  });
-});
-
-describe("an object that a refresh adopts", () => {
-  it("is known to the other runs of the machine: they do not wait for the create", async () => {
-    const tables = new MemoryTables();
-    const [own, other] = [new MemoryStore({ tables }), new MemoryStore({ tables })];
-    const { kind } = fakeAccount(kindOf("hosting_grant"), remote({ ...liveGrant, created_at: pending.since }));
-    const now = () => Date.parse(pending.since);
-    const account = new Account({ hostNow: now } as Reader, { statusWords: {} }, undefined, own);
-    const sent = { service_id: "1001", email: liveGrant.email ?? null, permission: "view", id: null };
-    const create = { id: "i", ...pending, operation: "createGrant" };
-    const prior = recorded("hosting_grant.a", sent, { private: { pending: create } }) as PendingCreate;
-    const killed = new MemoryStore({ tables });
-    const request = { project: "", place: "one" };
-    await killed.withTurn(request, (turn) => killed.leave(turn, { id: "i", place: "one", thing: "grant", at: now() }));
-    const unknown = () => other.withTurn(request, () => other.newest({ state: "unknown", notOf: "two" }));
-    expect(await unknown()).toMatchObject({ state: "unknown" });
-    expect(await settledByAccount(account, kind, prior, {}, "one")).toMatchObject({ attributes: { id: liveGrant.id } });
-    expect(await unknown()).toBeUndefined();
   });
 });
