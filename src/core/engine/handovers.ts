@@ -50,10 +50,9 @@ interface HandoverOptions {
  *    declare it. Of what the API cannot delete, every immutable attribute matches, too.
  * 3. placesOf: the record that loses its address so gets the one that the last record of its chain has left. There it is
  *    removed or replaced like any other.
- * 4. withinRun: of an exchange all addresses are part of the run, or none moves.
+ * 4. An exchange moves if all its addresses are part of the run. If only some are, it is an error.
  */
 export function handovers(options: HandoverOptions): Handovers {
-  const { desired, isWithin } = options;
   const moves: Move[] = [];
   const diagnostics: Diagnostic[] = [];
   let { state } = options;
@@ -63,16 +62,14 @@ export function handovers(options: HandoverOptions): Handovers {
     const made: Move[] = [];
     for (const component of placesOf(pairs, state)) {
       const addresses = [...new Set(component.flatMap(({ from, to }) => [from, to]))];
-      const outside = addresses.filter((address) => !isWithin(address));
+      const outside = addresses.filter((address) => !options.isWithin(address));
       if (outside.length === 0) made.push(...component);
       else if (outside.length < addresses.length) diagnostics.push(halved(kind, component, state, outside));
     }
-    const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-    for (const { from, to } of made) {
-      const [record, resource, config] = [state.resources.get(from), declared.get(to), pairs.get(to)?.config];
-      if (record === undefined || config === undefined) continue;
-      const refusal = misplacedSecret(kind, { address: to, from, held: record.attributes, config });
-      if (refusal !== undefined) diagnostics.push(located(refusal, resource?.locate(["secret_output"])));
+    for (const { resource, record, config } of made.flatMap(({ to }) => pairs.get(to) ?? [])) {
+      const { address } = resource;
+      const refusal = misplacedSecret(kind, { address, from: record.address, held: record.attributes, config });
+      if (refusal !== undefined) diagnostics.push(located(refusal, resource.locate(["secret_output"])));
     }
     state = rearranged(state, made);
     moves.push(...made);
@@ -106,17 +103,15 @@ function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
   return walk(needs.keys(), (type) => needs.get(type)).order.flatMap((type) => kinds.get(type) ?? []);
 }
 
-/** A record and the declared attributes of the address that it comes to. */
-interface Pair {
-  readonly record: ResourceState;
-  readonly config: ValueObject;
-}
-
 /** A declared address that does not hold what it declares. */
 interface Claim {
   readonly resource: DesiredResource;
   readonly config: ValueObject;
-  readonly key: string;
+}
+
+/** The record that the address of a claim gets. */
+interface Pair extends Claim {
+  readonly record: ResourceState;
 }
 
 /** Returns, by address, the record that the address declares and another address has. */
@@ -129,7 +124,7 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
     const isNamed = removed.has(address) || removed.has(resourceOf(address));
     if (kindOf(address, kinds) === kind && isObject(record) && !isNamed) loose.set(address, record);
   }
-  const claims: Claim[] = [];
+  const claims: (Claim & { readonly key: string })[] = [];
   for (const resource of desired.resources) {
     if (resource.type !== kind.type) continue;
     const { address, provider } = resource;
@@ -137,7 +132,10 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
     const { config: declared, diagnostics } = resolveConfig(kind, resource, scope);
     const config = applyIgnoreChanges(resource, declared, prior?.attributes ?? null);
     const key = diagnostics.some(isError) ? undefined : thingKey(provider, kind, config);
-    const holds = prior !== undefined && matches(kind, config, prior.attributes) && sameThing(kind, prior, key);
+    const holds =
+      prior !== undefined &&
+      matches(kind, config, prior.attributes) &&
+      thingKey(prior.provider, kind, prior.attributes) === key;
     const isOpen = prior === undefined ? resource.importId === undefined : loose.has(address);
     // An address keeps what it declares, and what cannot be compared.
     if (key === undefined || holds || (prior !== undefined && prior.provider !== provider)) loose.delete(address);
@@ -148,8 +146,8 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
   for (const [key, same] of Map.groupBy(claims, (claim) => claim.key)) {
     const found = same.flatMap((claim) => heirOf(kind, claim, held.get(key) ?? []) ?? []);
     // One object that two addresses declare goes to neither.
-    for (const { address, pair } of found)
-      if (found.filter((other) => other.pair.record === pair.record).length === 1) pairs.set(address, pair);
+    for (const pair of found)
+      if (found.filter(({ record }) => record === pair.record).length === 1) pairs.set(pair.resource.address, pair);
   }
   return pairs;
 }
@@ -157,17 +155,14 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
 /** Returns true for a record of an object, or of a create that may have made one. */
 const isObject = (record: ResourceState) => typeof record.attributes.id === "string" || isPendingCreate(record);
 
-const sameThing = (kind: Kind, { provider, attributes }: ResourceState, key: string | undefined) =>
-  thingKey(provider, kind, attributes) === key;
-
 /** Returns the record that a claim is about. If several can be deleted, one is taken, and the others are deleted. */
-function heirOf(kind: Kind, { resource, config }: Claim, held: readonly ResourceState[]) {
+function heirOf(kind: Kind, { resource, config }: Claim, held: readonly ResourceState[]): Pair | undefined {
   const found = held.flatMap((record) => {
     const wanted = applyIgnoreChanges(resource, config, record.attributes);
     const isIt =
       matches(kind, wanted, record.attributes) &&
       (kind.removal === "delete" || differing(kind, wanted, record) === undefined);
-    return isIt ? [{ address: resource.address, pair: { record, config: wanted } }] : [];
+    return isIt ? [{ resource, record, config: wanted }] : [];
   });
   return found.length === 1 || kind.removal === "delete" ? found[0] : undefined;
 }

@@ -90,8 +90,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
     }
     if (more.length === 0) {
       const { state, moves = [] } = planning;
-      const handed = { ...made, diagnostics: [...diagnostics, ...made.diagnostics] };
-      return { plan: diagnostics.length === 0 ? made : handed, observed, state, moves };
+      return { plan: { ...made, diagnostics: [...diagnostics, ...made.diagnostics] }, observed, state, moves };
     }
     for (const name of more) chosen.add(name);
   }
@@ -107,24 +106,21 @@ async function handOver(options: RefreshOptions) {
   if (mode === "apply") await data.ensure(desired.resources, recordedScope(whole, recorded, kinds, env, data));
   const earlier: Observed = { observations: new Map(), plans: new Map(), data: data.readings };
   const here = new Set([...desired.resources.map(({ address }) => address), ...state.resources.keys()]);
+  const isWithin = (address: string) => recorded === state || here.has(address);
   const { moves, diagnostics } = handovers({
     desired: mode === "apply" ? whole : { ...whole, resources: [] },
     state: recorded,
     kinds,
     env,
     data,
-    isWithin: (address) => recorded === state || here.has(address),
+    isWithin,
     now: planning.now,
   });
+  const after = { state: rearranged(state, moves), recorded: rearranged(recorded, moves) };
   const moved = {
     ...options,
-    observing: { ...observing, state: rearranged(state, moves) },
-    planning: {
-      ...planning,
-      state: rearranged(state, moves),
-      recorded: rearranged(recorded, moves),
-      moves: composed(declared, moves),
-    },
+    observing: { ...observing, state: after.state },
+    planning: { ...planning, ...after, moves: composed(declared, moves) },
   };
   return { options: moved, earlier, diagnostics };
 }

@@ -1,6 +1,6 @@
 import { ExactNumber, ExpressionError, exactNumber, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
 import { set } from "./equality.ts";
-import { type BigFloat, formatNumber, literalNumber, parseNumber, plannedText, storedNumber, ZERO } from "./number.ts";
+import { type BigFloat, formatNumber, literalNumber, parseNumber, plannedText, storedNumber } from "./number.ts";
 import { attempt, guarded, Refusal, replacingErrors } from "./refusal.ts";
 import {
   bare,
@@ -354,7 +354,7 @@ function untyped(value: Value): Typed {
   if (value === null) return nullOf("any");
   if (typeof value === "string") return text(value);
   if (typeof value === "number") return number(storedNumber(literalNumber(value)));
-  if (value instanceof ExactNumber) return number(parseNumber(String(value)) ?? ZERO);
+  if (value instanceof ExactNumber) return number(literalNumber(value));
   if (typeof value === "boolean") return bool(value);
   if (Array.isArray(value)) return tuple((value as readonly Value[]).map(untyped));
   return object(Object.entries(value).map(([key, item]) => [key, untyped(item as Value)]));

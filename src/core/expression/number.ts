@@ -1,3 +1,4 @@
+import type { ExactNumber } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
 // Terraform's numbers: the big floats of Go, with 512 binary digits if they come from a text. Arithmetic and notation.
@@ -49,7 +50,7 @@ export function parseNumber(text: string): BigFloat | undefined {
 }
 
 /** Returns the number that Terraform reads from a literal. The number is finite. */
-export function literalNumber(value: number): BigFloat {
+export function literalNumber(value: number | ExactNumber): BigFloat {
   return parseNumber(Object.is(value, -0) ? "-0" : String(value)) ?? ZERO;
 }
 
@@ -72,7 +73,7 @@ export function power(base: BigFloat, times: number): BigFloat | undefined {
   const result = mantissa ** BigInt(count);
   if (bitsOf(result) > 53 || (result === 0n && times < 0)) return undefined;
   if (times >= 0) return nearest(result, 1n, exponent * count, FLOAT);
-  return nearest(result < 0n ? -1n : 1n, result < 0n ? -result : result, -exponent * count, FLOAT);
+  return nearest(result < 0n ? -1n : 1n, sizeOf(result), -exponent * count, FLOAT);
 }
 
 /** Returns the number as it may come from a plan file, which keeps integers and floats of 64 bits as such. */
@@ -145,17 +146,19 @@ export function multiply(a: BigFloat, b: BigFloat): BigFloat {
 }
 
 function times(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
-  const product = nearest(sure(a).mantissa * sure(b).mantissa, 1n, a.exponent + b.exponent, precision);
-  return product.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(product) : product;
+  return signed(nearest(sure(a).mantissa * sure(b).mantissa, 1n, a.exponent + b.exponent, precision), a, b);
+}
+
+/** Gives zero the sign of a product or quotient of two numbers. */
+function signed(result: BigFloat, a: BigFloat, b: BigFloat): BigFloat {
+  return result.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(result) : result;
 }
 
 /** @throws Refusal for a divisor of zero: Terraform's infinity. */
 export function divide(a: BigFloat, b: BigFloat): BigFloat {
   if (b.mantissa === 0n) throw new Refusal("division by zero");
-  const flip = b.mantissa < 0n ? -1n : 1n;
-  const [n, d] = [sure(a).mantissa * flip, sure(b).mantissa * flip];
-  const quotient = nearest(n, d, a.exponent - b.exponent, larger(a, b));
-  return quotient.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(quotient) : quotient;
+  const numerator = b.mantissa < 0n ? -sure(a).mantissa : sure(a).mantissa;
+  return signed(nearest(numerator, sizeOf(sure(b).mantissa), a.exponent - b.exponent, larger(a, b)), a, b);
 }
 
 /** Returns the rest of `a` after the whole part of a / b; `a` itself for a divisor of zero, as in Terraform. */
@@ -227,7 +230,7 @@ function nearest(numerator: bigint, denominator: bigint, exponent: number, preci
   const bits = precision.varies ? FULL.bits : precision.bits;
   const kept: Precision = { bits: precision.bits, ...(precision.varies && { varies: true }) };
   if (numerator === 0n) return { mantissa: 0n, exponent: 0, ...kept };
-  let n = numerator < 0n ? -numerator : numerator;
+  let n = sizeOf(numerator);
   let scale = exponent;
   if (denominator !== 1n || bitsOf(n) > bits) {
     let d = denominator;
@@ -262,8 +265,12 @@ function trailingZeros(value: bigint): number {
   return zeros + 31 - Math.clz32(low & -low);
 }
 
+function sizeOf(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
 function bitsOf(value: bigint): number {
-  const hex = (value < 0n ? -value : value).toString(16);
+  const hex = sizeOf(value).toString(16);
   return hex.length * 4 - Math.clz32(Number.parseInt(hex[0] ?? "0", 16)) + 28;
 }
 
@@ -328,7 +335,7 @@ function scientific({ digits, point }: Digits, significant: number): string {
 
 /** All digits of the absolute value: each binary number is a finite decimal. */
 function exactly({ mantissa, exponent }: BigFloat): Digits {
-  const size = mantissa < 0n ? -mantissa : mantissa;
+  const size = sizeOf(mantissa);
   return digitsOf(exponent < 0 ? size * 5n ** BigInt(-exponent) : size << BigInt(exponent), Math.min(exponent, 0));
 }
 
@@ -353,7 +360,7 @@ function roundedTo(exact: Digits, kept: number): Digits {
 /** The fewest digits that are nearer to this number than to any other of its precision; of several, the nearest. */
 function shortest(value: BigFloat): Digits {
   const { mantissa, exponent, bits } = value;
-  const size = mantissa < 0n ? -mantissa : mantissa;
+  const size = sizeOf(mantissa);
   if (size === 0n || (exponent >= 0 && bitsOf(size) + exponent <= bits)) return exactly(value);
   // One more bit: half the distance to the next number.
   const shift = bits + 1 - bitsOf(size);
@@ -363,7 +370,7 @@ function shortest(value: BigFloat): Digits {
   // Exactly in the middle, the even number is meant.
   const even = ((size << BigInt(shift)) & 2n) === 0n;
   const means = (candidate: bigint) => {
-    const distance = candidate < exact ? exact - candidate : candidate - exact;
+    const distance = sizeOf(exact - candidate);
     return distance < unit || (even && distance === unit);
   };
   const length = exact.toString().length;

@@ -17,8 +17,8 @@ export interface IntentFacts {
   readonly secretLost: boolean;
   /** The API has a DELETE for the kind. */
   readonly deletable: boolean;
-  /** The declaration: this object, another one in its place (tainted), or none (removed, expired). */
-  readonly want: "it" | "another" | "nothing";
+  /** The declaration: this object, or none (removed, expired). */
+  readonly want: "it" | "nothing";
   /** The other process that holds the turn to create now. */
   readonly sender?: { readonly progressAt: Instant } | undefined;
 }
@@ -206,8 +206,8 @@ const ask = (candidates: readonly Row[] = []): Outcome => ({ do: "ask", candidat
 const refused = (why: "not-sent" | "api" | "absent"): Outcome => ({ do: "refused", why });
 
 function adopt({ id }: Row, { want, secretLost, deletable }: IntentFacts): Outcome {
-  const recreated = deletable && (secretLost || want === "another");
-  return { do: "adopt", id, next: want === "nothing" ? "remove" : recreated ? "recreate" : "keep" };
+  const next = want === "nothing" ? "remove" : deletable && secretLost ? "recreate" : "keep";
+  return { do: "adopt", id, next };
 }
 
 /**

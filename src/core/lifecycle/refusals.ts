@@ -22,6 +22,8 @@ interface Subject {
   ownerOf?(remote: Remote): string | undefined;
   /** The caller does not see all addresses of the state. */
   readonly isStatePartial?: boolean | undefined;
+  /** The observation of the resource. */
+  readonly observed?: { readonly status: string };
 }
 
 const about = ({ kind: { noun }, address }: Subject) => ({ address, noun });
@@ -70,24 +72,19 @@ const idOf = ({ prior, importId }: Subject) => String(prior?.attributes.id ?? im
 export const mismatch = (subject: Subject, name: string, values: Difference): Diagnostic =>
   problem("plan.mismatch", { ...difference(subject, name, values), id: idOf(subject) });
 
-/** The observation of the resource. */
-interface Observed {
-  readonly observed?: { readonly status: string };
-}
-
 /** Two declarations have one natural key; an apply may learn that only after other changes. */
 export const duplicate = ({ noun }: Pick<Kind, "noun">, address: string, other: string): Diagnostic =>
   problem("config.duplicate", { address, noun, other });
 
-export function existing(subject: Subject & Observed, matches: readonly Remote[]): Diagnostic {
+export function existing(subject: Subject, matches: readonly Remote[]): Diagnostic {
   const { ownerOf, prior, observed } = subject;
   const [only, ...others] = matches;
   const owner = only !== undefined && others.length === 0 ? ownerOf?.(only) : undefined;
   const found = objects(subject, matches);
   if (owner !== undefined) return problem("plan.exists/held", { ...found, owner });
   const id = prior?.attributes.id;
-  const isPresent = observed?.status === "present";
-  if (typeof id === "string") return problem(`plan.exists/${isPresent ? "twin" : "replaced"}`, { ...found, id });
+  const place = observed?.status === "present" ? "twin" : "replaced";
+  if (typeof id === "string") return problem(`plan.exists/${place}`, { ...found, id });
   return problem(subject.isStatePartial ? "plan.exists/unseen" : "plan.exists", found);
 }
 

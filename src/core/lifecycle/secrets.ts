@@ -140,10 +140,8 @@ export function misplacedSecret(kind: Kind, { address, from, held, config }: Mov
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
   const { secret_output: declared = null } = config;
-  const [old, output] = [
-    outputIn(held),
-    hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json }),
-  ];
+  const old = outputIn(held);
+  const output = hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json });
   if (old === undefined || (output !== undefined && isSamePlace(old, output))) return undefined;
   return problem("secret.output/held", {
     address,
@@ -151,7 +149,6 @@ export function misplacedSecret(kind: Kind, { address, from, held, config }: Mov
     noun: kind.noun,
     id: String(held.id),
     from,
-    to: address,
     name: secret.name,
     place: outputPlace(old),
     other: output && outputPlace(output),

@@ -37,7 +37,7 @@ interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
 }
 
 /** A one-time secret that cannot go where its object goes. */
-interface HeldSecret extends Words<"noun" | "id" | "from" | "to" | "name" | "place"> {
+interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "name" | "place"> {
   readonly other: string | undefined;
 }
 
@@ -158,11 +158,11 @@ export const objects = {
     detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
-  "secret.output/held": error(({ noun, id, from, to, name, place, other }: HeldSecret) => ({
-    summary: `${noun} ${id} moves from ${from} to ${to}, but its ${name} was written to ${place}`,
-    detail: `${to} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
+  "secret.output/held": error(({ address, noun, id, from, name, place, other }: HeldSecret) => ({
+    summary: `${noun} ${id} moves from ${from} to ${address}, but its ${name} was written to ${place}`,
+    detail: `${address} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
     remedies: [
-      `Declare secret_output of ${to} as it was at ${from}: the place goes with the ${noun}.`,
+      `Declare secret_output of ${address} as it was at ${from}: the place goes with the ${noun}.`,
       { do: "move", from, when: `you have moved the ${name} yourself` },
     ],
   })),

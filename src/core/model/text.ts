@@ -283,10 +283,12 @@ export function exactNumber(digits: string): number | ExactNumber {
 const LONG = /[\d.]{17}/;
 
 /** The value of a JSON text with all digits of its numbers. @throws SyntaxError */
-export function parseExact(text: string): unknown {
-  const exact = (_key: string, value: unknown, context: { source?: string }): unknown =>
-    typeof value === "number" && context.source !== undefined && context.source !== String(value)
-      ? exactNumber(context.source)
-      : value;
-  return LONG.test(text) ? JSON.parse(text, exact as (key: string, value: unknown) => unknown) : JSON.parse(text);
+export const parseExact = (text: string): unknown =>
+  LONG.test(text) ? parseNumbers(text, exactNumber) : JSON.parse(text);
+
+/** Parses a JSON text. @param read converts each number that JavaScript writes in another way. @throws SyntaxError */
+export function parseNumbers(text: string, read: (digits: string) => unknown): unknown {
+  const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+    typeof value === "number" && source !== undefined && source !== String(value) ? read(source) : value;
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
 }

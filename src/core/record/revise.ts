@@ -142,22 +142,19 @@ export function moveResources(document: StateDocument, from: string, to: string)
     return { from: address, to: formatAddress({ ...target, ...(key !== undefined && { key }) }) };
   });
   checkMove(document, moved, to);
-  const names = new Map(moved.map((step) => [step.from, step.to]));
-  const left = new Set(
-    [...document.state.resources.keys()].map((address) => resourceOf(names.get(address) ?? address)),
-  );
-  const followed = (dependency: string) =>
-    !left.has(dependency) && dependency === resourceOf(from) ? resourceOf(to) : dependency;
-  return { moved, document: renamed(document, names, followed) };
+  return { moved, document: rearrangeResources(document, moved) };
 }
 
-/** @param follow gives the name of a resource that others depend on. */
-function renamed(
-  { state, remainder }: StateDocument,
-  names: ReadonlyMap<string, string>,
-  follow: (dependency: string) => string,
-): StateDocument {
-  const rename = (address: string) => names.get(address) ?? address;
+/**
+ * The document after moves that happen all at once. Each address that a move leaves free, or fills, is in one of them. Resources
+ * that depend on a resource without another instance under its old name follow it.
+ */
+export function rearrangeResources({ state, remainder }: StateDocument, moves: Move["moved"]): StateDocument {
+  const target = new Map(moves.map(({ from, to }) => [from, to]));
+  const rename = (address: string) => target.get(address) ?? address;
+  const names = new Map(moves.map(({ from, to }) => [resourceOf(from), resourceOf(to)]));
+  const left = new Set([...state.resources.keys()].map((address) => resourceOf(rename(address))));
+  const follow = (name: string) => (left.has(name) ? name : (names.get(name) ?? name));
   const resources = [...state.resources].map(([address, resource]): [string, ResourceState] => [
     rename(address),
     following({ ...resource, address: rename(address) }, follow),
@@ -167,16 +164,6 @@ function renamed(
     state: { ...state, resources: sorted(resources) },
     remainder: { ...remainder, originals: new Map(originals) },
   };
-}
-
-/** The document after moves that happen all at once. Each address that a move leaves free, or fills, is in one of them. */
-export function rearrangeResources(document: StateDocument, moves: Move["moved"]): StateDocument {
-  const target = new Map(moves.map(({ from, to }) => [from, to]));
-  const names = new Map(moves.map(({ from, to }) => [resourceOf(from), resourceOf(to)]));
-  const left = new Set(
-    [...document.state.resources.keys()].map((address) => resourceOf(target.get(address) ?? address)),
-  );
-  return renamed(document, target, (name) => (left.has(name) ? name : (names.get(name) ?? name)));
 }
 
 function checkMove(document: StateDocument, moved: Move["moved"], to: string): void {

@@ -1,6 +1,16 @@
 // The JSON of a state file: read with every digit and checked for its form, printed byte for byte as Terraform does.
 import * as z from "zod";
-import { ExactNumber, exactNumber, fail, formatPath, isObject, isRawJSON, type Json, rawJSON } from "../model/index.ts";
+import {
+  ExactNumber,
+  exactNumber,
+  fail,
+  formatPath,
+  isObject,
+  isRawJSON,
+  type Json,
+  parseNumbers,
+  rawJSON,
+} from "../model/index.ts";
 
 /** The newest state format that is understood here; Terraform has written it since 0.12. */
 export const FORMAT_VERSION = 4;
@@ -129,12 +139,7 @@ const REFORMATTED = /(?:"\s*:|[[,])\s*-?(?:0(?<=-0)|\d{16}|\d+[.eE])/;
  * @throws SyntaxError as JSON.parse does.
  */
 export function parseJson(text: string): unknown {
-  if (!REFORMATTED.test(text)) return JSON.parse(text);
-  const keepDigits = (_key: string, value: unknown, context: { source?: string }): unknown =>
-    typeof value === "number" && context.source !== undefined && context.source !== String(value)
-      ? rawJSON(context.source)
-      : value;
-  return JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown);
+  return REFORMATTED.test(text) ? parseNumbers(text, rawJSON) : JSON.parse(text);
 }
 
 /** Two spaces, a final newline, and `<`, `>`, `&`, U+2028, U+2029 escaped: byte for byte what Terraform writes. */

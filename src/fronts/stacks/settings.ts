@@ -126,16 +126,20 @@ interface Clause {
 
 const CLAUSE = /^(=|!=|>=?|<=?|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\w.~-]+))?(?:\+[\w.-]+)?$/;
 
+function clauseOf(text: string): Clause | undefined {
+  const match = CLAUSE.exec(text.trim());
+  if (match === null) return undefined;
+  const [, operator = "=", major = "0", minor, patch, prerelease = ""] = match;
+  const numbers = [Number(major), Number(minor ?? 0), Number(patch ?? 0)] as const;
+  const given = minor === undefined ? 1 : patch === undefined ? 2 : 3;
+  return { operator, version: { numbers, prerelease }, given };
+}
+
 /** The clauses of a constraint; undefined after a reported error. */
 function constraintOf(entry: Entry, text: string, what: string, diags: DiagnosticCollector): Clause[] | undefined {
-  const clauses = text.split(",").flatMap((clause): Clause[] => {
-    const [whole, operator = "=", ...parts] = CLAUSE.exec(clause.trim()) ?? [];
-    const [major, minor, patch] = parts.slice(0, 3).map((part) => Number(part ?? 0));
-    if (whole === undefined || major === undefined || minor === undefined || patch === undefined) return [];
-    const given = parts.slice(0, 3).filter((part) => part !== undefined).length;
-    return [{ operator, version: { numbers: [major, minor, patch], prerelease: parts[3] ?? "" }, given }];
-  });
-  if (clauses.length === text.split(",").length) return clauses;
+  const parts = text.split(",");
+  const clauses = parts.flatMap((part) => clauseOf(part) ?? []);
+  if (clauses.length === parts.length) return clauses;
   const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
   return diags.add(valueSpan(entry), "config.structure", `${what} is no version constraint`, { fix });
 }
@@ -161,12 +165,9 @@ function fulfils(version: Version, { operator, version: named, given }: Clause):
 /** Reports a `version` of the provider that excludes this one. Only an exact clause allows a pre-release, as in Terraform. */
 function checkProviderVersion(entry: Entry, text: string, own: string, diags: DiagnosticCollector): void {
   const clauses = constraintOf(entry, text, "The version of the provider hosting", diags);
-  const version = CLAUSE.exec(own)?.slice(2);
-  if (clauses === undefined || version === undefined) return;
-  const [major = "0", minor = "0", patch = "0", prerelease = ""] = version;
-  const ours: Version = { numbers: [Number(major), Number(minor), Number(patch)], prerelease };
-  const isExact = ({ operator }: Clause) => operator === "=";
-  const isAllowed = prerelease === "" || clauses.some(isExact);
+  const ours = clauseOf(own)?.version;
+  if (clauses === undefined || ours === undefined) return;
+  const isAllowed = ours.prerelease === "" || clauses.some(({ operator }) => operator === "=");
   if (isAllowed && clauses.every((clause) => fulfils(ours, clause))) return;
   const summary = `The stack requires version ${text} of the provider hosting; this is ${own}`;
   const fix = "Change the constraint, or use a version of hostform that it allows.";

@@ -143,8 +143,8 @@ function givenValue(
   diags: DiagnosticCollector,
 ): Typed | undefined {
   const read = () => {
-    if ("json" in value) return stored(convert(fromValue(value.json), type));
-    return stored(convert(plain ? fromValue(value.text) : literal(value.text), type));
+    const given = "json" in value ? fromValue(value.json) : plain ? fromValue(value.text) : literal(value.text);
+    return stored(convert(given, type));
   };
   return attempt(read, () => {
     diags.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {

@@ -101,14 +101,8 @@ const CASES: readonly Case[] = [
   ],
   [
     "found",
-    "another object is wanted",
-    [intent({ want: "another" }), observed(0, [row()])],
-    { do: "adopt", next: "recreate" },
-  ],
-  [
-    "found",
-    "another object is wanted of a paid kind",
-    [intent({ ...keyed, deletable: false, want: "another" }), observed(0, [row()])],
+    "the secret of a paid object is lost",
+    [intent({ ...keyed, deletable: false, secretLost: true }), observed(0, [row()])],
     { do: "adopt", next: "keep" },
   ],
   [
