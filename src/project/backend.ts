@@ -138,7 +138,7 @@ function httpBackend(
   const username = source.env.TF_HTTP_USERNAME ?? "";
   const folder = stateFolder(source.env);
   const openPool = async () => {
-    const { connectionPool } = await import("../core/api/pool.ts");
+    const { connectionPool } = await import("../core/api/connect.ts");
     return connectionPool(address, source.env, { timeoutMs: CONNECT_MS });
   };
   let pool: ReturnType<typeof openPool> | undefined;

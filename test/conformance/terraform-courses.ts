@@ -155,7 +155,7 @@ export async function expectSettled(
     return;
   }
   // Where it is from, and under which name it was made; nothing that is still to be settled or done.
-  // What an import withholds is nothing that is left to do.
+  // An attribute that an import withholds is no change that is left to do.
   const { host: _, made: __, created: ___, undeclared: ____, ...open } = core.private(address) as JsonObject;
   expect(open, "private").toEqual({});
   if (subject.kind.list !== undefined) expect(core.attributes(address).id).toBe(String(made.at(-1)));

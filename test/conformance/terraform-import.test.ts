@@ -1,4 +1,4 @@
-/** What an import withholds from Terraform's state, so that generated configuration takes no control of it. */
+/** Attributes that an import withholds from Terraform's state, so that generated configuration takes no control of them. */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { Kind } from "../../src/core/kinds/kind.ts";

@@ -13,7 +13,7 @@ const STEPS = 12;
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget" };
 const STACK = ["--stack", "."] as const;
 
-/** What an address declares: the natural key, and another value that a replacement changes. */
+/** Declaration of an address: the natural key, and another value that a replacement changes. */
 type Declared = Readonly<Record<string, { readonly key: string; readonly other: string }>>;
 
 interface Subject {

@@ -20,7 +20,7 @@ async function start(...names: string[]): Promise<Project> {
   return one;
 }
 
-/** What the states of the machine hold. */
+/** Holdings of all states of the machine. */
 async function held({ env, clock }: Project): Promise<readonly Held[]> {
   const store = openStore({ baseUrl: env.HOSTING_BASE_URL ?? "", token: env.HOSTING_TOKEN ?? "", env, clock });
   const all = await store.holdings({});

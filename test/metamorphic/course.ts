@@ -31,7 +31,7 @@ const MOST_APPLIES = 2;
 /** The key whose object is tainted, replaced or imported. */
 const TARGET = "one";
 
-/** What the suite's own test does to a place, to see that a property notices. */
+/** The defect that the suite's own test adds to a place, to see that a property notices it. */
 export interface Sabotage {
   opened?(place: Place): void;
   /** After the first declaration was applied. */

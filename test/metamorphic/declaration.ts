@@ -6,7 +6,7 @@ export const FRONTS = ["yaml", "stack", "terraform"] as const;
 export type Front = (typeof FRONTS)[number];
 
 /**
- * How the objects get their addresses: a block for each; `count` over a list; `for_each` over a map from names to keys; or
+ * Source of the addresses of objects: a block for each; `count` over a list; `for_each` over a map from names to keys; or
  * `for_each` by e-mail address, as YAML writes grants.
  */
 export type Form = "blocks" | "count" | "for_each" | "keyed";

@@ -29,7 +29,7 @@ export const AWAY: Injected & Pick<FaultRequest, "path" | "times"> = {
   times: 10_000,
 };
 
-/** Who dies at a request, before the API has carried it out or after. */
+/** The processes that die at a request, before the API has carried it out or after. */
 export const CRASHES = {
   "crash of terraform, before": { whom: "terraform", phase: "before" },
   "crash of terraform, after": { whom: "terraform", phase: "after" },

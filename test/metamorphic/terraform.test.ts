@@ -7,7 +7,7 @@ import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { cellsOf, expectAllSound } from "./suite.ts";
 
-/** What was seen to break, and one cell of each change. */
+/** Cells that broke before, and one cell of each change. */
 const SAMPLE = [
   "service / create / count / outage before@POST2 / terraform>terraform>terraform / same",
   "webhook / create / for_each / outage after@POST1 / terraform>terraform>terraform / same",

@@ -8,7 +8,7 @@ import { testClock } from "../support/clock.ts";
 
 const PRELOAD = path.resolve(import.meta.dirname, "../support/fast-clock.ts");
 
-/** How many milliseconds pass in one of a process. */
+/** Milliseconds that pass in one of a process. */
 const RATE = 30;
 
 export class CourseTime implements Clock {

@@ -43,7 +43,7 @@ export interface TerraformOptions {
    * journeys that are not about processes.
    */
   readonly install?: "mirror" | "override" | "running";
-  /** How many milliseconds pass in one, for the provider and the sandbox: what takes a minute need not be waited for. */
+  /** Milliseconds that pass in one, for the provider and the sandbox: a test waits for no minutes. */
   readonly rate?: number;
   /** What is between the provider and the sandbox: @returns its address, given the sandbox's. */
   readonly through?: (url: string) => Promise<string>;

@@ -106,7 +106,7 @@ describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_0
 
     const commands = shown.filter(({ block }) => !block);
     await terraform.well("state", "rm", ...commands.map(({ address }) => address));
-    // Of several objects that left the state, a plan shows that none is at another address.
+    // A plan shows that no object that left the state is at another address.
     await terraform.plan();
     for (const { address, id } of commands) await terraform.well("import", "-input=false", address, id);
     await terraform.applied();

@@ -105,7 +105,7 @@ const GRANT = 'service_id = "1"\n  email      = "a@a.example"\n  permission = "v
 const HOOK = 'url    = "https://a.example"\n  events = ["invoice.paid"]';
 const SITE = 'plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"';
 
-/** What terraform-plugin-framework checks for its providers, and Terraform does not: framework-checks.md. */
+/** Checks of terraform-plugin-framework that Terraform does not do itself: framework-checks.md. */
 const FRAMEWORK: typeof MISTAKES = {
   "a one-time secret of one's own": [
     `resource "hosting_webhook" "a" {\n  ${HOOK}\n  secret = "mysecret"\n}`,
@@ -161,7 +161,7 @@ const FRAMEWORK: typeof MISTAKES = {
   ],
 };
 
-/** What is checked when it is known: Terraform asks again. */
+/** Unknown values pass: Terraform asks again once they are known. */
 const LATER = `
 variable "id" {
   type    = string

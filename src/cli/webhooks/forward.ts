@@ -4,9 +4,9 @@
  */
 import { request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
+import { connectionPool } from "../../core/api/connect.ts";
 import { VERSION } from "../../core/api/index.ts";
 import { networkFailure } from "../../core/api/network-failure.ts";
-import { connectionPool } from "../../core/api/pool.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/environment-secrets.ts";
 import type { ProjectParts, ProjectSource } from "../../project/source.ts";

@@ -115,7 +115,7 @@ export function resolveOptions(options: ClientOptions) {
   // Refuses a proxy that is not usable before the first request.
   if (options.dispatcher === undefined) routeTo(baseUrl, env);
   const openPool = async () => {
-    const { connectionPool } = await import("./pool.ts");
+    const { connectionPool } = await import("./connect.ts");
     const connectMs = Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2);
     return connectionPool(baseUrl, env, { timeoutMs: connectMs, onStep: options.onConnecting });
   };

@@ -1,10 +1,11 @@
 /**
  * Connections to a server: directly, or through the proxy that the environment names. Each step (lookup, connection, CONNECT, TLS
- * handshake) reports its own failure, and until the last one is over no request has left.
+ * handshake) reports its own failure, and until the last one is over no request has left. Loads undici, which takes longer to load
+ * than the rest of the client.
  */
 import { connect, isIP, type Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
-import type { buildConnector } from "undici";
+import { Agent, type buildConnector, type Dispatcher } from "undici";
 import {
   authorityOf,
   checkOf,
@@ -17,9 +18,9 @@ import {
   tlsFailure,
   tunnelFailure,
 } from "./network-failure.ts";
-import { type HttpProxy, type Peer, portOf, type Route } from "./proxy.ts";
+import { type HttpProxy, type Peer, portOf, type Route, routeTo, type Variables } from "./proxy.ts";
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   readonly route: Route;
   /** The proxy takes requests for plain http; no tunnel is needed. */
   readonly forwards: boolean;
@@ -30,11 +31,64 @@ export interface ConnectorOptions {
   readonly onStep?: ((step: string | undefined) => void) | undefined;
 }
 
+/** Number of requests side by side: the changes of an apply, and the pages of a list that are read ahead. */
+const CONNECTIONS = 10;
+
+/** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
+export function connectionPool(
+  baseUrl: URL,
+  env: Variables,
+  options: Pick<ConnectorOptions, "timeoutMs" | "onStep">,
+): ConnectionPool {
+  const route = routeTo(baseUrl, env);
+  const forwards = route.proxy !== undefined && baseUrl.protocol === "http:";
+  const connector = { ...options, route, forwards };
+  return forwards ? new ForwardingPool(connector) : new ConnectionPool(connector);
+}
+
+class ConnectionPool extends Agent {
+  readonly #closed: AbortController;
+
+  constructor(options: Omit<ConnectorOptions, "closed">) {
+    const closed = new AbortController();
+    super({
+      allowH2: false,
+      connections: CONNECTIONS,
+      connect: connectorTo({ ...options, closed: closed.signal }),
+    });
+    this.#closed = closed;
+  }
+
+  /** Ends all connections at once, also those that are being opened, for which `close` would wait. */
+  async end(): Promise<void> {
+    this.#closed.abort();
+    await this.destroy();
+  }
+}
+
+/** Asks a proxy for plain http: it gets the whole address (RFC 9112, 3.2.2). */
+class ForwardingPool extends ConnectionPool {
+  readonly #authorization: string | undefined;
+
+  constructor(options: Omit<ConnectorOptions, "closed">) {
+    super(options);
+    this.#authorization = options.route.proxy?.authorization;
+  }
+
+  override dispatch(options: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const headers = {
+      ...(options.headers as Record<string, string> | undefined),
+      ...(this.#authorization !== undefined && { "proxy-authorization": this.#authorization }),
+    };
+    return super.dispatch({ ...options, path: `${options.origin}${options.path}`, headers }, handler);
+  }
+}
+
 /** Pause after a refused sign-on, in ms: proxies lock accounts after a few wrong passwords. */
 const REFUSED_MS = 60_000;
 
 /** Opens connections for undici's pool. */
-export function connectorTo(options: ConnectorOptions): buildConnector.connector {
+function connectorTo(options: ConnectorOptions): buildConnector.connector {
   const { proxy } = options.route;
   let first: Promise<Socket> | undefined;
   let refused: { readonly error: NoConnection; readonly at: number } | undefined;

@@ -128,7 +128,7 @@ function planRemovals(
   });
 }
 
-/** Errors for deletions beside a change that a status forbids: the plan knows that not all of it can be done. */
+/** Errors for deletions that wait for a change that an unknown status forbids. */
 function withheld(changes: readonly Change[], mode: Plan["mode"]): Diagnostic[] {
   const unfulfilled = new Set(changes.flatMap((change) => (change.unfulfilled ? [change.address] : [])));
   if (unfulfilled.size === 0 || mode === "destroy") return [];

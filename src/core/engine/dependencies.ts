@@ -116,10 +116,8 @@ export function blockersOf(changes: readonly Change[], kinds: Kinds = new Map())
   }
   const deleted = changes.filter(({ removal }) => removal === "delete");
   const freed = Map.groupBy(deleted, (change) => keyOf(change, change.before, kinds));
-  for (const change of changes) {
-    const key = change.actions.some((action) => action === "create")
-      ? keyOf(change, plannedValues(change), kinds)
-      : undefined;
+  for (const change of changes.filter(({ actions }) => actions.includes("create"))) {
+    const key = keyOf(change, plannedValues(change), kinds);
     const others = key === undefined ? [] : (freed.get(key) ?? []);
     for (const { address } of others) blockers.get(change.address)?.add(address);
   }

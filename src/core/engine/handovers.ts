@@ -1,4 +1,4 @@
-// Objects that change hands: one address declares what another address of the state holds. Their records move, without a request.
+// Objects that change hands: one address declares the object that another address of the state holds. Their records move, without a request.
 import { type Kind, type Kinds, matches } from "../kinds/kind.ts";
 import { differing, isPendingCreate, misplacedSecret, thingKey } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -46,9 +46,9 @@ interface HandoverOptions {
  * Finds the objects that change hands, by (provider, kind, parent, natural key). Pure.
  *
  * 1. Kinds in the order of their references: a grant is compared with the id that its service has after the moves of services.
- * 2. pairsOf: an address that does not hold what it declares, and the only record that does and whose own address does not
- *    declare it. Of what the API cannot delete, every immutable attribute matches, too.
- * 3. placesOf: the record that loses its address so gets the one that the last record of its chain has left. There it is
+ * 2. pairsOf: an address that does not hold the object that it declares, and the only record of this object, whose own address
+ *    does not declare it. If the API cannot delete the kind, every immutable attribute matches.
+ * 3. placesOf: a record that loses its address gets the address that the last record of its chain has left. There it is
  *    removed or replaced like any other.
  * 4. An exchange moves if all its addresses are part of the run. If only some are, it is an error.
  */
@@ -88,7 +88,7 @@ export function rearranged(state: State, moves: readonly Move[]): State {
   return { ...state, resources: followed(new Map(resources), moves) };
 }
 
-/** The kinds of which something is declared, each after those that its resources refer to. */
+/** The declared kinds, each after the kinds that its resources refer to. */
 function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
   const index = addressIndex(
     desired.resources.map(({ address }) => address),
@@ -137,7 +137,7 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
       matches(kind, config, prior.attributes) &&
       thingKey(prior.provider, kind, prior.attributes) === key;
     const isOpen = prior === undefined ? resource.importId === undefined : loose.has(address);
-    // An address keeps what it declares, and what cannot be compared.
+    // An address keeps the object that it declares, and an object that cannot be compared.
     if (key === undefined || holds || (prior !== undefined && prior.provider !== provider)) loose.delete(address);
     else if (isOpen && kind.expired?.(config, now) === undefined) claims.push({ resource, config: declared, key });
   }
@@ -145,7 +145,7 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
   const pairs = new Map<string, Pair>();
   for (const [key, same] of Map.groupBy(claims, (claim) => claim.key)) {
     const found = same.flatMap((claim) => heirOf(kind, claim, held.get(key) ?? []) ?? []);
-    // One object that two addresses declare goes to neither.
+    // An object that two addresses declare goes to neither.
     for (const pair of found)
       if (found.filter(({ record }) => record === pair.record).length === 1) pairs.set(pair.resource.address, pair);
   }
@@ -193,7 +193,7 @@ function placesOf(pairs: ReadonlyMap<string, Pair>, { resources }: State): Move[
   return components;
 }
 
-/** An exchange of which only a part belongs to the run. */
+/** An error for an exchange that the run holds only in part. */
 function halved(kind: Kind, component: readonly Move[], { resources }: State, outside: readonly string[]): Diagnostic {
   const isSeen = ({ from, to }: Move) => !outside.includes(to) || !outside.includes(from);
   const { from, to } = component.find(isSeen) as Move;

@@ -164,7 +164,10 @@ function circle({ from, to, range }: MovedBlock): Diagnostic {
   });
 }
 
-/** Moves that happen all at once and come to the same as some one after the other, and then some all at once. */
+/**
+ * Returns moves that happen all at once, and have the same result as two lists.
+ * @param inTurn moves one after the other. @param atOnce moves after those, all at once.
+ */
 export function composed(inTurn: readonly Move[], atOnce: readonly Move[] = []): Move[] {
   const origins = new Map<string, string>();
   const take = (from: string): string => {

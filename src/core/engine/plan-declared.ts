@@ -22,6 +22,7 @@ import {
   isNoOp,
   type JsonObject,
   located,
+  type ResourceState,
   resourceOf,
   type State,
   UNKNOWN,
@@ -94,7 +95,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
   const abandoned = Map.groupBy(leaving, ({ address, provider }) => `${provider} ${kindOf(address, kinds)?.type}`);
-  const isFreed = freedBy(options, isLeaving, ownerOf);
+  const isFreed = freedBy(leaving, options, ownerOf);
   const pending = [...(options.recorded ?? state).resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
@@ -167,29 +168,20 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   return { changes, diagnostics, scope };
 }
 
-/** Returns a function that finds live objects which the plan deletes, as their addresses are no longer declared: their keys are free. */
-function freedBy(
-  { desired, state, observed, kinds }: PlanOptions,
-  isLeaving: (address: string) => boolean,
-  ownerOf: OwnerOf,
-) {
+/** Returns a function that finds live objects which the plan deletes: their natural keys become free. */
+function freedBy(leaving: readonly ResourceState[], { desired, kinds }: PlanOptions, ownerOf: OwnerOf) {
   const isForgotten = forgottenBy(desired.removed);
-  const freed = new Set(
-    [...state.resources.values()].flatMap((prior) => {
-      const { address } = prior;
-      const isDeleted =
-        kindOf(address, kinds)?.removal === "delete" && !isPendingCreate(prior) && !isForgotten(address);
-      return isDeleted && isLeaving(address) && observed.observations.get(address)?.status === "present" ? address : [];
-    }),
+  const deleted = leaving.filter(
+    (prior) =>
+      kindOf(prior.address, kinds)?.removal === "delete" && !isPendingCreate(prior) && !isForgotten(prior.address),
   );
+  const freed = new Set(deleted.map(({ address }) => address));
   return (provider: string, kind: Kind, remote: Remote) => freed.has(ownerOf(provider, kind, remote) ?? "");
 }
 
 function withoutTwins(observation: Observation, isFreed: (remote: Remote) => boolean): Observation {
-  if (observation.status !== "present") {
-    const matches = observation.matches.filter((remote) => !isFreed(remote));
-    return matches.length === observation.matches.length ? observation : { ...observation, matches };
-  }
+  if (observation.status !== "present")
+    return { ...observation, matches: observation.matches.filter((remote) => !isFreed(remote)) };
   const { twins, ...seen } = observation;
   const left = twins?.filter((remote) => !isFreed(remote)) ?? [];
   return { ...seen, ...(left.length > 0 && { twins: left }) };

@@ -61,7 +61,7 @@ interface Refreshed {
 /**
  * Observes and plans. Where less than everything is read, what was not read stands as it was recorded:
  *
- * 1. handOver: objects that change hands get their new addresses, before anything is compared.
+ * 1. handOver: objects that change hands get their new addresses before the first comparison.
  * 2. A plan from what is recorded, and from what is always read: what the record cannot stand in for.
  * 3. What this plan changes is read, with everything that it refers to, and it is planned again; until it changes only what
  *    was read. So each change is the one that a plan which reads everything has.
@@ -96,7 +96,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
   }
 }
 
-/** The same options with every object at the address that declares it, and what data sources returned for that. */
+/** Returns the options with every object at the address that declares it, and the readings of data sources so far. */
 async function handOver(options: RefreshOptions) {
   const { observing, planning, whole = planning.desired } = options;
   const { state, recorded = state, moves: declared = [], kinds: all, env, mode } = planning;

@@ -86,7 +86,7 @@ export class Records {
     this.#index(resource);
   }
 
-  /** @param isDeleted its object has left the account, and not only the state. */
+  /** @param isDeleted its object has left the account. */
   async remove(address: string, isDeleted = false): Promise<void> {
     await this.#write(() => this.#recorder.remove(address));
     const before = this.#resources.get(address);

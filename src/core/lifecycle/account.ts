@@ -39,8 +39,6 @@ export interface ListCosts {
 export const readAgainCost = (kind: Kind, count: number, pages = 1): number =>
   kind.get === undefined ? pages : Math.min(count, pages);
 
-const pagesOf = (rows: number) => Math.max(1, Math.ceil(rows / PAGE_ROWS));
-
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
  * time, and kept until something changes it. Holds a {@link Reader} only, so nothing can be changed through it.
@@ -265,7 +263,7 @@ export class Account {
       ({ length }) => {
         if (this.#plans !== plans) return;
         this.#plansAt = this.hostNow();
-        this.#planPages = pagesOf(length);
+        this.#planPages = Math.max(1, Math.ceil(length / PAGE_ROWS));
       },
       // What a token may not read it will not read later in the run; any other failure may pass.
       (error: unknown) => {

@@ -1,5 +1,5 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
-import { type Diagnostic, isError } from "./diagnostic.ts";
+import { type Diagnostic, isError } from "./errors.ts";
 import { readMoment } from "./moment.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";

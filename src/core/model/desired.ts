@@ -1,5 +1,5 @@
 // What is declared, in whatever language: resources, data, outputs, and the expressions of their values.
-import type { SourceRange } from "./diagnostic.ts";
+import type { SourceRange } from "./errors.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
 /** What is declared of a resource or a data source. Its expressions have the references and the values of its attributes. */

@@ -8,7 +8,6 @@ export * from "./changes.ts";
 export * from "./codes.ts";
 export * from "./contract-report.ts";
 export * from "./desired.ts";
-export * from "./diagnostic.ts";
 export * from "./effect.ts";
 export * from "./errors.ts";
 export * from "./moment.ts";

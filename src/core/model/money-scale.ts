@@ -2,8 +2,7 @@
  * The scale of money amounts (§2 leaves their unit open). With a `money_scale` of 1 or more, an amount is a whole number of the
  * smallest unit: one with a fraction shows that the host means another unit, and a limit would let a hundred times as much through.
  */
-import { type Diagnostic, errorOf } from "./diagnostic.ts";
-import { HostformError } from "./errors.ts";
+import { type Diagnostic, errorOf, HostformError } from "./errors.ts";
 import { isObject } from "./value.ts";
 
 /** The names of amounts in the records of plans, services and invoices. */

@@ -1,12 +1,23 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
-import { type Diagnostic, errorOf, fail, fileFailure, HostformError, NotUtf8, utf8 } from "../../core/model/index.ts";
+import type { Kinds } from "../../core/kinds/kind.ts";
+import {
+  type Diagnostic,
+  errorOf,
+  fail,
+  fileFailure,
+  HostformError,
+  NotUtf8,
+  utf8,
+  warningOf,
+} from "../../core/model/index.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
-import type { SourceFile } from "../source/source.ts";
+import { isDeclaration, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
+import { readDocument } from "./document.ts";
 import { includedBy, nestedIncludes } from "./include.ts";
-import { unreadWarnings } from "./unread.ts";
-import { type DeclarationLimits, mebibytes, STRICT_LIMITS } from "./yaml.ts";
+import { type DeclarationLimits, mebibytes, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
 export interface DeclarationFiles {
@@ -75,7 +86,7 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   if (unreadable.length === 0) {
     const declaration = parseDeclaration(files, options);
     const names = given.length === 0 ? await fs.list(dir) : [];
-    const unread = await unreadWarnings(dir, names, new Set([...found, ...included]), options);
+    const unread = await unreadWarnings(names, new Set([...found, ...included]), options);
     return { ...declaration, diagnostics: [...declaration.diagnostics, ...unread] };
   }
   const { diagnostics } = parseDeclaration(files, { ...options, incomplete: true });
@@ -141,4 +152,52 @@ export function declarationText(path: string, bytes: Uint8Array): string {
 function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
   const remedies = ["Check the path and its permissions."];
   return errorOf("config.unreadable", `${path} cannot be read: ${fileFailure(error)}`, { remedies });
+}
+
+/** Beside a declaration, hostform looks into at most this many files, and only into files up to this size. */
+const LOOKED_AT = { files: 100, bytes: 256 * 1024 };
+
+/** A name that was meant to be read: `hosting.yml`, `shop.hosting.yml`, `Hosting.yaml`. */
+const MEANT = /^(?:[^.].*\.)?hosting\.ya?ml$/i;
+
+/**
+ * Finds files beside a declaration that look like a part of it, and that nothing reads: what they hold would not exist.
+ * @param names of the folder. @param read the paths that are read. @returns a warning for each file with its remedy.
+ */
+async function unreadWarnings(
+  names: readonly string[],
+  read: ReadonlySet<string>,
+  { dir, fs, kinds }: ReadOptions,
+): Promise<Diagnostic[]> {
+  const others = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !read.has(join(dir, name))).toSorted();
+  const found: Diagnostic[] = [];
+  for (const name of others.slice(0, LOOKED_AT.files)) {
+    const path = join(dir, name);
+    if (!(MEANT.test(name) || looksDeclared(await textOf(path, fs), kinds))) continue;
+    const meant = name.replace(/(?:\.hosting)?\.ya?ml$/i, "").toLowerCase();
+    const fix =
+      meant === "hosting"
+        ? "Rename it to NAME.hosting.yaml, or move its content into hosting.yaml."
+        : `Rename it to ${meant}.hosting.yaml, or name the files to read with \`-f\`.`;
+    const detail = "What it declares is not part of the project.";
+    const summary = `${path} looks like a declaration and is not read`;
+    found.push(warningOf("config.unread", summary, { detail, remedies: [fix] }));
+  }
+  return found;
+}
+
+/** Empty for what cannot be read: nobody asked for it. */
+async function textOf(path: string, fs: DeclarationFiles): Promise<string> {
+  const bytes = await fs.read(path, LOOKED_AT.bytes + 1, false).catch(() => new Uint8Array());
+  return bytes.length > LOOKED_AT.bytes ? "" : new TextDecoder().decode(bytes);
+}
+
+/** Returns true if a text declares something of hostform: `services:` alone is also what a file of Docker Compose begins with. */
+function looksDeclared(text: string, kinds: Kinds): boolean {
+  if (!isDeclaration(text, kinds)) return false;
+  const diags = new DiagnosticCollector();
+  const { documents } = readYaml({ path: "", text }, 0, diags, STRICT_LIMITS);
+  return documents
+    .map((tree) => readDocument(tree, kinds, diags))
+    .some(({ drafts }) => drafts.some(({ kind, attributes }) => kind.nested === undefined && attributes.size > 0));
 }

@@ -1,4 +1,4 @@
-/** What only the API sets is refused in every front: YAML and stacks here, Terraform in terraform/calls/validation.test.ts. */
+/** Every front refuses attributes that only the API sets: YAML and stacks here, Terraform in terraform/calls/validation.test.ts. */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../src/core/lifecycle/index.ts";
