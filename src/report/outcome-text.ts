@@ -242,8 +242,9 @@ function skippedTexts(result: ApplyResult): string[] {
 function lostTexts(plan: Plan, { outcomes }: ApplyResult): string[] {
   const subjectOf = subjectsOf(plan);
   return outcomes.flatMap(({ address, did = [], unknown }) => {
+    if (!did.includes("delete") || did.includes("create")) return [];
     const change = plan.changes.find((one) => one.address === address);
-    if (change === undefined || !isReplacement(change) || !did.includes("delete") || did.includes("create")) return [];
+    if (change === undefined || !isReplacement(change)) return [];
     const what = subjectOf(change);
     const open = unknown === true ? "; it is unknown whether the new one was created" : "";
     return [`${address}${what === undefined ? "" : `: ${what}`}${open}`];

@@ -67,8 +67,7 @@ export function handovers(options: HandoverOptions): Handovers {
       else if (outside.length < addresses.length) diagnostics.push(halved(kind, component, state, outside));
     }
     for (const { resource, record, config } of made.flatMap(({ to }) => pairs.get(to) ?? [])) {
-      const { address } = resource;
-      const refusal = misplacedSecret(kind, { address, from: record.address, held: record.attributes, config });
+      const refusal = misplacedSecret(kind, { address: resource.address, record, config });
       if (refusal !== undefined) diagnostics.push(located(refusal, resource.locate(["secret_output"])));
     }
     state = rearranged(state, made);

@@ -13,6 +13,7 @@ import {
   type Json,
   type JsonObject,
   outputPlace,
+  type ResourceState,
   type SecretName,
   type SecretOutput,
   UNKNOWN,
@@ -114,20 +115,22 @@ export function planSecret(
 }
 
 /** The place that the attributes of a resource name, when it is a file and known; undefined too for what is no place. */
-export function fileOutputIn({ secret_output: declared }: ValueObject): FileOutput | undefined {
-  if (hasUnknown(declared ?? null)) return undefined;
-  const output = outputIn({ secret_output: declared as Json });
+export function fileOutputIn(attributes: ValueObject): FileOutput | undefined {
+  const output = declaredOutput(attributes);
   if (output === undefined || "command" in output) return undefined;
   const path = "file" in output ? output.file : isObject(output.env_file) && output.env_file.path;
   return typeof path === "string" ? output : undefined;
 }
 
+/** The declared place; undefined if it is unknown. */
+function declaredOutput({ secret_output: declared = null }: ValueObject): SecretOutput | undefined {
+  return hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json });
+}
+
 /** An object that moves to another address of the state. */
 interface MovedObject {
   readonly address: string;
-  readonly from: string;
-  /** Its recorded attributes. */
-  readonly held: JsonObject;
+  readonly record: Pick<ResourceState, "address" | "attributes">;
   /** Attributes that the new address declares. */
   readonly config: ValueObject;
 }
@@ -136,19 +139,18 @@ interface MovedObject {
  * Refuses a move of an object whose secret was written out, where the new address declares another place: the state cannot
  * write it there. A secret that the state still has is written after the move, and leaves the state only then.
  */
-export function misplacedSecret(kind: Kind, { address, from, held, config }: MovedObject): Diagnostic | undefined {
+export function misplacedSecret(kind: Kind, { address, record, config }: MovedObject): Diagnostic | undefined {
+  const held = record.attributes;
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
-  const { secret_output: declared = null } = config;
-  const old = outputIn(held);
-  const output = hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json });
+  const [old, output] = [outputIn(held), declaredOutput(config)];
   if (old === undefined || (output !== undefined && isSamePlace(old, output))) return undefined;
   return problem("secret.output/held", {
     address,
     attribute: ["secret_output"],
     noun: kind.noun,
     id: String(held.id),
-    from,
+    from: record.address,
     name: secret.name,
     place: outputPlace(old),
     other: output && outputPlace(output),

@@ -80,7 +80,7 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
     const text = literalText(entry, diags);
     const clauses = text === undefined ? undefined : constraintOf(entry, text, "`required_version`", diags);
     if (clauses?.some(({ version }) => version.prerelease !== "")) {
-      const fix = "Remove the pre-release: Terraform refuses it, too.";
+      const fix = "Remove the pre-release. Terraform refuses it.";
       return diags.add(valueSpan(entry), "config.structure", "`required_version` names a pre-release", { fix }) ?? [];
     }
     return clauses === undefined ? [] : [{ entry, clauses, text }];
