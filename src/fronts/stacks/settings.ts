@@ -85,8 +85,8 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
     }
     return clauses === undefined ? [] : [{ entry, clauses, text }];
   });
-  const [[least], [, most]] =
-    chosen === undefined ? [MINORS["1.11"], MINORS["1.12"]] : [MINORS[chosen], MINORS[chosen]];
+  const [least] = MINORS[chosen ?? "1.11"];
+  const [, most] = MINORS[chosen ?? "1.12"];
   // If a version fulfils all clauses, so does the first of a minor version, one that they name, or the next after it.
   const firsts = Array.from(
     { length: most - least + 1 },
@@ -106,8 +106,8 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
       fix: "Change the constraint, or apply this stack with Terraform.",
     });
   }
-  if (left.length === 0) return chosen ?? "1.12";
-  return left.some(({ numbers: [, minor] }) => minor >= MINORS["1.12"][0]) ? "1.12" : "1.11";
+  const isOld = left.length > 0 && left.every(({ numbers: [, minor] }) => minor < MINORS["1.12"][0]);
+  return chosen ?? (isOld ? "1.11" : "1.12");
 }
 
 interface Version {
