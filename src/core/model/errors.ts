@@ -12,7 +12,7 @@ export interface SourceRange {
   readonly endColumn: number;
   /** The text of the first line, for the caret. */
   readonly text?: string;
-  /** Where that is used, nearest first: the value of a parameter in its template, a template at the block that names it. */
+  /** Places that use it, nearest first: the value of a parameter in its template, a template at the block that names it. */
   readonly usedAt?: readonly Pick<SourceRange, "file" | "line" | "column">[];
   /** The path of the construct that stands there (`agency/acme/site`), in what was synthesized. */
   readonly construct?: string;
@@ -24,7 +24,7 @@ export interface Diagnostic {
   readonly code: Code;
   readonly summary: string;
   readonly detail?: string;
-  /** What can be done, one or several; each front renders them in its own language. */
+  /** One or several ways out; each front renders them in its own language. */
   readonly remedies?: readonly Remedy[];
   /** The resource it is about. */
   readonly address?: string;
@@ -36,7 +36,7 @@ export interface Diagnostic {
   readonly range?: SourceRange;
 }
 
-/** What a diagnostic can have beside its severity, code and summary. What is undefined is left out. */
+/** Optional parts of a diagnostic. Undefined parts are dropped. */
 export type DiagnosticParts = {
   readonly [Part in keyof Omit<Diagnostic, "severity" | "code" | "summary">]: Diagnostic[Part] | undefined;
 };
