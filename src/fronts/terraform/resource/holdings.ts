@@ -44,6 +44,8 @@ export interface Holder {
   readonly instances: number;
   /** Milliseconds since the epoch. */
   readonly lastSeen: number;
+  /** Id of the intent that created the object. */
+  readonly intent?: string | undefined;
 }
 
 /** Holdings are written together: Terraform shows ten instances at a time. */
@@ -58,6 +60,8 @@ export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #begun: number;
   readonly #shown = new Map<string, Shown>();
+  /** Intents of the objects that this process created. */
+  readonly #intents = new Map<string, string>();
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   /** Holdings that are still to be written, by object. */
   #unwritten = new Map<string, Holding>();
@@ -134,6 +138,12 @@ export class Holdings {
     if (object !== undefined) this.#see(kind, object, attributes, mark, 1);
   }
 
+  /** A create has made an object. @param intent its id. */
+  made(kind: Kind, attributes: JsonObject, intent: string): void {
+    const object = objectOf(kind, attributes);
+    if (object !== undefined) this.#intents.set(keyOf(object), intent);
+  }
+
   /** No instance of the state has the object any more. */
   async remove(kind: Kind, attributes: JsonObject): Promise<void> {
     const object = objectOf(kind, attributes);
@@ -164,7 +174,7 @@ export class Holdings {
       return { isShown: true, ...(plan && { plan }), instances, lastSeen: this.#options.clock.now() };
     }
     if (held === undefined || !held.isFirm) return undefined;
-    return { isShown: false, instances: held.instances, lastSeen: held.lastSeen };
+    return { isShown: false, instances: held.instances, lastSeen: held.lastSeen, intent: held.intent };
   }
 
   /**
@@ -222,7 +232,9 @@ export class Holdings {
 
   #see(kind: Kind, object: HeldObject, attributes: JsonObject, { generation }: PrivateMark, instances: number): void {
     const name = kind.naturalKey(attributes);
-    const holding = { ...object, ...(name !== undefined && { name }), ...(generation && { generation }), instances };
+    const intent = this.#intents.get(keyOf(object));
+    const known = { ...(name !== undefined && { name }), ...(generation && { generation }), intent };
+    const holding = { ...object, ...known, instances };
     this.#unwritten.set(keyOf(object), holding);
     this.#writing ??= this.#options.clock.sleep(BATCH_MS).then(() => this.#write());
   }

@@ -251,7 +251,9 @@ async function planRecorded(
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
   if (isPendingCreate(recorded)) await keepIntent(kind, recorded, scope);
-  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
+  const others = isPendingCreate(recorded)
+    ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
+    : {};
   const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
