@@ -8,28 +8,7 @@ interface Open {
   readonly objections: RegExp;
 }
 
-const RENAMES: readonly string[] = ["rename", "rename add", "count to for_each", "for_each to count"];
-
-export const OPEN: readonly Open[] = [
-  {
-    what: "Terraform shows an import no address that left the configuration, and the import of its object is not refused",
-    cells: ({ change, fronts: [, front] }) => change === "import held" && front === "terraform",
-    objections: /./,
-  },
-  {
-    what: "a rename or replacement of a client account or migration request is not refused by Terraform's plan",
-    cells: ({ kind, change, fronts: [, front] }) =>
-      front === "terraform" &&
-      (kind === "client_account" || kind === "migration_request") &&
-      (RENAMES.includes(change) || change === "replace"),
-    objections: /^the plan is not refused|speaks of an interrupted run/,
-  },
-  {
-    what: "the provider takes the record of a finished create for one of an interrupted run",
-    cells: ({ fronts: [, front] }) => front === "terraform",
-    objections: /speaks of an interrupted run/,
-  },
-];
+export const OPEN: readonly Open[] = [];
 
 /** The open defect that explains every objection to a cell; undefined: none does. */
 export function openDefect(cell: Cell, objections: readonly string[]): Open | undefined {

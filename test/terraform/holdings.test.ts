@@ -71,12 +71,16 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
   it("an import of an id that another address has is refused, by command and by block, until the state no longer has it", async () => {
     const terraform = await start(service("one", "one.example"));
     const id = String(terraform.attributes("hosting_service.one").id);
-    await terraform.plan();
-    await terraform.write(service("one", "one.example") + service("two", "one.example", '  reference = "two"'));
+    const what = `service ${id} (one.example)`;
     const command = ["import", "-no-color", "-input=false", "hosting_service.two", id];
+    // An import shows the provider no address that left the configuration.
+    await terraform.write(service("two", "one.example", '  reference = "two"'));
+    for (const _ of FRESH)
+      expect((await terraform.run(...command)).text).toContain(`${what} is at another address of this state already`);
+    await terraform.write(service("one", "one.example") + service("two", "one.example", '  reference = "two"'));
     const refused = await terraform.run(...command);
     expect(refused.code, refused.text).toBe(1);
-    expect(refused.text).toContain(`service ${id} (one.example) is at another address of this state already`);
+    expect(refused.text).toContain(`${what} is at another address of this state already`);
     await terraform.write(`import {\n  to = hosting_service.two\n  id = "${id}"\n}\n`, "import.tf");
     expect((await terraform.refused()).errors[0]?.summary).toContain("is at another address of this state");
     await terraform.remove("import.tf");
@@ -86,6 +90,10 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
 
     await terraform.well("state", "rm", "hosting_service.one");
     await terraform.write(service("two", "one.example", '  reference = "two"'));
+    const early = await terraform.run(...command);
+    expect(early.code, early.text).toBe(1);
+    expect(early.text).toMatch(/`terraform state rm`,\s+then\s+`terraform plan`/);
+    await terraform.plan();
     await terraform.well(...command);
     await terraform.applied();
     expect(terraform.changesSent()).toEqual([]);
@@ -213,6 +221,26 @@ resource "hosting_grant" "team" {
     expect(terraform.changesSent()).toEqual([`DELETE /webhooks/${id}`, "POST /webhooks"]);
     terraform.believeLists();
     await terraform.expectNoChanges();
+  });
+
+  it("a client account is neither renamed without a moved block nor replaced: the API cannot delete one", async () => {
+    const account = (name: string) => `
+resource "hosting_client_account" "${name}" {
+  name = "Kim"
+}
+`;
+    const terraform = await start(account("a"), { token: "agency" });
+    const { id } = terraform.attributes("hosting_client_account.a");
+    const { text } = await terraform.refused("-replace=hosting_client_account.a");
+    expect(text).toContain(`client account ${id} cannot be replaced`);
+    await terraform.well("taint", "hosting_client_account.a");
+    expect((await terraform.refused()).text).toContain("terraform untaint");
+    await terraform.well("untaint", "hosting_client_account.a");
+    await terraform.write(account("b"));
+    const renamed = await terraform.refused();
+    expect(renamed.text).toContain("which an address of this state manages");
+    expect(renamed.text).toContain("moved {");
+    expect(renamed.text).not.toContain("interrupted run");
   });
 
   it("a tainted service is refused with untaint, and nothing is said of an import", async () => {

@@ -34,6 +34,8 @@ async function expectImport(terraform: Terraform, address: string, id: string): 
   await terraform.applied();
   await terraform.expectNoChanges();
   await terraform.well("state", "rm", address);
+  // An import alone cannot show that no other address has the object.
+  await terraform.plan();
   await terraform.write(`import {\n  to = ${address}\n  id = "${id}"\n}\n`, "import.tf");
   const applied = await terraform.applied();
   expect(applied.errors).toEqual([]);

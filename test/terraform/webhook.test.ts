@@ -118,6 +118,8 @@ output "secret" {
     expect(terraform.filesHolding(secret)).toEqual([]);
 
     await terraform.well("state", "rm", HOOK);
+    // An import alone cannot show that no other address has the object.
+    await terraform.plan();
     await terraform.write(`import {\n  to = ${HOOK}\n  id = "${id}"\n}\n`, "import.tf");
     await terraform.applied();
     expect(terraform.changesSent()).toEqual([]);

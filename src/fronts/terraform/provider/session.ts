@@ -132,9 +132,11 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   });
   const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
   const place = placeOf(folder, env);
+  const account = new Account(client, reading, stop, store);
+  account.place = place.mark;
   const session: ProviderSession = {
     client,
-    account: new Account(client, reading, stop, store),
+    account,
     isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),

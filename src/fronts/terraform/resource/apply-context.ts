@@ -5,7 +5,14 @@
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
-import { type ApplyContext, Fate, type PendingCreate, refuseStopped } from "../../../core/lifecycle/index.ts";
+import {
+  type ApplyContext,
+  Fate,
+  intentId,
+  isPendingCreate,
+  type PendingCreate,
+  refuseStopped,
+} from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
   HostformError,
@@ -15,7 +22,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { busy, shownOnce } from "./entry-lookup.ts";
-import { storedOthers } from "./pending.ts";
+import { othersOf } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
@@ -59,15 +66,14 @@ export async function applyContext(
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
   let first = isFirst;
-  if (pending !== undefined) scope.addCreate(kind, pending);
-  await scope.holdings.load();
-  const stored = await storedOthers(kind, name, session);
+  let intent: string | undefined;
+  const others = await othersOf(kind, name, pending, scope, owner);
   const records: ApplyContext["records"] = {
     prior: pending,
     ownerOf: (ofKind, remote) =>
-      scope.labelOf(ofKind, remote, owner, pending) ?? (ofKind === kind ? stored.ownerOf(remote) : undefined),
+      ofKind === kind ? others.ownerOf(remote) : scope.labelOf(ofKind, remote, owner, pending),
     isStatePartial: true,
-    siblings: (ofKind) => [...scope.siblings(ofKind), ...(ofKind === kind ? stored.siblings : [])],
+    siblings: (ofKind) => (ofKind === kind ? others.siblings : []),
     claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: await replacesOf(kind, name, config, scope),
     save: async (resource) => {
@@ -87,6 +93,8 @@ export async function applyContext(
       }
       first = false;
       latest.resource = resource;
+      if (isPendingCreate(resource)) intent = intentId(resource.private.pending);
+      else if (intent !== undefined) scope.holdings.made(kind, resource.attributes, intent);
     },
     drop: async () => {
       latest.resource = undefined;

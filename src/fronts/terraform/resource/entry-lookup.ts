@@ -45,10 +45,11 @@ export async function activeEntry(
   const { entries } = scope.session;
   const entry = await entries.get(kind.type, name);
   if (entry === undefined || entry.resolved === "absent") return {};
+  // An entry that a refresh of the same moment has not removed yet.
+  if (!entry.handed && !isPendingCreate(entry) && (await isHeldHere(kind, entry, scope))) return {};
   const elsewhere = refusalOf(kind, entry, scope.session);
   if (elsewhere === undefined) return { entry };
   if (elsewhere.code !== "plan.exists") return { elsewhere };
-  if (await isHeldHere(kind, entry, scope)) return {};
   if (!(await findEntryObject(kind, entry, scope)).hasEnded) return { elsewhere };
   await entries.remove(kind.type, name);
   return {};

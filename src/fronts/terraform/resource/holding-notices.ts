@@ -34,9 +34,7 @@ export function importHeld(kind: Kind, attributes: JsonObject, { isShown, lastSe
     detail: `${isShown ? "" : `The provider saw it there at ${time(lastSeen)}. `}${ONE_ADDRESS} The removal of one would take the object away from the other.`,
     remedies: [
       RENAMED,
-      isShown
-        ? "Or `terraform state rm` the other address, then import it."
-        : "If no address has it any more (`terraform state rm`): run `terraform plan` without an `import` block, then import it.",
+      "If it shall leave that address: `terraform state rm`, then `terraform plan` without an `import` block, then import it.",
     ],
   });
 }

@@ -44,6 +44,8 @@ export interface Holder {
   readonly instances: number;
   /** Milliseconds since the epoch. */
   readonly lastSeen: number;
+  /** Id of the intent that created the object. */
+  readonly intent?: string | undefined;
 }
 
 /** Holdings are written together: Terraform shows ten instances at a time. */
@@ -58,15 +60,17 @@ export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #begun: number;
   readonly #shown = new Map<string, Shown>();
+  /** Intents of the objects that this process created. */
+  readonly #intents = new Map<string, string>();
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
-  readonly #imported = new Set<string>();
   /** Holdings that are still to be written, by object. */
   #unwritten = new Map<string, Holding>();
   #writing: Promise<void> | undefined;
   #stored: Promise<ReadonlyMap<string, Held>> | undefined;
   #elsewhere: Promise<ReadonlyMap<string, Held>> | undefined;
-  #isPlan = false;
+  #isPlanned = false;
   #isApply = false;
+  #isImport = false;
   #hasEnded = false;
   #hasWarned = false;
 
@@ -88,7 +92,6 @@ export class Holdings {
 
   /** The account has the object of an instance that was read. */
   read(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
-    this.#isPlan = true;
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
     const shown = this.#shownOf(object);
@@ -98,7 +101,7 @@ export class Holdings {
 
   /** An instance was planned. */
   plan(kind: Kind, attributes: JsonObject, mark: PrivateMark, plan: NonNullable<Shown["plan"]>): void {
-    this.#isPlan = true;
+    this.#isPlanned = true;
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
     const shown = this.#shownOf(object);
@@ -117,7 +120,7 @@ export class Holdings {
 
   /** The plan has no instance yet: a run that plans creates saw the state, too. */
   planned(): void {
-    this.#isPlan = true;
+    this.#isPlanned = true;
   }
 
   /** This process changes the account. */
@@ -133,6 +136,12 @@ export class Holdings {
   add(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
     const object = objectOf(kind, attributes);
     if (object !== undefined) this.#see(kind, object, attributes, mark, 1);
+  }
+
+  /** A create has made an object. @param intent its id. */
+  made(kind: Kind, attributes: JsonObject, intent: string): void {
+    const object = objectOf(kind, attributes);
+    if (object !== undefined) this.#intents.set(keyOf(object), intent);
   }
 
   /** No instance of the state has the object any more. */
@@ -165,35 +174,25 @@ export class Holdings {
       return { isShown: true, ...(plan && { plan }), instances, lastSeen: this.#options.clock.now() };
     }
     if (held === undefined || !held.isFirm) return undefined;
-    return { isShown: false, instances: held.instances, lastSeen: held.lastSeen };
+    return { isShown: false, instances: held.instances, lastSeen: held.lastSeen, intent: held.intent };
   }
 
   /**
-   * The holder of an object that is imported. Beside an import Terraform shows the rest of the state, in no order: if it shows all other
-   * objects and not this one, the state no longer has this one (`terraform state rm`).
+   * The holder of an object that is imported. Terraform shows no address that left the configuration, so an address that is not shown may
+   * still have it: only a plan ends a holding.
    */
   async holderOfImported(kind: Kind, attributes: JsonObject): Promise<Holder | undefined> {
+    this.#isImport = true;
     await this.load();
-    const remote = { id: String(attributes.id), attributes };
-    const object = objectOf(kind, attributes);
-    if (object === undefined) return undefined;
-    this.#imported.add(keyOf(object));
-    const isSettled = () => this.holderOf(kind, remote)?.isShown !== false;
-    const isRestShown = () =>
-      [...this.#known].every(([key, { isFirm }]) => !isFirm || this.#imported.has(key) || this.#shown.has(key));
-    for (let shown = -1; !isSettled() && shown < this.#shown.size; ) {
-      shown = this.#shown.size;
-      await this.#options.clock.sleep(SHOWN_MS);
-    }
-    return isSettled() || !isRestShown() ? this.holderOf(kind, remote) : undefined;
+    return this.holderOf(kind, { id: String(attributes.id), attributes });
   }
 
-  /** The holder of an object. Waits a moment for an instance that Terraform may be about to show. */
+  /** The holder of an object. Waits a moment for an instance that Terraform may be about to show, so that its plan is known. */
   async findHolder(kind: Kind, remote: Pick<Remote, "id" | "attributes">): Promise<Holder | undefined> {
     await this.load();
     const object = objectOf(kind, { ...remote.attributes, id: remote.id });
     const known = this.holderOf(kind, remote);
-    if (known !== undefined || object === undefined) return known;
+    if (known?.isShown || object === undefined) return known;
     const waiting = this.#waiting.get(keyOf(object)) ?? Promise.withResolvers<void>();
     this.#waiting.set(keyOf(object), waiting);
     await Promise.race([waiting.promise, this.#options.clock.sleep(SHOWN_MS)]);
@@ -213,9 +212,10 @@ export class Holdings {
     await this.flush();
     if (this.#isApply || this.#hasEnded) return;
     this.#hasEnded = true;
-    // An apply that fails before its first change plans without a read.
-    const isWhole = this.#shown.size === 0 || [...this.#shown.values()].some(({ reads }) => reads > 0);
-    if (this.#isPlan && isWhole) await this.#use((store) => store.endRun(this.place.mark, this.run, this.#begun));
+    const isRead = [...this.#shown.values()].some(({ reads }) => reads > 0);
+    // `terraform import` reads only what is declared. An apply that fails before its first change plans without a read.
+    const isPlan = this.#isPlanned ? isRead || this.#shown.size === 0 : isRead && !this.#isImport;
+    if (isPlan) await this.#use((store) => store.endRun(this.place.mark, this.run, this.#begun));
   }
 
   /** Writes what is not written yet. */
@@ -232,7 +232,9 @@ export class Holdings {
 
   #see(kind: Kind, object: HeldObject, attributes: JsonObject, { generation }: PrivateMark, instances: number): void {
     const name = kind.naturalKey(attributes);
-    const holding = { ...object, ...(name !== undefined && { name }), ...(generation && { generation }), instances };
+    const intent = this.#intents.get(keyOf(object));
+    const known = { ...(name !== undefined && { name }), ...(generation && { generation }), intent };
+    const holding = { ...object, ...known, instances };
     this.#unwritten.set(keyOf(object), holding);
     this.#writing ??= this.#options.clock.sleep(BATCH_MS).then(() => this.#write());
   }

@@ -10,7 +10,6 @@ import {
   type Others,
   objectKey,
   type PendingCreate,
-  parentOf,
   planResource,
   read,
 } from "../../../core/lifecycle/index.ts";
@@ -25,12 +24,12 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Entries, Entry } from "../entries.ts";
+import type { Entry } from "../entries.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import { labelOf, type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
 import { refuseEdited } from "./entry-lookup.ts";
 import { failureOf, unseenCreate } from "./notices.ts";
-import type { ProviderScope } from "./provider-scope.ts";
+import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /** An entry of any kind. */
 export const entryKey = (kind: Kind, attributes: JsonObject): string => `${kind.type} ${nameOf(kind, attributes)}`;
@@ -119,7 +118,7 @@ async function questionAbout(
 ): Promise<readonly Diagnostic[]> {
   const { account } = scope;
   try {
-    const others = await othersOf(kind, prior, scope);
+    const others = await othersOf(kind, nameOf(kind, prior.attributes), prior, scope);
     const observed = await read(account, { kind, prior: undefined, config: prior.attributes, isPending: true });
     const { change, diagnostics } = planResource({
       kind,
@@ -186,53 +185,28 @@ export async function pendingToRemove(
   return entry.resolved !== "absent" && isPendingCreate(entry) ? entry : undefined;
 }
 
-/** Type of the notes about objects that a create of this machine made while others of its kind are pending. */
-const madeType = ({ type }: Kind) => `${type} made`;
-
-const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object) ?? "";
-
 /**
- * Keeps the id of an object whose entry is about to be removed, while the store has pending creates of the kind: their apply does
- * not see the object's instance, and must not take the object for theirs.
+ * The other resources, for a decision about a create: a pending entry of the store is a sibling; an entry with an id, and each
+ * object that the state holds, has an owner.
+ * @param name of the entry of the create.
  */
-export async function noteMade(kind: Kind, entry: Entry, entries: Entries): Promise<void> {
-  const { id } = entry.attributes;
-  if (typeof id !== "string") return;
-  const all = [...(await entries.all(kind.type)).values()];
-  if (!all.some(isPendingCreate)) return;
-  const parent = kind.parent === undefined ? {} : { [kind.parent]: parentOf(kind, entry.attributes) ?? null };
-  const { place, address } = entry;
-  const object = { ...recordedAs(kind, { id, ...parent }, {}), address, ...(place !== undefined && { place }) };
-  await entries.put(madeType(kind), keyOf(kind, entry.attributes), object);
-}
-
-/** Returns the other creates of a kind that the store has: their objects, and those without an outcome. */
-export async function storedOthers(
-  kind: Kind,
-  name: string | undefined,
-  { entries }: { readonly entries: Entries },
-): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
-  const siblings: PendingCreate[] = [];
-  const holders = new Map<string, string>();
-  for (const [of, entry] of [...(await entries.all(kind.type)), ...(await entries.all(madeType(kind)))]) {
-    if (of === name || entry.resolved === "absent") continue;
-    if (isPendingCreate(entry)) siblings.push(entry);
-    else holders.set(keyOf(kind, entry.attributes), entry.address);
-  }
-  const ownerOf = ({ id, attributes }: Remote) => holders.get(keyOf(kind, { ...attributes, id }));
-  return { siblings, ownerOf };
-}
-
-/** The other resources, for a decision about a pending create: those of this process, and those of the store. */
 export async function othersOf(
   kind: Kind,
-  prior: PendingCreate,
+  name: string | undefined,
+  sent: PendingCreate | undefined,
   scope: ProviderScope,
+  but?: Owner,
 ): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
-  const own = await scope.othersOf(kind, prior);
-  const stored = await storedOthers(kind, nameOf(kind, prior.attributes), scope.session);
-  return {
-    siblings: [...own.siblings, ...stored.siblings],
-    ownerOf: (remote) => own.ownerOf(remote) ?? stored.ownerOf(remote),
-  };
+  await scope.holdings.load();
+  const siblings: PendingCreate[] = [];
+  const holders = new Map<string | undefined, string>();
+  for (const [of, entry] of await scope.session.entries.all(kind.type)) {
+    if (of === name || entry.resolved === "absent") continue;
+    if (isPendingCreate(entry)) siblings.push(entry);
+    else holders.set(objectKey("default", kind, entry.attributes), entry.address);
+  }
+  const ownerOf = (remote: Remote) =>
+    scope.labelOf(kind, remote, but, sent) ??
+    holders.get(objectKey("default", kind, { ...remote.attributes, id: remote.id }) ?? "");
+  return { siblings, ownerOf };
 }

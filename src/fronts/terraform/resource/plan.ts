@@ -63,6 +63,7 @@ import {
   prevented,
   replacedObject,
   replacesOf,
+  staysBeside,
   unmarkReleased,
 } from "./replacement.ts";
 
@@ -170,6 +171,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(entry?.handed ? [willTakeOver(kind, entry)] : []),
     ...(entry && !entry.handed && settlement.diagnostics.length === 0 ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
+    ...(replaces ? [] : staysBeside(kind, name, mark.replacing)),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined || isKnown ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
@@ -249,7 +251,9 @@ async function planRecorded(
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
   if (isPendingCreate(recorded)) await keepIntent(kind, recorded, scope);
-  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
+  const others = isPendingCreate(recorded)
+    ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
+    : {};
   const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";

@@ -2,11 +2,11 @@
  * What the resources of one provider configuration share while the process lives: who has which object and which name, what is
  * listed, and which jobs are waited for.
  */
-import { type Kind, matches, type Remote } from "../../../core/kinds/kind.ts";
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import {
   type Account,
+  intentId,
   JobWatch,
-  type Others,
   Ownership,
   objectKey,
   type PendingCreate,
@@ -61,7 +61,6 @@ export class ProviderScope {
   readonly #recordedTypes = new Set<string>();
   /** The ids of objects that Terraform has tainted because their secret is lost, by name. */
   readonly #lost = new Map<string | undefined, string>();
-  readonly #creates: (readonly [type: string, create: PendingCreate])[] = [];
   readonly #said = new Set<string>();
 
   constructor(session: ProviderSession, env?: Env) {
@@ -120,34 +119,15 @@ export class ProviderScope {
     this.#ownership.release(IN_STATE, keyOf(kind, object));
   }
 
-  /** The other resources of this state, for a decision about a pending create. Waits a moment for those that Terraform sends now. */
-  async othersOf(kind: Kind, prior: PendingCreate): Promise<Required<Pick<Others, "ownerOf" | "siblings">>> {
-    this.addCreate(kind, prior);
-    await Promise.all([this.session.clock.sleep(GATHER_MS), this.holdings.load()]);
-    return { ownerOf: (remote) => this.labelOf(kind, remote, undefined, prior), siblings: this.siblings(kind) };
-  }
-
-  addCreate(kind: Kind, prior: PendingCreate): void {
-    this.#creates.push([kind.type, prior]);
-  }
-
   /**
    * The label of the resource that is known to have a live object. @param but one that does not count.
    * @param sent a create without an answer: an earlier run may have adopted its object, and the state does not show it.
    */
   labelOf(kind: Kind, { id, attributes }: Remote, but?: Owner, sent?: PendingCreate): string | undefined {
-    const owner = this.ownerOf(kind, { ...attributes, id }, but);
-    if (sent === undefined || owner === undefined) return owner?.label;
-    const holder = this.holdings.holderOf(kind, { id, attributes });
-    const mayBeOwn =
-      holder?.isShown === false &&
-      (kind.naturalKey(attributes) === undefined || matches(kind, sent.attributes, attributes));
-    return mayBeOwn ? this.#ownership.ownerOf(keyOf(kind, { ...attributes, id }), but)?.label : owner.label;
-  }
-
-  /** The pending creates of the kind that this process knows. */
-  siblings(kind: Kind): PendingCreate[] {
-    return this.#creates.flatMap(([type, create]) => (type === kind.type ? [create] : []));
+    const object = { ...attributes, id };
+    const { intent } = (sent && this.holdings.holderOf(kind, { id, attributes })) ?? {};
+    const isOwn = intent !== undefined && sent !== undefined && intent === intentId(sent.private.pending);
+    return (isOwn ? this.#ownership.ownerOf(keyOf(kind, object), but) : this.ownerOf(kind, object, but))?.label;
   }
 
   /** Nothing was made, or it was removed: its name and its natural key are free again. */

@@ -27,7 +27,7 @@ import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } fr
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
 import { heldElsewhere, importHeld } from "./holding-notices.ts";
 import { otherHost, shownLater } from "./notices.ts";
-import { isResolvedAbsent, keepIntent, noteMade } from "./pending.ts";
+import { isResolvedAbsent, keepIntent } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 /** The status that is recorded of a paid object which the API no longer knows. */
@@ -54,7 +54,6 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     if (noted === undefined || !isRecorded(kind, state, noted)) return;
     // The create of another address deleted this object, and the entry is that of the new one.
     if (isPendingCreate(noted) && (await scope.handovers.isTaken(kind, state))) return;
-    await noteMade(kind, noted, entries);
     await entries.remove(kind.type, name);
   };
   const recorded = mergeEntry(kind, state, noted);
@@ -230,7 +229,6 @@ async function readPending(
     throw new HostformError([otherHost(kind, prior.attributes, "refreshed")]);
   const entry = await keepIntent(kind, prior, scope);
   if (isResolvedAbsent(entry, prior)) return { state: null, mark: {}, diagnostics: [] };
-  scope.addCreate(kind, prior);
   return { state, mark, diagnostics: [] };
 }
 

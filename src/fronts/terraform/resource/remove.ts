@@ -65,7 +65,9 @@ export async function planDestroy(
     : asRecorded(kind, recorded.attributes, settings);
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
-  const others = isPendingCreate(recorded) ? await othersOf(kind, recorded, scope) : {};
+  const others = isPendingCreate(recorded)
+    ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
+    : {};
   // Another address declares the same thing: its create leg settles this create.
   if (isPendingCreate(recorded) && scope.settled.has(entryKey(kind, prior)))
     return { diagnostics: [], mark: { ...mark, settles: recorded.private } };

@@ -94,6 +94,18 @@ export function prevented(kind: Kind, id: string): Diagnostic {
   });
 }
 
+/** A replacement by `-replace`, or of a tainted instance: the API cannot end the old object, and it would take a second one beside it. */
+export function staysBeside(kind: Kind, name: string | undefined, replacing: Replaced | undefined): Diagnostic[] {
+  if (kind.creation !== "listable" || kind.removal !== "policy" || replacing === undefined) return [];
+  if (replacing.name !== name) return [];
+  return [
+    errorOf("plan.exists", `${kind.noun} ${replacing.id} cannot be replaced`, {
+      detail: `The API cannot delete a ${kind.noun}: the old one would stay in the account beside the new one.`,
+      remedies: ["Plan without `-replace`. If Terraform has marked it as tainted, `terraform untaint` it."],
+    }),
+  ];
+}
+
 /** Terraform destroys first: no host sells the same name twice. */
 function suspendedFirst(kind: Kind): Diagnostic {
   return warningOf("plan.prevented", `The old ${kind.noun} is suspended before the new one is ordered`, {

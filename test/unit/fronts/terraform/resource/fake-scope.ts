@@ -29,9 +29,11 @@ export interface Options {
   answer?(mutation: Mutation, nth: number): unknown;
   readonly session?: Partial<ProviderSession>;
   readonly coalesce?: boolean;
+  /** Has the holdings of other processes. */
+  readonly store?: MemoryStore;
 }
 
-export function fakeScope(type: string, { objects = [], answer, session, coalesce }: Options = {}): FakeScope {
+export function fakeScope(type: string, { objects = [], answer, session, coalesce, store }: Options = {}): FakeScope {
   const fake = fakeAccount(terraformKind(type), ...objects);
   fake.isWhole = true;
   const writer = fakeWriter(
@@ -60,7 +62,7 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
     stop: new AbortController().signal,
     entries,
     holdings: new Holdings({
-      store: new MemoryStore({ clock }),
+      store: store ?? new MemoryStore({ clock }),
       place: { mark: "this folder", label: "the Terraform workspace default in this folder" },
       run: "this plan",
       clock,

@@ -1,5 +1,6 @@
 // The legs of a pending create's replacement, and the entry that connects them.
 import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../../../../../src/core/local/index.ts";
 import type { Intent, JsonObject } from "../../../../../src/core/model/index.ts";
 import type { Entry } from "../../../../../src/fronts/terraform/entries.ts";
 import { applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
@@ -137,16 +138,18 @@ describe("the create leg of a pending instance", () => {
   });
 });
 
-describe("an entry of a recorded object", () => {
-  it("leaves its id in the store while a create of the kind is pending", async () => {
+describe("the object of a recorded instance", () => {
+  it("is no candidate in a process that is not shown the instance, when its entry is removed", async () => {
     const live = { ...liveWebhook, ...OTHER, id: "202", secret: "whsec_2" };
     const made = entryOf(OTHER, { attributes: complete(kindOf(TYPE), live), private: {} });
     const name = String(kindOf(TYPE).naturalKey(OTHER));
-    const scope = await place({ objects: [remote(live)], answer: hookMade }, { [NAME]: entryOf(HOOK), [name]: made });
+    const shared = { objects: [remote(live)], answer: hookMade, store: new MemoryStore() };
+    const scope = await place(shared, { [NAME]: entryOf(HOOK), [name]: made });
     await readResource(scope.kind, asHeld(scope.kind, live), { host: "here" }, scope.front);
+    await scope.front.holdings.flush();
     expect(await scope.entries.get(TYPE, name)).toBeUndefined();
     // Another process applies: it does not see the instance.
-    const apply = await place({ objects: [remote(live)], answer: hookMade, session: { entries: scope.entries } });
+    const apply = await place({ ...shared, session: { entries: scope.entries } });
     expect((await createLeg(apply)).answer.state).toMatchObject({ id: "201" });
   });
 });
