@@ -48,7 +48,7 @@ export async function carryOut(
     recorder: store,
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
-      owner ??= project.state.place(store.state.lineage)?.mark;
+      owner ??= project.state.owner(store.state.lineage);
       return owner;
     },
     clock: host.clock,

@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
 import { endOfErrors, SECRET_COMMAND_MS } from "../core/files/index.ts";
-import { stateFolder } from "../core/local/index.ts";
+import { nameOfServer, parsePgServer, stateFolder } from "../core/local/index.ts";
 import {
   amended,
   type Backend,
@@ -35,9 +35,7 @@ import {
   KEY_VARIABLES,
   type KeyCommand,
   type KeyVariables,
-  nameOfServer,
   once,
-  parsePgServer,
   readOldKeys,
   readStateKey,
   type StateBackend,

@@ -45,7 +45,7 @@ export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: 
 /** Parts of a project that {@link resolveCreates} needs. */
 export interface Resolvable extends ProjectParts {
   readonly declaration: Pick<Project["declaration"], "providers">;
-  readonly state: Pick<Project["state"], "place"> & {
+  readonly state: Pick<Project["state"], "place" | "owner"> & {
     write<T>(command: string, work: (open: CreatesStore, signal: AbortSignal) => Promise<T>): Promise<T>;
   };
   /** Adds creates that are recorded beside the state. */
@@ -106,7 +106,7 @@ export async function resolveCreates(
           : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
-        await settleStored(account, kindOf(one), one, true, project.state.place(open.state.lineage)?.mark);
+        await settleStored(account, kindOf(one), one, true, project.state.owner(open.state.lineage));
       }
       return resolved;
     }),

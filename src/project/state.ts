@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
 import { heldTwice, holdingsIn, intentId, isPendingCreate, leftIn } from "../core/lifecycle/index.ts";
-import type { Held, Place } from "../core/local/index.ts";
+import { type Held, markOfBackend, type Place, placeOfFile } from "../core/local/index.ts";
 import {
   attempt,
   type Backend,
@@ -58,6 +57,7 @@ export class ProjectState {
   readonly #keys: StateKeys;
   /** The file of the state; undefined for a remote state, and before the first opening. */
   #file: string | undefined;
+  #backend: Backend | undefined;
   /** Intents of creates that were recorded since the start, by address. */
   readonly #intents = new Map<string, string>();
 
@@ -91,6 +91,7 @@ export class ProjectState {
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
+      this.#backend = backend;
       if (backend !== undefined) {
         this.#file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
@@ -116,14 +117,27 @@ export class ProjectState {
   }
 
   /**
-   * The place of the opened state among the states of this machine: a file in its folder, or a remote state, which is the same
-   * one in each folder. Undefined before the first write.
+   * The place of the opened state among the states of this machine: a file, or a workspace of a backend.
+   * Undefined before the first write.
    */
   place(lineage: string): Place | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms;
-    const [file, { dir }] = [this.#file, this.#parts.source];
-    if (file === undefined) return { mark: jsonText(["remote", lineage]), label: `the remote state of ${dir}` };
-    return { mark: jsonText(["file", file, lineage]), label: `${path.basename(file)} in ${path.dirname(file)}` };
+    if (this.#file !== undefined) return placeOfFile(this.#file);
+    const { type, settings } = this.#backend ?? { type: "http", settings: {} };
+    const workspace = typeof settings.workspace === "string" ? settings.workspace : "default";
+    const { dir, env } = this.#parts.source;
+    return { mark: markOfBackend({ type, settings, workspace }, env), label: `the remote state of ${dir}` };
+  }
+
+  /**
+   * Mark of the creates of the opened state, undefined before the first write. A state that replaces a lost one in the same place
+   * does not know its creates.
+   */
+  owner(lineage: string): string | undefined {
+    if (this.#terraforms !== undefined || lineage === "") return this.#terraforms?.mark;
+    const { dir } = this.#parts.source;
+    // Creates of earlier versions have this mark.
+    return jsonText(this.#file === undefined ? ["remote", lineage] : [dir, dir, lineage]);
   }
 
   /**

@@ -43,12 +43,17 @@ export async function terraformFolder(
   const { desired, diagnostics } = await project.declaration.read();
   const isMissing = desired === undefined && diagnostics.every(({ code }) => code === "config.missing");
   if (!isMissing || !hasTerraform(source.dir, source.env.TF_DATA_DIR)) return undefined;
-  const { backendIn, placeOf, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
+  const { backendIn, placeOf, stateFileIn, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
   const { storedCreates } = await import("../fronts/terraform/entries.ts");
   const dir = realpathSync(source.dir);
   const place = placeOf(dir, source.env);
-  const kept = { dir, workspace: workspaceIn(dir, source.env), recorded: backendIn(dir, source.env) };
-  const { file, backend, env, secrets } = stateOf(kept, source);
+  const [workspace, recorded] = [workspaceIn(dir, source.env), backendIn(dir, source.env)];
+  const isLocal = recorded === undefined || recorded.type === "local";
+  const { file, backend, env, secrets }: StateSettings = source.stateNamed
+    ? { file: source.state, env: source.env, secrets: [] }
+    : isLocal
+      ? { file: stateFileIn(dir, workspace, recorded?.config), env: source.env, secrets: [] }
+      : stateAt(recorded, workspace, source.env);
   for (const secret of secrets) redaction.learn(secret);
   const parts = { ...project, source: { ...source, dir, state: file ?? source.state, env } };
   const providers = async () => configs;
@@ -60,7 +65,7 @@ export async function terraformFolder(
     }
     const { store } = (await used.use("default")).account;
     if (store === undefined) return open;
-    const found = await storedCreates(store, place.mark, projectsIn(dir, source.env));
+    const found = await storedCreates(store, place, projectsIn(dir, source.env));
     return new TerraformCreates(open, found, await store.holdings({ place: place.mark }));
   };
   const isWritable = file !== undefined || backend !== undefined;
@@ -73,6 +78,7 @@ export async function terraformFolder(
   );
   const unreadable: Resolvable["state"] = {
     place: () => place,
+    owner: () => place.mark,
     write: (_, work) => interruptible(project.host, (signal) => work(NONE, signal)),
   };
   return {
@@ -101,12 +107,6 @@ function hasTerraform(dir: string, data = ".terraform"): boolean {
   return existsSync(path.resolve(dir, data)) || files.some((name) => globSync(name, { cwd: dir }).length > 0);
 }
 
-interface Kept {
-  readonly dir: string;
-  readonly workspace: string;
-  readonly recorded: { readonly type: string; readonly config: Readonly<Record<string, unknown>> } | undefined;
-}
-
 interface StateSettings {
   readonly file?: string;
   readonly backend?: Backend;
@@ -114,25 +114,21 @@ interface StateSettings {
   readonly secrets: readonly string[];
 }
 
-/** Finds the state as Terraform does. Neither a file nor a backend: hostform cannot write it. */
-function stateOf({ dir, workspace, recorded }: Kept, { env, state, stateNamed }: ProjectSource): StateSettings {
-  const { type = "local", config = {} } = recorded ?? {};
+interface TerraformBackend {
+  readonly type: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Finds the state at a server as Terraform does. No backend: hostform cannot write it. */
+function stateAt({ type, config }: TerraformBackend, workspace: string, env: ProjectSource["env"]): StateSettings {
   const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
   const settings = Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string"));
-  const plain = { env, secrets: [] };
-  if (stateNamed) return { file: state, ...plain };
-  if (type === "local") {
-    const folder = path.resolve(dir, text("workspace_dir") ?? "terraform.tfstate.d", workspace);
-    const file =
-      workspace === "default" ? (text("path") ?? "terraform.tfstate") : path.join(folder, "terraform.tfstate");
-    return { file: path.resolve(dir, file), ...plain };
-  }
   const given = (variable: string, setting: string) => ({ [variable]: env[variable] || text(setting) });
   if (type === "pg") {
     const backend = { type, settings: { ...settings, workspace } } as Backend;
     return { backend, env: { ...env, ...given("PG_CONN_STR", "conn_str") }, secrets: secretsOf(text("conn_str")) };
   }
-  if (type !== "http" || UNSUPPORTED.some((name) => config[name])) return plain;
+  if (type !== "http" || UNSUPPORTED.some((name) => config[name])) return { env, secrets: [] };
   const credentials = { ...given("TF_HTTP_USERNAME", "username"), ...given("TF_HTTP_PASSWORD", "password") };
   const { username: _, password, ...rest } = settings;
   return {

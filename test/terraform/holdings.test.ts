@@ -282,7 +282,12 @@ resource "hosting_client_account" "${name}" {
     await terraform.plan();
     const id = String(terraform.attributes("hosting_webhook.a").id);
     await terraform.well("workspace", "new", "other");
-    await terraform.well("import", "-no-color", "-input=false", "hosting_webhook.a", id);
+    const imported = await terraform.well("import", "-no-color", "-input=false", "hosting_webhook.a", id);
+    expect(imported).toContain("is in two states");
+    await terraform.plan();
+    await terraform.well("workspace", "select", "default");
+    expect((await terraform.plan()).warnings[0]?.detail).toMatch(/There: the Terraform workspace other in /);
+    await terraform.well("workspace", "select", "other");
     const { warnings, text } = await terraform.plan();
     expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ \(https:\/\/one\.example\/hook\) is in two states$/);
     expect(warnings[0]?.detail).toMatch(

@@ -87,10 +87,13 @@ export class SharedHoldings {
     const { scope } = this.#of;
     const now = this.#of.clock.now();
     const given = holdings.map((one): Row => [nameOf(one), factsOf(one), one.intent ?? null]);
-    const changed = this.#of.exists()
-      ? await this.#of.read((of) => this.#changed(of, { mark, label }, given, now))
-      : given;
-    if (changed.length === 0) return;
+    const { known, changed } = this.#of.exists()
+      ? await this.#of.read((of) => ({
+          known: of.placeOf.get(scope, mark),
+          changed: this.#changed(of, mark, given, now),
+        }))
+      : { known: undefined, changed: given };
+    if (changed.length === 0 && known?.label === label) return;
     await this.#of.change(({ putPlace, putHolding }) => {
       putPlace.run(scope, mark, label);
       for (const row of changed) putHolding.run(scope, mark, ...row, now, now);
@@ -147,13 +150,13 @@ export class SharedHoldings {
 
   #changed(
     { placeOf, holding, holdingsOf }: Statements,
-    { mark: place, label }: Place,
+    place: string,
     given: readonly Row[],
     now: number,
   ): readonly Row[] {
     const { scope } = this.#of;
     const known = placeOf.get(scope, place);
-    if (known?.label !== label) return given;
+    if (known === undefined) return given;
     const isRecent = (seen: unknown) => Math.max(Number(seen), Number(known.ended)) > now - HOLDING_RENEWED_MS;
     const all =
       given.length > ONE_BY_ONE

@@ -41,9 +41,16 @@ interface WriteOptions {
   readonly isDurable?: boolean;
 }
 
+interface EntryPlace {
+  readonly mark: string;
+  readonly earlier: readonly string[];
+}
+
 interface EntriesOptions {
   readonly store: AccountStore;
   readonly project: string | undefined;
+  /** The state of Terraform. Entries with one of its earlier marks are its own. */
+  readonly place?: EntryPlace | undefined;
   /** The user accepts that a kill may lose a create: HOSTFORM_STORE=memory. */
   readonly mayForget?: boolean;
   /** Called once if entries cannot be written, and once if they cannot be read. A warning holds no value of a resource. */
@@ -76,7 +83,7 @@ export class Entries {
     const list = this.#listOf(type);
     const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
     const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
-    return new Map(notes.map((note) => [note.name, entryIn(note)]));
+    return new Map(notes.map((note) => [note.name, this.#placed(entryIn(note))]));
   }
 
   /** Returns the reasons why no create can be recorded. */
@@ -146,9 +153,14 @@ export class Entries {
       this.#warn("write", error);
       others = await write(this.#unwritten);
     }
-    if (others[0] !== undefined) return entryIn(others[0]);
+    if (others[0] !== undefined) return this.#placed(entryIn(others[0]));
     this.#own.set(keyOf(note), note);
     return undefined;
+  }
+
+  #placed(entry: Entry): Entry {
+    const { place } = this.#options;
+    return place?.earlier.includes(entry.place ?? "") === true ? { ...entry, place: place.mark } : entry;
   }
 
   #listOf(type: string): string {
@@ -185,27 +197,36 @@ export interface StoredCreate {
 /**
  * Returns the pending creates of one state. The store has no address of Terraform: their names are `_`, with what distinguishes
  * them as the key.
- * @param place mark of the state.
  * @param projects the names that the provider may have been given; the store has a list for each.
  */
 export async function storedCreates(
   store: AccountStore,
-  place: string,
+  place: EntryPlace,
   projects: readonly (string | undefined)[],
 ): Promise<readonly StoredCreate[]> {
   const found: StoredCreate[] = [];
   for (const project of new Set(projects)) {
-    const entries = new Entries({ store, project, onWarning: () => {} });
+    const entries = new Entries({ store, project, place, onWarning: () => {} });
     for (const { type } of kinds.values())
       for (const [name, entry] of await entries.all(type)) {
-        if (entry.place !== place || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
+        if (entry.place !== place.mark || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
         const { address, provider, schemaVersion, sensitive, dependencies } = entry;
         // The verdict is the user's: it has no process and no answer.
         const put = (resolved: Entry["resolved"], { attributes, private: mark }: ResourceState) =>
           entries.put(
             type,
             name,
-            { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place, resolved },
+            {
+              address,
+              provider,
+              schemaVersion,
+              attributes,
+              sensitive,
+              private: mark,
+              dependencies,
+              place: place.mark,
+              resolved,
+            },
             { isDurable: true },
           );
         found.push({

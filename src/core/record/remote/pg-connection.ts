@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { ClientConfig } from "pg";
+import { nameOfServer, type PgServer, type PgTls } from "../../local/index.ts";
 import { errnoOf, fail, HostformError } from "../../model/index.ts";
 import { reasonOf, refuseLost } from "../state-file.ts";
-import { nameOfServer, type PgServer, type PgTls } from "./pg-address.ts";
 
 /** One row; every column that is asked for is a text, a number or a truth value. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,29 +1,42 @@
 /** The state that Terraform works on, and the host of a provider, as this machine distinguishes them. */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { Place } from "../../../core/local/index.ts";
+import { markOf, markOfBackend, type Place, placeOfFile } from "../../../core/local/index.ts";
 import { attempt, type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts";
 
-const digest = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
-
 /** A digest that identifies a host without its address. @param baseUrl in its normal form. */
-export const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
+export const hostMark = (baseUrl: string): string => markOf(["host", baseUrl]);
+
+interface TerraformPlace extends Place {
+  /** Marks that earlier versions gave to the same state. */
+  readonly earlier: readonly string[];
+}
 
 /**
  * Identifies the state that Terraform works on: by HOSTFORM_PLACE, by a remote backend and its workspace, whatever the folder of a CI
- * job is, or by folder and workspace.
+ * job is, or by its file.
  * @param folder in which Terraform runs.
  */
-export function placeOf(folder: string, env: EnvVars): Place {
+export function placeOf(folder: string, env: EnvVars): TerraformPlace {
   const own = env.HOSTFORM_PLACE;
-  if (own) return { mark: digest(["place", own]), label: `the Terraform state of HOSTFORM_PLACE=${own}` };
+  if (own) {
+    return { mark: markOf(["place", own]), label: `the Terraform state of HOSTFORM_PLACE=${own}`, earlier: [] };
+  }
   const [workspace, backend] = [workspaceIn(folder, env), backendIn(folder, env)];
-  const label = `the Terraform workspace ${workspace} in ${folder}`;
-  const isRemote = backend !== undefined && backend.type !== "local";
-  if (isRemote) return { mark: digest(["backend", backend.type, backend.config, workspace]), label };
-  return { mark: digest(["folder", folder, workspace, recorded(folder, env) ?? null]), label };
+  const earlier = [markOf(["folder", folder, workspace, recorded(folder, env) ?? null])];
+  if (backend === undefined || backend.type === "local") {
+    return { ...placeOfFile(stateFileIn(folder, workspace, backend?.config)), earlier };
+  }
+  const mark = markOfBackend({ type: backend.type, settings: backend.config, workspace }, env);
+  return { mark, label: `the Terraform workspace ${workspace} in ${folder}`, earlier };
+}
+
+/** The state file of a workspace, absolute. @param config of the backend `local`. */
+export function stateFileIn(folder: string, workspace: string, config: Readonly<Record<string, unknown>> = {}): string {
+  const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
+  return workspace === "default"
+    ? path.resolve(folder, text("path") ?? "terraform.tfstate")
+    : path.resolve(folder, text("workspace_dir") ?? "terraform.tfstate.d", workspace, "terraform.tfstate");
 }
 
 /** The backend that `terraform init` recorded in its data folder: one folder may have a backend for each environment. */

@@ -152,6 +152,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     },
     entries: new Entries({
       store,
+      place,
       get project() {
         return session.project;
       },

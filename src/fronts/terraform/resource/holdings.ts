@@ -199,12 +199,18 @@ export class Holdings {
     return this.holderOf(kind, remote);
   }
 
-  /** The other state that holds an object. */
+  /**
+   * The other state that holds an object. If nobody has used that state since this one had the object, this state moved from there,
+   * unless this run imports the object.
+   */
   async elsewhere(kind: Kind, attributes: JsonObject): Promise<Held | undefined> {
     const object = objectOf(kind, attributes);
+    if (object === undefined) return undefined;
+    const key = keyOf(object);
     this.#elsewhere ??= this.#query({ notOf: this.place.mark });
-    const found = object && (await this.#elsewhere).get(keyOf(object));
-    return found?.isFirm ? found : undefined;
+    const [found, own] = [(await this.#elsewhere).get(key), (await this.#load()).get(key)];
+    const since = this.#imported.has(key) ? 0 : (own?.firstSeen ?? Number.POSITIVE_INFINITY);
+    return found?.isFirm && found.lastSeen > since ? found : undefined;
   }
 
   /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */
@@ -253,7 +259,9 @@ export class Holdings {
 
   async #query(of: Parameters<AccountStore["holdings"]>[0]): Promise<ReadonlyMap<string, Held>> {
     const found = await this.#use((store) => store.holdings(of));
-    return new Map((found ?? []).map((held) => [keyOf(held), held]));
+    // Of several states the one counts that was used last.
+    const byTime = (found ?? []).toSorted((a, b) => Number(a.isFirm) - Number(b.isFirm) || a.lastSeen - b.lastSeen);
+    return new Map(byTime.map((held) => [keyOf(held), held]));
   }
 
   /** Without a store this process knows only what it is shown: that is no reason to fail. */

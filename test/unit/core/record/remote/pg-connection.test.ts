@@ -3,7 +3,8 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { connectTo, type PgModule, parsePgServer } from "../../../../../src/core/record/index.ts";
+import { parsePgServer } from "../../../../../src/core/local/index.ts";
+import { connectTo, type PgModule } from "../../../../../src/core/record/index.ts";
 import { saying } from "../../../../support/remedies.ts";
 import { diagnosticOf } from "../builders.ts";
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { nameOfServer, parsePgServer } from "../../../../../src/core/local/index.ts";
 import type { Clock } from "../../../../../src/core/model/index.ts";
 import {
   connectTo,
@@ -6,8 +7,6 @@ import {
   createStateStore,
   type Database,
   interruptibly,
-  nameOfServer,
-  parsePgServer,
   type StateStore,
 } from "../../../../../src/core/record/index.ts";
 import { testClock } from "../../../../support/clock.ts";

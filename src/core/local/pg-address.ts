@@ -1,5 +1,5 @@
-import type { Diagnostic } from "../../model/index.ts";
-import { fail } from "../../model/index.ts";
+import type { Diagnostic } from "../model/index.ts";
+import { fail } from "../model/index.ts";
 
 export interface PgServer {
   /** A name or address; a folder (beginning with `/`) for a Unix socket. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { nameOfServer, parsePgServer } from "../../../../../src/core/record/index.ts";
-import { diagnosticOf } from "../builders.ts";
+import { nameOfServer, parsePgServer } from "../../../../src/core/local/index.ts";
+import { diagnosticOf } from "../record/builders.ts";
 
 const tls = { mode: "require", rootCert: undefined, cert: undefined, key: undefined };
 const parse = (text: string, env = {}) => parsePgServer({ PG_CONN_STR: text, ...env }, "nino");

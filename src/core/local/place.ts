@@ -1,0 +1,75 @@
+/** The place of a state among the states of this machine: the same one for each program and each front that use the state. */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import path from "node:path";
+import { attempt, type EnvVars } from "../model/index.ts";
+import type { Place } from "./account-store.ts";
+import { nameOfServer, parsePgServer } from "./pg-address.ts";
+
+/** Name that Terraform gives to a state file. */
+const UNNAMED = "terraform.tfstate";
+
+/** Settings of Terraform's backends that locate a state. All others are credentials, or the way to the state. */
+const LOCATING = [
+  ...["bucket", "container_name", "endpoint", "endpoints", "hostname", "key", "namespace", "organization", "path"],
+  ...["address", "prefix", "secret_suffix", "storage_account_name", "workspace_key_prefix", "workspaces"],
+];
+
+export const markOf = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+
+/** Identifies a state by its file, which need not exist yet. @param file absolute. */
+export function placeOfFile(file: string): Place {
+  const real = realPath(file) ?? path.join(realPath(path.dirname(file)) ?? path.dirname(file), path.basename(file));
+  const [name, folder] = [path.basename(real), path.dirname(real)];
+  if (name !== UNNAMED) return { mark: markOf(["file", real]), label: `${name} in ${folder}` };
+  const isOfWorkspace = path.basename(path.dirname(folder)) === `${UNNAMED}.d`;
+  const [root, workspace] = isOfWorkspace
+    ? [path.resolve(folder, "../.."), path.basename(folder)]
+    : [folder, "default"];
+  // Entries of earlier versions have this mark.
+  return { mark: markOf(["folder", root, workspace, null]), label: `the Terraform workspace ${workspace} in ${root}` };
+}
+
+interface StateAtBackend {
+  readonly type: string;
+  /** As declared. The environment has what they lack. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly workspace: string;
+}
+
+/** Marks a state at a backend, whatever the folder of a CI job is. Other credentials do not change the mark. */
+export function markOfBackend({ type, settings, workspace }: StateAtBackend, env: EnvVars): string {
+  const text = (name: string, variable: string) => {
+    const declared = settings[name];
+    return typeof declared === "string" && declared !== "" ? declared : (env[variable] ?? "");
+  };
+  const schema = () => text("schema_name", "PG_SCHEMA_NAME") || "terraform_remote_state";
+  const located =
+    type === "http"
+      ? [addressIn(text("address", "TF_HTTP_ADDRESS"))]
+      : type === "pg"
+        ? [serverIn(text("conn_str", "PG_CONN_STR"), env), schema()]
+        : LOCATING.map((name) => settings[name] ?? null);
+  return markOf(["backend", type, located, workspace]);
+}
+
+function addressIn(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  [url.username, url.password] = ["", ""];
+  return url.href;
+}
+
+/** The database without its user and password. */
+const serverIn = (connection: string, env: EnvVars): string =>
+  attempt(
+    () => nameOfServer(parsePgServer({ ...env, PG_CONN_STR: connection }, env.USER ?? "")),
+    () => "",
+  );
+
+const realPath = (file: string): string | undefined =>
+  attempt(
+    () => realpathSync(file),
+    () => undefined,
+  );

@@ -1,0 +1,131 @@
+/** A state that hostform and the real Terraform use in turn is one place, and a state that moved to Terraform is no second one. */
+import { copyFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../src/core/api/open-store.ts";
+import { systemClock } from "../../src/core/model/index.ts";
+import { type BackendUnderTest, httpBackend, pgBackend } from "../support/backends.ts";
+import { describeWith } from "../support/needing.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { POSTGRES, TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
+import { HEAD, resources, type StackDocument, startBoth } from "../support/terraform-stack.ts";
+
+const HOOK = { url: "https://one.example/hook", events: ["invoice.paid"] };
+const stack = (backend?: object): StackDocument => ({
+  ...HEAD,
+  terraform: { ...Object(HEAD.terraform), ...(backend && { backend }) },
+  resource: resources({
+    hosting_webhook: { a: HOOK },
+    hosting_service: { site: { plan_id: 11, currency: "USD", domain: "one.example" } },
+  }),
+});
+const HCL = `resource "hosting_webhook" "a" {
+  url    = "${HOOK.url}"
+  events = ["invoice.paid"]
+}
+`;
+
+/** The marks of the states that the store knows, with the number of objects that each holds. */
+async function places({ env }: Terraform): Promise<number[]> {
+  const reached = { baseUrl: env.HOSTING_BASE_URL ?? "", token: env.HOSTING_TOKEN ?? "" };
+  const store = openStore({ ...reached, env, clock: systemClock });
+  const held = await store.holdings({});
+  await store.close();
+  return [...Map.groupBy(held, ({ place }) => place.mark).values()].map((all) => all.length);
+}
+
+let postgres: Postgres | undefined;
+beforeAll(async () => {
+  if (TERRAFORM.path !== undefined && POSTGRES.path !== undefined) postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres?.stop());
+
+const at = async (make: () => Promise<BackendUnderTest>) => {
+  const { type, settings, env, close } = await make();
+  onTestFinished(close);
+  return { backend: { [type]: settings }, env };
+};
+const local = async (backend?: object) => ({ backend, env: {} });
+
+const STATES: [
+  string,
+  () => Promise<{ readonly backend?: object | undefined; readonly env: BackendUnderTest["env"] }>,
+][] = [
+  ["without a backend", () => local()],
+  ["in a file that the backend names", () => local({ local: { path: "states/terraform.acme.tfstate" } })],
+  [
+    "in a file of Terraform's name that the backend names",
+    () => local({ local: { path: "states/terraform.tfstate" } }),
+  ],
+  ["at a server", () => at(() => httpBackend("plain"))],
+  ...(POSTGRES.path === undefined
+    ? []
+    : ([["in a database", () => at(() => pgBackend(postgres as Postgres))]] as typeof STATES)),
+];
+
+describeWith(TERRAFORM)("the state of a stack that hostform and Terraform use in turn", { timeout: 60_000 }, () => {
+  it.each(STATES)("%s is one place, and no plan warns", async (_, make) => {
+    const { backend, env } = await make();
+    const { terraform, hostform, ended } = await startBoth(stack(backend), { env });
+    await terraform.write("", "states/kept");
+    await ended(0, "apply", "--auto-approve");
+    await terraform.init();
+    await terraform.expectNoChanges();
+    await terraform.applied();
+    for (let round = 0; round < 2; round++) {
+      const { code, text } = await hostform("plan", "--detailed-exitcode");
+      expect(code, text).toBe(0);
+      expect(text).not.toContain("state.shared");
+      await terraform.expectNoChanges();
+    }
+    expect(await places(terraform)).toEqual([2]);
+  });
+});
+
+describeWith(TERRAFORM)("a YAML project and Terraform", { timeout: 60_000 }, () => {
+  const YAML = { project: "both", webhooks: { a: HOOK } };
+
+  async function start(): Promise<Terraform> {
+    const terraform = await startTerraform({ install: "mirror" });
+    await terraform.write(JSON.stringify(YAML), "hosting.yaml");
+    await terraform.write(HCL);
+    await terraform.init();
+    const { code, text } = await terraform.hostform("apply", "--auto-approve");
+    expect(code, text).toBe(0);
+    return terraform;
+  }
+
+  it("with a copied state warn only while both states are used", async () => {
+    const terraform = await start();
+    const file = (name: string) => path.join(terraform.dir, name);
+    await copyFile(file("hosting.tfstate"), file("terraform.tfstate"));
+    await terraform.expectNoChanges();
+    await terraform.applied();
+    await terraform.expectNoChanges();
+    const yaml = await terraform.hostform("plan");
+    expect(yaml.text).toContain("[state.shared]");
+    const { warnings, text } = await terraform.plan();
+    expect(
+      warnings.map(({ summary }) => summary),
+      text,
+    ).toEqual([expect.stringContaining("is in two states")]);
+  });
+
+  it("that hold one service in two states warn in both, and each names the other", async () => {
+    const terraform = await start();
+    const { id } = terraform.control.list("webhooks")[0] ?? {};
+    const imported = await terraform.run("import", "-no-color", "-input=false", "hosting_webhook.a", String(id));
+    expect(imported.code, imported.text).toBe(0);
+    expect(imported.text).toContain("is in two states");
+    await terraform.applied();
+    const yaml = await terraform.hostform("plan");
+    expect(yaml.code, yaml.text).toBe(0);
+    expect(yaml.text).toContain("[state.shared]");
+    expect(yaml.text).toContain(`the Terraform workspace default in ${terraform.dir}`);
+    expect(yaml.text).toContain(`Here is hosting.tfstate in ${terraform.dir}`);
+    const { warnings, text } = await terraform.plan();
+    expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ \(https:\/\/one\.example\/hook\) is in two states$/);
+    expect(warnings[0]?.detail).toContain(`There: hosting.tfstate in ${terraform.dir}, as hosting_webhook.a`);
+  });
+});
