@@ -146,7 +146,7 @@ export class ProjectState {
    */
   async record(servers: readonly Server[], state: State, before?: State): Promise<void> {
     const place = this.place(state.lineage);
-    if (place === undefined) return;
+    if (place === undefined || (before !== undefined && hasSameRecords(before, state))) return;
     const now = this.#parts.host.clock.now();
     for (const { store, aliases } of servers) {
       const held = holdingsIn(state, kinds, aliases, this.#intents);
@@ -310,3 +310,7 @@ export class ProjectState {
     this.#parts.log.warn(forStack(this.#parts.source, warnings));
   }
 }
+
+/** A run without changes may write the state again. */
+const hasSameRecords = ({ resources: before }: State, { resources: now }: State): boolean =>
+  before.size === now.size && [...now].every(([address, record]) => before.get(address) === record);
