@@ -70,6 +70,8 @@ export class Holdings {
   #elsewhere: Promise<ReadonlyMap<string, Held>> | undefined;
   #isPlanned = false;
   #isApply = false;
+  /** Objects that this run imports. */
+  readonly #imported = new Set<string>();
   #isImport = false;
   #hasEnded = false;
   #hasWarned = false;
@@ -183,6 +185,8 @@ export class Holdings {
    */
   async holderOfImported(kind: Kind, attributes: JsonObject): Promise<Holder | undefined> {
     this.#isImport = true;
+    const object = objectOf(kind, attributes);
+    if (object !== undefined) this.#imported.add(keyOf(object));
     await this.load();
     return this.holderOf(kind, { id: String(attributes.id), attributes });
   }
