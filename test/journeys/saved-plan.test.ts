@@ -178,7 +178,7 @@ describe("a saved plan is refused", () => {
     ],
     [
       "when the price has changed",
-      "The price was 450 USD and is 990 USD",
+      "The price was 450 (USD, API's unit) and is 990 (USD, API's unit)",
       (project) => project.control.change("plans", 11, { prices: { USD: 1100 } }),
     ],
     [

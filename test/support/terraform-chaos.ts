@@ -32,9 +32,9 @@ export function startOver(terraform: Terraform): void {
 }
 
 /** The operations of an apply that nothing happens to. */
-export async function operationsOf(terraform: Terraform): Promise<DoomPoint[]> {
+export async function operationsOf(terraform: Terraform, args: readonly string[] = APPLY): Promise<DoomPoint[]> {
   startOver(terraform);
-  const ended = await doomed(terraform, undefined);
+  const ended = await doomed(terraform, undefined, args);
   expect(ended.code, ended.text).toBe(0);
   const lines = readFileSync(path.join(terraform.dir, "doom", "operations"), "utf8")
     .trim()
