@@ -115,8 +115,9 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
     noteOutputs(source, made.plan);
     const reported = forStack(source, made.plan.diagnostics, declared);
-    const shared = source.untrusted ? [] : await project.state.compare(providers.servers(), store.state);
-    const warned = { ...made.plan, diagnostics: [...found, ...reported, ...shared, ...providers.takeWarnings()] };
+    const servers = source.untrusted ? [] : providers.servers();
+    const compared = await project.state.compare(servers, store.state, reported);
+    const warned = { ...made.plan, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };
     interrupts.planned();
     return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
   } finally {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { kinds } from "../core/kinds/index.ts";
-import { heldTwice, holdingsIn, intentId, isPendingCreate, leftIn } from "../core/lifecycle/index.ts";
+import { heldTwice, holdingsIn, intentId, isPendingCreate, leftIn, withHolders } from "../core/lifecycle/index.ts";
 import { type Held, markOfBackend, type Place, placeOfFile } from "../core/local/index.ts";
 import {
   attempt,
@@ -161,20 +161,28 @@ export class ProjectState {
     }
   }
 
-  /** Records what the opened state holds. @returns warnings of objects that another state of this machine holds as well. */
-  async compare(servers: readonly Server[], state: State): Promise<Diagnostic[]> {
+  /**
+   * Records what the opened state holds. @returns the diagnostics of a plan, which name other states of this machine, and warnings of
+   * objects that another state holds as well.
+   */
+  async compare(
+    servers: readonly Server[],
+    state: State,
+    planned: readonly Diagnostic[],
+  ): Promise<readonly Diagnostic[]> {
     const place = this.place(state.lineage);
-    if (place === undefined) return [];
     await this.record(servers, state);
     const found: Diagnostic[] = [];
+    let named = planned;
     const none = ifExplained((): readonly Held[] => []);
     for (const { store, aliases } of servers) {
-      const others = await store.holdings({ notOf: place.mark }).catch(none);
-      if (others.length === 0) continue;
+      const others = await store.holdings({ notOf: place?.mark }).catch(none);
+      named = withHolders(named, others);
+      if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
       found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
     }
-    return found;
+    return [...named, ...found];
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */

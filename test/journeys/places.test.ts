@@ -152,6 +152,16 @@ describe("an object in two states", () => {
   });
 });
 
+it("an object that a state without it declares is an error that names the state that holds the object", async () => {
+  const one = await start("a");
+  await one.apply();
+  const two = await one.beside({ project: "two", webhooks: { other: hook("a") } });
+  const { code, text } = await two.run("plan");
+  expect(code, text).toBe(1);
+  expect(text).toContain("[plan.exists]");
+  expect(text).toContain(`hosting.tfstate in ${one.dir} holds it as hosting_webhook.a, seen at `);
+});
+
 describe("a state at a backend", () => {
   it("is one place in each folder: a CI job in a new folder is no other state", async () => {
     const one = await start();

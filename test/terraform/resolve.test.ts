@@ -255,6 +255,38 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     await backend.close();
   });
 
+  it.each([
+    ["before", false],
+    ["after", true],
+  ] as const)("the next apply obeys a verdict whose run ended right %s the state was written", async (_, isWritten) => {
+    const [, subject] = SUBJECTS as unknown as [Subject, Subject];
+    const backend = await httpBackend("plain");
+    const { terraform, made, lost, id } = await twoPending(
+      subject,
+      { install: "mirror", env: { ...backend.env, HOSTFORM_STATE_TIMEOUT: "1s" } },
+      async (one) => {
+        const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+        await one.write(`terraform {\n  backend "http" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
+        await one.write("");
+        await one.init();
+      },
+    );
+    // The store has the verdict, and the state does not get it.
+    for (const verdict of [
+      [made, "--adopt", id],
+      [lost, "--absent"],
+    ]) {
+      backend.server.fault = (line) => (/^(?:POST|PUT) /.test(line) ? { broken: "before" } : undefined);
+      const { code, text } = await terraform.hostform("resolve", ...verdict);
+      expect(code, text).toBe(1);
+      backend.server.fault = () => undefined;
+    }
+    // The state has it, and the entry of the store is not removed.
+    if (isWritten) await terraform.well("state", "rm", lost);
+    await expectEnd(terraform, subject, 1);
+    await backend.close();
+  });
+
   it("settles a create inside of a module", async () => {
     const [, subject] = SUBJECTS as unknown as [Subject, Subject];
     const inModule: Subject = { ...subject, declared: () => 'module "sites" {\n  source = "./sites"\n}\n' };

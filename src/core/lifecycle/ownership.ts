@@ -157,4 +157,24 @@ export function heldTwice(
   );
 }
 
+/** Names the other state that holds an existing object, in the errors of a plan that found the object. */
+export function withHolders(diagnostics: readonly Diagnostic[], others: readonly Held[]): readonly Diagnostic[] {
+  const firm = others.filter(({ isFirm }) => isFirm);
+  if (firm.length === 0) return diagnostics;
+  return diagnostics.map((one) => {
+    const { code, address = "", detail, remedies = [] } = one;
+    if (code !== "plan.exists") return one;
+    const ids = remedies.map((remedy) =>
+      typeof remedy === "object" && remedy.do === "import" ? remedy.id : undefined,
+    );
+    const isIt = ({ type, parent, id }: Held) =>
+      type === parseAddress(address)?.type && (ids.includes(id) || ids.includes(`${parent}/${id}`));
+    const held = firm.find(isIt);
+    if (held === undefined) return one;
+    const { place, address: other, lastSeen } = held;
+    const holder = `${place.label} holds it${other === undefined ? "" : ` as ${other}`}, seen at ${new Date(lastSeen).toISOString()}.`;
+    return { ...one, detail: [detail, holder].filter(Boolean).join(" ") };
+  });
+}
+
 const nameOf = ({ type, parent, id }: HeldObject): string => JSON.stringify([type, parent, id]);
