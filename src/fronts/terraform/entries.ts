@@ -29,6 +29,8 @@ export interface Entry extends ResourceState {
   /** Id of the plan that passes the object on, and the moment of that plan. */
   readonly plan?: string;
   readonly noted?: number;
+  /** Plans that know the pending create, by id: true if one of their creates has its name. */
+  readonly plans?: Readonly<Record<string, boolean>>;
   /** The last refresh of the state found the pending create there. */
   readonly inState?: true;
   /** `hostform resolve` could not write the state: the create made nothing (it is still pending here), or made the object of this id. */

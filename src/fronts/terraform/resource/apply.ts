@@ -70,7 +70,7 @@ interface ApplyQuestion {
  */
 export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<Answer> {
   const { replacing: _, plan: __, settles: ___, ...mark } = asked.mark;
-  scope.holdings.applies();
+  scope.applies(asked.mark);
   const question: ApplyQuestion = { ...asked, mark };
   const { prior, planned, config } = question;
   const refuse = (...diagnostics: readonly Diagnostic[]): Answer => ({ state: prior, mark, diagnostics });

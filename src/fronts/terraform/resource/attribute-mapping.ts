@@ -137,8 +137,8 @@ export interface Mark extends PrivateMark {
   readonly replacing?: Replaced;
   /** In a plan only: the id of the plan, which Terraform passes to the destroy. */
   readonly plan?: string;
-  /** In a plan only: the mark of the pending create that the planned create settles. The destroy leg of the instance gets it. */
-  readonly settles?: PrivateMark;
+  /** In a plan only: the pending create that a planned create settles, with its name. The destroy leg of the instance gets it. */
+  readonly settles?: { readonly name: string | undefined; readonly mark: PrivateMark };
 }
 
 /** What Terraform gets for an object. */

@@ -18,7 +18,6 @@ import {
   HostformError,
   type Intent,
   type JsonObject,
-  type PrivateMark,
   type ResourceState,
   UNKNOWN,
   type Value,
@@ -32,7 +31,7 @@ import { failureOf, unseenCreate } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /** An entry of any kind. */
-export const entryKey = (kind: Kind, attributes: JsonObject): string => `${kind.type} ${nameOf(kind, attributes)}`;
+export const entryKey = (kind: Kind, attributes: ValueObject): string => `${kind.type} ${nameOf(kind, attributes)}`;
 
 const lastSent = ({ since, resent = since }: Intent): number => Date.parse(resent);
 
@@ -63,8 +62,9 @@ export async function keepIntent(
   const isNoted = entry?.inState || entry?.place !== place || entry.private.pending === undefined;
   if (name === undefined || (isCurrent && isNoted)) return entry;
   const { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies } = prior;
+  const { plans } = entry?.place === place ? entry : {};
   const own = { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place };
-  const kept: Entry = { ...(isCurrent && entry !== undefined ? entry : own), inState: true };
+  const kept: Entry = { ...(isCurrent && entry !== undefined ? entry : own), ...(plans && { plans }), inState: true };
   await entries.put(kind.type, name, kept, { isDurable });
   return kept;
 }
@@ -80,10 +80,35 @@ export const stepsAside = (kind: Kind, entry: Entry | undefined, { passed }: Pro
 export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
   entry?.resolved === "absent" && isPendingCreate(entry) && intentId(entry.private.pending) === intentId(pending);
 
+/** Entries keep what this number of plans said. */
+const PLANS = 20;
+
+/**
+ * Notes in the entry of a pending create whether a create of this plan has its name. Terraform plans in any order: each of the two
+ * calls this after it has shown itself.
+ */
+export function noteDeclared(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<void> {
+  const { holdings, session } = scope;
+  const { entries, place } = session;
+  // The apply has what the plan noted.
+  if (name === undefined || holdings.isApply) return scope.noting;
+  scope.noting = scope.noting.then(async () => {
+    const entry = await entries.get(kind.type, name);
+    const { plans = {}, place: of } = entry ?? {};
+    if (entry === undefined || of !== place || !isPendingCreate(entry)) return;
+    const isDeclared = await scope.isDeclared(entryKey(kind, entry.attributes));
+    if (plans[holdings.run] === isDeclared) return;
+    const kept = Object.entries(plans).slice(1 - PLANS);
+    const noted: Entry = { ...entry, plans: { ...Object.fromEntries(kept), [holdings.run]: isDeclared } };
+    await entries.put(kind.type, name, noted);
+  });
+  return scope.noting;
+}
+
 /** Plan of a create that settles an earlier one. */
 interface Settlement {
-  /** The mark of the pending create, for the destroy leg: another machine may apply the plan. */
-  readonly settles?: PrivateMark;
+  /** For the destroy leg: another machine may apply the plan. */
+  readonly settles?: NonNullable<Mark["settles"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -94,16 +119,15 @@ export async function planSettlement(
   entry: Entry | undefined,
   scope: ProviderScope,
 ): Promise<Settlement> {
+  const name = nameOf(kind, config);
   if (isPendingCreate(entry)) {
-    scope.settled.add(entryKey(kind, entry.attributes));
     try {
       refuseEdited(kind, entry, config);
     } catch (error) {
       return { diagnostics: failureOf(error) };
     }
-    return { settles: entry.private, diagnostics: await questionAbout(kind, config, entry, scope) };
+    return { settles: { name, mark: entry.private }, diagnostics: await questionAbout(kind, config, entry, scope) };
   }
-  const name = nameOf(kind, config);
   // The user may have resolved it.
   const isUnseen = scope.hasPending(kind, name) && (await scope.session.entries.get(kind.type, name)) === undefined;
   return { diagnostics: isUnseen ? [unseenCreate(labelOf(kind, config))] : [] };
@@ -156,9 +180,13 @@ export function stillOpen(kind: Kind, attributes: ValueObject): ValueObject {
   );
 }
 
+/** The plan of a removal waits this long for a create that Terraform may be about to plan, in milliseconds. */
+const CREATE_MS = 500;
+
 /**
- * Decides what the destroy of an instance without an id does.
- * @returns the create to be removed; undefined: nothing is sent, and the create leg or another resource settles the create.
+ * Decides what the destroy of an instance without an id does. Its create is settled by the planned create that has its name, at
+ * whatever address; without one, the destroy settles it as not wanted.
+ * @returns the create to be removed; undefined: nothing is sent.
  * @throws HostformError if the intent is unknown, or cannot be kept. The instance stays in the state.
  */
 export async function pendingToRemove(
@@ -167,22 +195,32 @@ export async function pendingToRemove(
   { settles, ...mark }: Mark,
   scope: ProviderScope,
 ): Promise<ResourceState | undefined> {
-  const own = recordedAs(kind, prior, settles ?? mark);
-  if (isPendingCreate(own)) {
-    const entry = await keepIntent(kind, own, scope, true);
-    if (settles !== undefined || isResolvedAbsent(entry, own)) {
-      scope.passed.add(entryKey(kind, prior));
-      return undefined;
-    }
-    if (entry === undefined || isPendingCreate(entry)) return own;
-    // Another resource has the object: the create leg of create_before_destroy is carried out first.
-    return entry.resolved === "adopted" && scope.ownerOf(kind, entry.attributes) === undefined ? entry : undefined;
+  const { holdings, session } = scope;
+  const name = nameOf(kind, prior);
+  const key = entryKey(kind, prior);
+  const isOwn = settles !== undefined && settles.name === name;
+  const own = recordedAs(kind, prior, isOwn ? settles.mark : mark);
+  const isSent = isPendingCreate(own);
+  const entry = isSent ? await keepIntent(kind, own, scope, true) : await session.entries.get(kind.type, name);
+  if (isSent) await noteDeclared(kind, name, scope);
+  const isForeign = (entry?.place ?? session.place) !== session.place;
+  const plan = scope.plan ?? mark.plan;
+  // A plan of an earlier version has no id.
+  const noted = plan === undefined ? false : entry?.plans?.[plan];
+  const isDeclared = isOwn || (noted === true && !isForeign) || (await scope.isDeclared(key, holdings.isApply ? 0 : CREATE_MS));
+  const isAbsent = isSent ? isResolvedAbsent(entry, own) : entry?.resolved === "absent";
+  if (isDeclared || isAbsent) {
+    scope.passed.add(key);
+    return undefined;
   }
-  const entry = await scope.session.entries.get(kind.type, nameOf(kind, prior));
-  const { place } = scope.session;
-  if (entry === undefined || (entry.place ?? place) !== place) throw new HostformError([unseenCreate(own.address)]);
-  // The declaration has another natural key by now: nothing settles this create.
-  return entry.resolved !== "absent" && isPendingCreate(entry) ? entry : undefined;
+  if (!isSent && (entry === undefined || isForeign)) throw new HostformError([unseenCreate(own.address)]);
+  if (entry === undefined || isPendingCreate(entry)) {
+    // The plan was made without a refresh, or on another machine: one of its creates may have this name.
+    if (!isSent && noted === undefined) throw new HostformError([unseenCreate(own.address)]);
+    return isSent ? own : entry;
+  }
+  // Another resource has the object: the create leg of create_before_destroy is carried out first.
+  return entry.resolved === "adopted" && scope.ownerOf(kind, entry.attributes) === undefined ? entry : undefined;
 }
 
 /**

@@ -52,7 +52,7 @@ import {
   unreadableOnes,
   willSettle,
 } from "./notices.ts";
-import { keepIntent, othersOf, planSettlement, stillOpen } from "./pending.ts";
+import { entryKey, keepIntent, noteDeclared, othersOf, planSettlement, stillOpen } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded } from "./read.ts";
 import {
@@ -136,6 +136,8 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   // Terraform does not send the tainted object with the plan of its replacement.
   const lost = scope.lostId(kind, name);
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
+  if (name !== undefined) scope.declare(entryKey(kind, declared));
+  await noteDeclared(kind, name, scope);
   const { entry, elsewhere } = await activeEntry(kind, name, scope);
   // The apply finishes what an earlier process began or created under this name, and creates nothing beside it.
   const known = entry !== undefined || elsewhere !== undefined;
@@ -180,7 +182,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   const planMark: Mark = {
-    ...(mayPassOn(kind) && { plan: scope.holdings.run }),
+    plan: scope.holdings.run,
     ...(settlement.settles && { settles: settlement.settles }),
   };
   return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };

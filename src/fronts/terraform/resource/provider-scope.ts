@@ -14,7 +14,7 @@ import {
 } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
-import { nameOf } from "./attribute-mapping.ts";
+import { type Mark, nameOf } from "./attribute-mapping.ts";
 import { Handovers } from "./handover.ts";
 import type { Holdings } from "./holdings.ts";
 
@@ -53,8 +53,13 @@ export class ProviderScope {
   readonly #recordedIds = new Map<string | undefined, string>();
   /** Names of what the state has without an id. */
   readonly #pending = new Set<string | undefined>();
-  /** Entries of pending creates that a planned create settles. */
-  readonly settled = new Set<string>();
+  /** Entries of the creates that are planned: those settle the pending creates of their names. */
+  readonly #declared = new Set<string>();
+  readonly #undeclared = new Map<string, PromiseWithResolvers<void>>();
+  /** Id of the plan that this process applies, as soon as a change has named it. */
+  plan: string | undefined;
+  /** Entries are changed one after the other. */
+  noting: Promise<void> = Promise.resolve();
   /** Entries of pending creates whose instance Terraform has destroyed; nothing was sent. */
   readonly passed = new Set<string>();
   /** The types of which the state is known to have an object. */
@@ -88,6 +93,27 @@ export class ProviderScope {
   /** Claims the name of what is to be made, and its natural key. @returns the label of the resource that has one of them. */
   claim(owner: Owner, kind: Kind, name: string | undefined, planned: ValueObject): string | undefined {
     return this.#ownership.claim(owner, nameKey(kind, name), thingKey("default", kind, planned))?.label;
+  }
+
+  /** A create is planned. @param entry of its name. */
+  declare(entry: string): void {
+    this.#declared.add(entry);
+    this.#undeclared.get(entry)?.resolve();
+  }
+
+  /** Returns true if a create of this name is planned. @param ms time that Terraform has to show it, in milliseconds. */
+  async isDeclared(entry: string, ms = 0): Promise<boolean> {
+    if (this.#declared.has(entry) || ms === 0) return this.#declared.has(entry);
+    const waiting = this.#undeclared.get(entry) ?? Promise.withResolvers<void>();
+    this.#undeclared.set(entry, waiting);
+    await Promise.race([waiting.promise, this.session.clock.sleep(ms)]);
+    return this.#declared.has(entry);
+  }
+
+  /** A change of an apply names the plan that Terraform applies. For create_before_destroy this process plans destroys itself. */
+  applies({ plan }: Mark): void {
+    this.holdings.applies();
+    if (plan !== undefined && plan !== this.holdings.run) this.plan ??= plan;
   }
 
   /** Claims the name of a create that is planned. @returns the label of the one that has it. */

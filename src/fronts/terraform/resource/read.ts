@@ -27,7 +27,7 @@ import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } fr
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
 import { heldElsewhere, importHeld } from "./holding-notices.ts";
 import { otherHost, shownLater } from "./notices.ts";
-import { isResolvedAbsent, keepIntent } from "./pending.ts";
+import { isResolvedAbsent, keepIntent, noteDeclared } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 /** The status that is recorded of a paid object which the API no longer knows. */
@@ -228,6 +228,7 @@ async function readPending(
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior.attributes, "refreshed")]);
   const entry = await keepIntent(kind, prior, scope);
+  await noteDeclared(kind, nameOf(kind, prior.attributes), scope);
   if (isResolvedAbsent(entry, prior)) return { state: null, mark: {}, diagnostics: [] };
   return { state, mark, diagnostics: [] };
 }

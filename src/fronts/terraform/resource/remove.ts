@@ -23,7 +23,7 @@ import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "
 import { mayPassOn } from "./handover.ts";
 import { handedOver, heldTwice } from "./holding-notices.ts";
 import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
-import { entryKey, othersOf, pendingToRemove } from "./pending.ts";
+import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
@@ -45,7 +45,11 @@ export async function planDestroy(
   scope: ProviderScope,
 ): Promise<RemovalAnswer> {
   const pending = prior.id === null ? await pendingToRemove(kind, prior, mark, scope) : undefined;
-  if (prior.id === null && pending === undefined) return { diagnostics: [] };
+  if (prior.id === null && pending === undefined) {
+    // Another machine may apply the plan.
+    const settles = mark.settles ?? { name: nameOf(kind, prior), mark };
+    return { diagnostics: [], mark: mark.pending === undefined ? mark : { ...mark, settles } };
+  }
   const recorded = pending ?? recordedAs(kind, prior, mark);
   // A 404 is also the answer of another account: only a status shows that an object has ended.
   if (prior.status === GONE && policyOf(prior) === "prevent") {
@@ -68,13 +72,12 @@ export async function planDestroy(
   const others = isPendingCreate(recorded)
     ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
     : {};
-  // Another address declares the same thing: its create leg settles this create.
-  if (isPendingCreate(recorded) && scope.settled.has(entryKey(kind, prior)))
-    return { diagnostics: [], mark: { ...mark, settles: recorded.private } };
-  const { change, diagnostics } = planRemoval({ ...input, ...others });
+  // The destroy of a replacement: an error would come back in each apply, because nothing can change the recorded policy.
+  const forget = pending !== undefined && mark.pending === undefined && policyOf(recorded.attributes) === "prevent";
+  const { change, diagnostics } = planRemoval({ ...input, ...others, forget: forget && kind.removal !== "delete" });
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined) throw new HostformError(diagnostics);
-  return { change, diagnostics: effectNotices(kind, prior, change) };
+  return { change, diagnostics: effectNotices(kind, change.before ?? prior, change) };
 }
 
 /**
@@ -88,7 +91,7 @@ export async function planRemovalOf(
   scope: ProviderScope,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly mark: Mark }> {
   const { diagnostics, mark: settled = mark } = await planDestroy(kind, prior, mark, scope);
-  if (prior.id === null) return { diagnostics, mark: settled };
+  if (prior.id === null) return { diagnostics, mark: { ...settled, plan: scope.holdings.run } };
   if (scope.isDouble(kind, prior)) throw new HostformError([twoAddresses(kind, String(prior.id))]);
   const recorded = recordedAs(kind, prior, mark);
   scope.holdings.plan(kind, prior, mark, "leaves");
@@ -117,7 +120,7 @@ export async function destroyResource(
   scope: ProviderScope,
   cancelled?: AbortSignal,
 ): Promise<{ diagnostics: readonly Diagnostic[]; left?: { state: JsonObject; mark: Mark } }> {
-  scope.holdings.applies();
+  scope.applies(mark);
   const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
   if (change === undefined) return { diagnostics };
   if (mark.host !== undefined && mark.host !== scope.session.host)

@@ -1,0 +1,142 @@
+/** Pending creates of a list that shifts, with the real Terraform: access that nobody declares any more is revoked, the rest is kept. */
+import { expect, it } from "vitest";
+import type { OpenCollection } from "../../src/sandbox/index.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
+
+interface Sample {
+  readonly type: string;
+  readonly collection: OpenCollection;
+  readonly path: string;
+  readonly key: string;
+  readonly body: string;
+  readonly value: (name: string) => string;
+}
+
+const GRANT: Sample = {
+  type: "hosting_grant",
+  collection: "grants",
+  path: "/services/:id/grants",
+  key: "email",
+  body: 'service_id = "1003"\n  permission = "manage"',
+  value: (name) => `${name}@shift.example`,
+};
+const WEBHOOK: Sample = {
+  type: "hosting_webhook",
+  collection: "webhooks",
+  path: "/webhooks",
+  key: "url",
+  body: 'events = ["invoice.paid"]',
+  value: (name) => `https://${name}.shift.example/hook`,
+};
+const ACCOUNT: Sample = {
+  type: "hosting_client_account",
+  collection: "accounts",
+  path: "/accounts",
+  key: "name",
+  body: 'currency = "USD"',
+  value: (name) => `Shift ${name}`,
+};
+
+type Form = "count" | "for_each";
+
+/** A list by `count`, or by `for_each` with the index as the key. */
+const list = ({ type, key, body, value }: Sample, form: Form, names: readonly string[]) => {
+  const values = JSON.stringify(names.map(value));
+  const [over, each] =
+    form === "count"
+      ? [`count = length(local.all)`, "local.all[count.index]"]
+      : ["for_each = { for at, one in local.all : tostring(at) => one }", "each.value"];
+  return `locals {\n  all = ${values}\n}\nresource "${type}" "p" {\n  ${over}\n  ${key} = ${each}\n  ${body}\n}\n`;
+};
+
+const held = ({ control }: Terraform, { collection, key }: Sample) =>
+  control
+    .list(collection)
+    .map((one) => String(one[key as keyof typeof one]))
+    .filter((text) => /shift/i.test(text))
+    .sort();
+
+/** Creates are carried out, no answer arrives, and no list shows their objects. */
+async function loseAnswers(terraform: Terraform, { path }: Sample): Promise<void> {
+  terraform.control.addFault({ method: "POST", path, phase: "after", status: 503, delayMs: 1, times: 99 });
+  const failed = await terraform.apply();
+  expect(failed.code, failed.text).toBe(1);
+  terraform.control.clearFaults();
+  terraform.believeLists();
+  terraform.control.advanceClock({ minutes: 15 });
+}
+
+/** @param rate of the time, where the order of Terraform's calls counts. */
+async function start(text: string, rate?: number): Promise<Terraform> {
+  const terraform: Terraform = await startTerraform({
+    install: "running",
+    ...(rate !== undefined && { rate }),
+    // A lost answer is delayed.
+    sandbox: {
+      sleep: async () =>
+        void terraform.control.addFault({ method: "GET", path: "/*", phase: "before", status: 503, times: 999 }),
+    },
+  });
+  terraform.control.seedServices({ count: 1 });
+  await terraform.write(text);
+  return terraform;
+}
+
+const CASES = [GRANT, WEBHOOK].flatMap((sample) =>
+  (["count", "for_each"] as const).flatMap((form) =>
+    [false, true].map((fresh) => ({ sample, form, fresh, type: sample.type })),
+  ),
+);
+
+const freshen = async (terraform: Terraform, fresh: boolean) => {
+  if (fresh) await terraform.remove("home/hostform");
+};
+
+describeWith(TERRAFORM)("pending creates of a list that shifts", { timeout: 120_000 }, () => {
+  it.each(CASES)("$type, $form, fresh: $fresh: what leaves the list is deleted, the rest stays", async (one) => {
+    const { sample, form, fresh } = one;
+    const terraform = await start(list(sample, form, ["r0", "r1", "r2"]));
+    await loseAnswers(terraform, sample);
+    expect(held(terraform, sample)).toHaveLength(3);
+    await freshen(terraform, fresh);
+    terraform.sent();
+    await terraform.write(list(sample, form, ["r1", "r2"]));
+    const applied = await terraform.applied();
+    expect(held(terraform, sample), applied.text).toEqual(["r1", "r2"].map(sample.value));
+    if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
+    await terraform.expectNoChanges();
+  });
+
+  it.each(CASES)("$type, $form, fresh: $fresh: a known neighbour moves up and nobody loses access", async (one) => {
+    const { sample, form, fresh } = one;
+    const terraform = await start(list(sample, form, ["l1"]));
+    await terraform.applied();
+    const at = (index: number) => `${sample.type}.p[${form === "count" ? index : `"${index}"`}]`;
+    await terraform.well("state", "mv", at(0), at(1));
+    await terraform.write(list(sample, form, ["l0", "l1", "l2"]));
+    await loseAnswers(terraform, sample);
+    expect(held(terraform, sample)).toHaveLength(3);
+    await freshen(terraform, fresh);
+    terraform.sent();
+    await terraform.write(list(sample, form, ["l1", "l2"]));
+    const applied = await terraform.applied();
+    expect(held(terraform, sample), applied.text).toEqual(["l1", "l2"].map(sample.value));
+    if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
+    await terraform.expectNoChanges();
+  });
+
+  it.each([false, true])("a client account without a DELETE stays, and the apply says it (fresh: %s)", async (fresh) => {
+    const terraform = await start(list(ACCOUNT, "count", ["r0", "r1", "r2"]), 5);
+    await loseAnswers(terraform, ACCOUNT);
+    await freshen(terraform, fresh);
+    terraform.sent();
+    await terraform.write(list(ACCOUNT, "count", ["r1", "r2"]));
+    const applied = await terraform.applied();
+    expect(applied.text).toMatch(/client account \S+.* stays in the account/);
+    expect(held(terraform, ACCOUNT)).toHaveLength(3);
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+});
