@@ -224,6 +224,21 @@ resource "hosting_grant" "team" {
     await terraform.expectNoChanges();
   });
 
+  it("a grant is revoked and granted again by taint and by -replace", async () => {
+    const grant =
+      '\nresource "hosting_grant" "a" {\n  service_id = hosting_service.s.id\n  email = "a@acme.example"\n  permission = "view"\n}\n';
+    const terraform = await start(service("s", "one.example") + grant);
+    await terraform.well("taint", "hosting_grant.a");
+    for (const options of [[], ["-replace=hosting_grant.a"]]) {
+      await terraform.applied(...options);
+      expect(terraform.changesSent().map((each) => each.split(" ")[0])).toEqual(["DELETE", "POST"]);
+      expect(terraform.control.list("grants")).toHaveLength(1);
+      terraform.believeLists();
+      terraform.sent();
+    }
+    await terraform.expectNoChanges();
+  });
+
   it("a client account is neither renamed without a moved block nor replaced: the API cannot delete one", async () => {
     const account = (name: string) => `
 resource "hosting_client_account" "${name}" {

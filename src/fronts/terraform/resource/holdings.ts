@@ -48,7 +48,7 @@ export interface Holder {
   readonly instances: number;
   /** Milliseconds since the epoch. */
   readonly lastSeen: number;
-  /** Id of the intent that created the object. */
+  /** Id of the intent that created the object, until a later run sees the object in the state. */
   readonly intent?: string | undefined;
 }
 
@@ -192,7 +192,8 @@ export class Holdings {
       return { isShown: true, ...(plan && { plan }), instances, lastSeen: this.#options.clock.now() };
     }
     if (held === undefined || !held.isFirm) return undefined;
-    return { isShown: false, instances: held.instances, lastSeen: held.lastSeen, intent: held.intent };
+    const { instances, firstSeen, lastSeen } = held;
+    return { isShown: false, instances, lastSeen, ...(firstSeen === lastSeen && { intent: held.intent }) };
   }
 
   /**

@@ -8,10 +8,10 @@ import type { Mark } from "../../../../../src/fronts/terraform/resource/attribut
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource } from "../../../../../src/fronts/terraform/resource/remove.ts";
-import { START } from "../../../../support/clock.ts";
+import { START, testClock } from "../../../../support/clock.ts";
 import { complete, kindOf, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
 import { HOOK, hookMade, lost, pendingOf } from "./apply-cases.ts";
-import { asHeld, codesOf, type FakeScope, fakeScope, type Options, refusalOf } from "./fake-scope.ts";
+import { asHeld, codesOf, type FakeScope, fakeScope, memoryEntries, type Options, refusalOf } from "./fake-scope.ts";
 
 const TYPE = "hosting_webhook";
 const NAME = String(kindOf(TYPE).naturalKey(HOOK));
@@ -104,6 +104,26 @@ describe("the destroy leg of a pending instance", () => {
     const { kind, front, prior, sent } = await place({}, { [NAME]: settled });
     expect(await destroyResource(kind, prior, MARK, front)).toEqual({ diagnostics: [] });
     expect(sent).toEqual([]);
+  });
+});
+
+describe("the deposed instance of a create that create_before_destroy settled", () => {
+  it("deletes nothing after a kill: the live instance has the object", async () => {
+    const made = remote({ ...liveWebhook, id: "201", created_at: new Date(START - 3_599_000).toISOString() });
+    const clock = testClock();
+    const shared = { answer: hookMade, objects: [made], store: new MemoryStore({ clock }) };
+    const create = await place(shared, { [NAME]: entryOf(HOOK) });
+    create.front.holdings.made(create.kind, { ...made.attributes, id: "201" }, "intent-1");
+    create.front.holdings.add(create.kind, { ...made.attributes, id: "201" }, {});
+    await create.front.holdings.flush();
+    await clock.sleep(1_000);
+    const session = { entries: memoryEntries() };
+    const plan = await place({ ...shared, session });
+    await readResource(plan.kind, asHeld(plan.kind, { ...made.attributes, id: "201" }), { host: "here" }, plan.front);
+    await plan.front.holdings.end();
+    const apply = await place({ ...shared, session });
+    expect(await destroyResource(apply.kind, apply.prior, MARK, apply.front)).toEqual({ diagnostics: [] });
+    expect(apply.sent).toEqual([]);
   });
 });
 
