@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
+import { registration } from "../support/registration.ts";
 import { startTerraform, type Terraform, type TerraformOptions } from "../support/terraform.ts";
 
 const service = (name: string, domain: string, more = "") => `
@@ -308,6 +309,130 @@ resource "hosting_client_account" "${name}" {
     expect(warnings[0]?.detail).toMatch(
       /Here: the Terraform workspace other in .*\. There: the Terraform workspace default in /,
     );
+  });
+
+  it("objects with import blocks are planned, and planned again, before an apply imports them", async () => {
+    const terraform = await start(service("one", "one.example") + service("two", "two.example"));
+    const ids = ["one", "two"].map((name) => terraform.attributes(`hosting_service.${name}`).id);
+    await terraform.remove("terraform.tfstate");
+    await freshen(terraform, true);
+    const grants = ids.map(
+      (id) =>
+        terraform.control.create("grants", { service_id: Number(id), email: "a@acme.example", permission: "view" }).id,
+    );
+    await terraform.write(`
+locals {
+  sites = { one = ["${ids[0]}", "${grants[0]}"], two = ["${ids[1]}", "${grants[1]}"] }
+}
+import {
+  for_each = local.sites
+  to       = hosting_service.site[each.key]
+  id       = each.value[0]
+}
+import {
+  for_each = local.sites
+  to       = hosting_grant.a[each.key]
+  id       = "\${each.value[0]}/\${each.value[1]}"
+}
+resource "hosting_service" "site" {
+  for_each = local.sites
+  plan_id  = 11
+  currency = "USD"
+  domain   = "\${each.key}.example"
+}
+resource "hosting_grant" "a" {
+  for_each   = local.sites
+  service_id = hosting_service.site[each.key].id
+  email      = "a@acme.example"
+  permission = "view"
+}
+`);
+    await terraform.planned();
+    await terraform.planned("-refresh=false");
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+
+  it("of two addresses with one service none is suspended, also with -target, which shows one of them", async () => {
+    const other = service("other", "other.example");
+    const terraform = await start(service("one", "one.example") + other);
+    const { id } = terraform.attributes("hosting_service.one");
+    await freshen(terraform, true);
+    await terraform.write(service("one", "one.example") + other + service("dup", "one.example", '  reference = "dup"'));
+    await terraform.write(`import {\n  to = hosting_service.dup\n  id = "${id}"\n}\n`, "import.tf");
+    await terraform.applied("-target=hosting_service.dup");
+    await terraform.remove("import.tf");
+    await terraform.write(service("one", "one.example") + other);
+    expect((await terraform.refused()).text).toContain("Two addresses of this state have service");
+    for (const command of ["apply", "apply", "destroy"] as const) {
+      const { code, text } = await terraform[command]("-target=hosting_service.dup");
+      expect(code, text).toBe(1);
+      expect(text).toContain("Two addresses of this state have service");
+    }
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.well("state", "rm", "hosting_service.dup");
+    await terraform.expectNoChanges();
+    await terraform.write(other);
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([`POST /services/${id}/suspend`]);
+  });
+
+  it("of two addresses that are both removed one is deleted after state rm and a plan that has it declared", async () => {
+    const terraform = await start(webhook("a", "one"));
+    const file = path.join(terraform.dir, "terraform.tfstate");
+    const state = JSON.parse(readFileSync(file, "utf8"));
+    state.resources.push({ ...state.resources[0], name: "b" });
+    state.serial += 1;
+    writeFileSync(file, JSON.stringify(state));
+    await terraform.write("");
+    await terraform.refused();
+    await terraform.well("state", "rm", "hosting_webhook.b");
+    expect((await terraform.refused()).text).toContain("run `terraform plan` while the other one is declared");
+    await terraform.write(webhook("a", "one"));
+    await terraform.plan();
+    await terraform.write("");
+    await terraform.applied();
+    expect(terraform.changesSent()).toHaveLength(1);
+  });
+
+  it.each(["destroy", "remove"])("a %s names the other state that has the object, once", async (how) => {
+    const terraform = await start(webhook("a", "one"));
+    await terraform.plan();
+    const id = String(terraform.attributes("hosting_webhook.a").id);
+    await terraform.well("workspace", "new", "other");
+    await terraform.well("import", "-no-color", "-input=false", "hosting_webhook.a", id);
+    await terraform.plan();
+    await terraform.well("workspace", "select", "default");
+    if (how === "remove") await terraform.write("");
+    const { warnings, text } = await terraform.plan(...(how === "destroy" ? ["-destroy"] : []));
+    expect(warnings, text).toMatchObject([{ summary: expect.stringMatching(/ is in two states$/) }]);
+  });
+
+  it("a domain that the state has by its id is not imported by its name", async () => {
+    const domain = (name: string) => `
+resource "hosting_domain" "${name}" {
+  domain = "acme1.example"
+  years  = 1
+  currency        = "USD"
+  nameserver_mode = "default"
+  registrant_contact = ${JSON.stringify(registration("acme1.example").registrant_contact)}
+}
+`;
+    const terraform = await start(domain("d"));
+    expect(terraform.attributes("hosting_domain.d").id).not.toBe("acme1.example");
+    for (const text of [domain("d") + domain("dup"), domain("dup")]) {
+      await terraform.write(text);
+      const { code, text: said } = await terraform.run(
+        "import",
+        "-no-color",
+        "-input=false",
+        "hosting_domain.dup",
+        "acme1.example",
+      );
+      expect(code, said).toBe(1);
+      expect(said).toContain("is at another address of this state already");
+    }
   });
 
   it("an object that no state has is offered for import, and nothing says that the state lacks it", async () => {

@@ -76,7 +76,7 @@ export class Handovers {
     if (!mayPassOn(kind) || typeof prior.id !== "string") return undefined;
     const key = keyOf(kind, prior);
     const isPassed = await this.isPassed(kind, prior, mark);
-    if (await this.#isLeft(kind, prior, key)) return "taken";
+    if (await this.#isLeft(kind, prior, mark, key)) return "taken";
     if (!isPassed || mark.lost) return undefined;
     const done = this.#hand(kind, prior, mark);
     this.#legs.set(key, { is: "handed", done });
@@ -90,7 +90,7 @@ export class Handovers {
    * The create of another instance has dealt with the object. After an interrupted run the state has it at both addresses: the last
    * destroy of it is a real one.
    */
-  async #isLeft(kind: Kind, prior: JsonObject, key: string): Promise<boolean> {
+  async #isLeft(kind: Kind, prior: JsonObject, mark: Mark, key: string): Promise<boolean> {
     const isInterrupted = await this.isTaken(kind, prior);
     if (this.#legs.get(key)?.is === "taken") {
       this.#legs.delete(key);
@@ -101,7 +101,10 @@ export class Handovers {
     const { instances = 1 } = this.#session.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
     const left = this.#left.get(key) ?? instances;
     this.#left.set(key, left - 1);
-    if (left > 1) return true;
+    if (left > 1) {
+      this.#session.holdings.left(kind, prior, mark, left - 1);
+      return true;
+    }
     await this.#session.entries.remove(typeOf(kind, "taken"), idOf(kind, prior));
     return false;
   }

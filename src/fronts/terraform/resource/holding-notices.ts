@@ -46,7 +46,9 @@ export function heldTwice(kind: Kind, attributes: JsonObject, instances: number,
   const make = does === undefined ? warningOf : errorOf;
   return make("state.duplicate", `${number} of this state have ${what}`, {
     detail: does === undefined ? ONE_ADDRESS : `Neither is destroyed: the ${kind.noun} would be gone for both.`,
-    remedies: ["`terraform state rm` the address that should not have it, run `terraform plan`, then apply."],
+    remedies: [
+      "`terraform state rm` the address that should not have it, run `terraform plan` while the other one is declared, then apply.",
+    ],
   });
 }
 

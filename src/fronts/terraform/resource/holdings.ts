@@ -33,6 +33,10 @@ interface Shown {
   plans: number;
   /** The plan of an instance: it gives up the object, or keeps it. Absent: not planned yet, or tainted. */
   plan?: "leaves" | "stays";
+  /** The natural key. */
+  name?: string | undefined;
+  /** As it was recorded last. */
+  holding?: Holding;
 }
 
 /** The instance that holds an object, as far as it is known. */
@@ -70,6 +74,8 @@ export class Holdings {
   #elsewhere: Promise<ReadonlyMap<string, Held>> | undefined;
   #isPlanned = false;
   #isApply = false;
+  /** Objects of which fewer instances are left than an earlier run counted. */
+  readonly #recounted = new Set<string>();
   /** Objects that this run imports. */
   readonly #imported = new Set<string>();
   #isImport = false;
@@ -88,7 +94,7 @@ export class Holdings {
   show(kind: Kind, attributes: JsonObject): void {
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
-    this.#shownOf(object);
+    this.#shownOf(object).name = kind.naturalKey(attributes);
     this.#waiting.get(keyOf(object))?.resolve();
   }
 
@@ -109,8 +115,9 @@ export class Holdings {
     const shown = this.#shownOf(object);
     shown.plans++;
     if (shown.plan !== "leaves") shown.plan = plan;
-    // A plan without refresh reads nothing.
-    if (shown.reads === 0) this.#see(kind, object, attributes, mark, countOf(shown));
+    // A plan without refresh reads nothing. An imported object is in the state when the apply has ended.
+    if (shown.reads === 0 && !this.#imported.has(keyOf(object)))
+      this.#see(kind, object, attributes, mark, countOf(shown));
     this.#waiting.get(keyOf(object))?.resolve();
   }
 
@@ -146,6 +153,14 @@ export class Holdings {
     if (object !== undefined) this.#intents.set(keyOf(object), intent);
   }
 
+  /** One of several instances gave up an object that the others keep. @param instances that are left. */
+  left(kind: Kind, attributes: JsonObject, mark: PrivateMark, instances: number): void {
+    const object = objectOf(kind, attributes);
+    if (object === undefined) return;
+    this.#recounted.add(keyOf(object));
+    this.#see(kind, object, attributes, mark, instances);
+  }
+
   /** No instance of the state has the object any more. */
   async remove(kind: Kind, attributes: JsonObject): Promise<void> {
     const object = objectOf(kind, attributes);
@@ -170,9 +185,10 @@ export class Holdings {
     const held = this.#known.get(keyOf(object));
     if (shown !== undefined) {
       const { plan } = shown;
-      // An apply is shown only what changes, so that the count of the plan is the better one.
+      // An apply is shown only what changes, and a destroy may be that of a plan with -target: an earlier run may have counted more.
       const counted = countOf(shown);
-      const instances = this.#isApply || counted === 0 ? Math.max(counted, held?.instances ?? 1) : counted;
+      const isPart = this.#isApply || counted === 0 || plan === "leaves";
+      const instances = isPart ? Math.max(counted, held?.isFirm ? held.instances : 1) : counted;
       return { isShown: true, ...(plan && { plan }), instances, lastSeen: this.#options.clock.now() };
     }
     if (held === undefined || !held.isFirm) return undefined;
@@ -189,7 +205,19 @@ export class Holdings {
     const object = objectOf(kind, attributes);
     if (object !== undefined) this.#imported.add(keyOf(object));
     await this.load();
-    return this.holderOf(kind, { id: String(attributes.id), attributes });
+    const id = (kind.creation === "blind" && object && this.#namesake(kind, object, attributes)) || attributes.id;
+    return this.holderOf(kind, { id: String(id), attributes });
+  }
+
+  /** The id under which the state has a thing, where the API cannot say that two ids are one object. */
+  #namesake(kind: Kind, object: HeldObject, attributes: JsonObject): string | undefined {
+    const name = kind.naturalKey(attributes) ?? kind.naturalKey({ ...attributes, [kind.words.name]: object.id });
+    if (name === undefined || this.#shown.has(keyOf(object))) return undefined;
+    const isSame = (key: string, one: { readonly name?: string | undefined }) =>
+      one.name === name && (JSON.parse(key) as string[])[0] === kind.type;
+    const firm = [...this.#known].filter(([, { isFirm }]) => isFirm);
+    const [key] = [...this.#shown, ...firm].find(([of, one]) => isSame(of, one)) ?? [];
+    return key === undefined ? undefined : (JSON.parse(key) as string[])[2];
   }
 
   /** The holder of an object. Waits a moment for an instance that Terraform may be about to show, so that its plan is known. */
@@ -226,7 +254,26 @@ export class Holdings {
     const isRead = [...this.#shown.values()].some(({ reads }) => reads > 0);
     // `terraform import` reads only what is declared. An apply that fails before its first change plans without a read.
     const isPlan = this.#isPlanned ? isRead || this.#shown.size === 0 : isRead && !this.#isImport;
-    if (isPlan) await this.#use((store) => store.endRun(this.place.mark, this.run, this.#begun));
+    if (!isPlan) return;
+    await this.#recount();
+    await this.#use((store) => store.endRun(this.place.mark, this.run, this.#begun));
+  }
+
+  /**
+   * Records that fewer instances have an object than an earlier run counted. A plan of a part of the state does not show that, and no
+   * plan that destroys the object: with another instance of it somewhere else, that would be the wrong one.
+   */
+  async #recount(): Promise<void> {
+    const stored = await this.#load();
+    const isWhole = !this.#isPlanned || [...stored].every(([key, { isFirm }]) => !isFirm || this.#shown.has(key));
+    if (!isWhole) return;
+    for (const [key, shown] of this.#shown) {
+      const isKept = shown.plan === "stays" || (!this.#isPlanned && shown.reads > 0);
+      if (!isKept || shown.holding === undefined || countOf(shown) >= (stored.get(key)?.instances ?? 1)) continue;
+      this.#recounted.add(key);
+      this.#unwritten.set(key, { ...shown.holding, instances: countOf(shown) });
+    }
+    await this.flush();
   }
 
   /** Writes what is not written yet. */
@@ -247,11 +294,17 @@ export class Holdings {
     const known = { ...(name !== undefined && { name }), ...(generation && { generation }), intent };
     const holding = { ...object, ...known, instances };
     this.#unwritten.set(keyOf(object), holding);
+    const shown = this.#shown.get(keyOf(object));
+    if (shown !== undefined) shown.holding = holding;
     this.#writing ??= this.#options.clock.sleep(BATCH_MS).then(() => this.#write());
   }
 
   async #write(): Promise<void> {
-    const holdings = [...this.#unwritten.values()];
+    const stored = await this.#load();
+    const holdings = [...this.#unwritten].map(([key, holding]) => {
+      const known = this.#recounted.has(key) ? undefined : stored.get(key);
+      return { ...holding, instances: Math.max(holding.instances, known?.isFirm ? known.instances : 1) };
+    });
     this.#unwritten = new Map();
     await this.#use((store) => store.see(this.place, this.run, holdings));
     this.#writing = this.#unwritten.size > 0 ? this.#write() : undefined;

@@ -299,6 +299,7 @@ async function planHolding(
 ): Promise<Diagnostic[]> {
   const { attributes } = recorded;
   holdings.plan(kind, attributes, mark, isReplaced ? "leaves" : "stays");
+  await holdings.load();
   const { instances = 1, plan } = holdings.holderOf(kind, { id: String(attributes.id), attributes }) ?? {};
   const isShared = instances > 1 && !(await handovers.isTaken(kind, attributes));
   const shared = isShared ? [heldTwice(kind, attributes, instances, plan === "leaves" ? "destroy" : undefined)] : [];

@@ -1,4 +1,11 @@
-import { isBeyondView, type Kind, kinds, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
+import {
+  importIdOf,
+  isBeyondView,
+  type Kind,
+  kinds,
+  type ReadSettings,
+  type Remote,
+} from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   billedTwice,
@@ -167,10 +174,13 @@ async function doublesOf(
   });
 }
 
-/** Warns of another state that has the object, and of another address of this state. */
-async function otherHolders(kind: Kind, recorded: JsonObject, { holdings }: ProviderScope): Promise<Diagnostic[]> {
+/** Warns of another state that has the object, once. */
+export async function otherHolders(kind: Kind, recorded: JsonObject, scope: ProviderScope): Promise<Diagnostic[]> {
+  const { holdings } = scope;
   const held = await holdings.elsewhere(kind, recorded);
-  return held === undefined ? [] : [heldElsewhere(kind, recorded, held, holdings.place.label)];
+  if (held === undefined || !scope.isFirst(`shared ${importIdOf(kind, String(recorded.id), recorded)} ${kind.type}`))
+    return [];
+  return [heldElsewhere(kind, recorded, held, holdings.place.label)];
 }
 
 /** At another address of the API the same id is the same object only if natural key and creation time are equal, too. */

@@ -25,7 +25,7 @@ import { handedOver, heldTwice } from "./holding-notices.ts";
 import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
 import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
-import { asRecorded, GONE } from "./read.ts";
+import { asRecorded, GONE, otherHolders } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
 interface RemovalAnswer extends Partial<Pick<PlannedRemoval, "change">>, Pick<PlannedRemoval, "diagnostics"> {
@@ -97,7 +97,12 @@ export async function planRemovalOf(
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);
   await scope.handovers.planLeaving(kind, recorded, mark);
-  return { diagnostics, mark: mayPassOn(kind) ? { ...mark, plan: scope.holdings.run } : mark };
+  // `terraform destroy` shows no warning of the refresh before it.
+  const shared = await otherHolders(kind, prior, scope);
+  return {
+    diagnostics: [...diagnostics, ...shared],
+    mark: mayPassOn(kind) ? { ...mark, plan: scope.holdings.run } : mark,
+  };
 }
 
 /** Of two instances that have one object, neither is destroyed. @throws HostformError `state.duplicate`. */

@@ -65,6 +65,36 @@ describe("the holdings of a state", () => {
     expect(apply.holderOf(kind, remote(www))).toMatchObject({ instances: 2 });
   });
 
+  it("do not have an object that is only planned for an import", async () => {
+    const { start } = machine();
+    for (const _ of ["plan", "apply"]) {
+      const run = start();
+      expect(await run.holderOfImported(kind, www)).toBeUndefined();
+      run.plan(kind, www, {}, "stays");
+      await run.end();
+    }
+  });
+
+  it("count fewer instances after a plan of the whole state that keeps the object, or after one that only reads", async () => {
+    const { start } = machine();
+    const count = async (shows: readonly (typeof www)[], plan?: "leaves" | "stays") => {
+      const run = start();
+      for (const one of shows) run.read(kind, one, {});
+      if (plan !== undefined) for (const one of shows) run.plan(kind, one, {}, plan);
+      await run.end();
+      const next = start();
+      next.show(kind, www);
+      await next.load();
+      return next.holderOf(kind, remote(www))?.instances;
+    };
+    expect(await count([www, www, shop], "stays")).toBe(2);
+    expect(await count([www], "stays")).toBe(2);
+    expect(await count([www, shop], "leaves")).toBe(2);
+    expect(await count([www, shop], "stays")).toBe(1);
+    expect(await count([www, www, shop], "leaves")).toBe(2);
+    expect(await count([www, shop])).toBe(1);
+  });
+
   it("allow the import of what left the state after a plan, not after an import that reads what is declared", async () => {
     const { start } = machine();
     const plan = start();
@@ -85,9 +115,11 @@ describe("the holdings of a state", () => {
 
   it("name the other state that has an object", async () => {
     const { start } = machine();
-    const there = start("there");
-    there.read(kind, www, {});
-    await there.end();
+    for (const mark of ["here", "there"]) {
+      const run = start(mark);
+      run.read(kind, www, {});
+      await run.end();
+    }
     const here = start();
     expect((await here.elsewhere(kind, www))?.place.label).toBe("state there");
     expect(await here.elsewhere(kind, shop)).toBeUndefined();
