@@ -97,6 +97,33 @@ describe("a stack whose list or map of people changes", () => {
     await converged(project, ...STACK);
   });
 
+  it("orders one service and lets the policy of the list decide about another, where it loses its first and gets a last", async () => {
+    const sites = (names: readonly string[]) => ({
+      hosting_service: {
+        s: {
+          count: names.length,
+          plan_id: 11,
+          currency: "USD",
+          domain: `\${${JSON.stringify(names)}[count.index]}.acme.example`,
+          deletion_policy: "forget",
+        },
+      },
+    });
+    const project = await startProject();
+    await stack(project, sites(["a", "b", "c"]));
+    await project.apply(...STACK);
+    project.sent();
+    await stack(project, sites(["b", "c", "e"]));
+    const planned = await project.run("plan", ...STACK);
+    expect(planned.code, planned.text).toBe(0);
+    expect(planned.out).toContain("hosting_service.s[0] -> hosting_service.s[3]");
+    await project.apply("--allow-removals", ...STACK);
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    const listed = await project.run("state", "list", ...STACK);
+    expect(listed.out.match(/hosting_service\.s\S*/g)).toEqual([0, 1, 2].map((at) => `hosting_service.s[${at}]`));
+    await converged(project, ...STACK);
+  });
+
   it("keeps people's access where a list becomes a map", async () => {
     const project = await applied(team([A, B, C]));
     const before = grantsOf(project);
