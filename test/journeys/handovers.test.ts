@@ -172,6 +172,32 @@ describe("what is not a pure exchange", () => {
     await converged(project, ...STACK);
   });
 
+  it.each([
+    [7, undefined],
+    [7, 1],
+    [7, 10],
+    [1, undefined],
+  ])("replaces grants one after the other within %s requests a minute: parallelism %s", async (limit, most) => {
+    const people = [A, B, C, "d@acme.example", "e@acme.example"];
+    const declare = (permission: string) => ({
+      project: "keys",
+      providers: { default: { token_env: "HOSTING_TOKEN", requests_per_minute: limit } },
+      services: { www: { ...SITE, grants: Object.fromEntries(people.map((email) => [email, permission])) } },
+    });
+    const project = await startProject({ declare: declare("view") });
+    await project.apply();
+    project.sent();
+    await project.declare(declare("manage"));
+    await project.apply(...(most === undefined ? [] : ["--parallelism", String(most)]));
+    const sent = project.control.requests().filter(({ method }) => method !== "GET");
+    expect(sent.map(({ method }) => method)).toEqual(people.flatMap(() => ["DELETE", "POST"]));
+    for (const [at, { at: time }] of sent.entries()) {
+      const gap = Date.parse(sent[at + 1]?.at ?? time) - Date.parse(time);
+      if (at % 2 === 0 && limit > 1) expect(gap, "between a DELETE and its POST").toBeLessThan(5_000);
+    }
+    await project.expectNoChanges();
+  });
+
   it("refuses a replacement, before it deletes anything, by a grant that someone else has made", async () => {
     const project = await applied(team([A]));
     project.control.create("grants", { service_id: 1003, email: B, permission: "view" });
