@@ -244,21 +244,41 @@ describe("what is not a pure exchange", () => {
     expect(ran.out).toContain(`hosting_grant.team[0]: ${A}, www.acme.example`);
   });
 
-  it("is refused before a grant is revoked, where the status of its service is not understood", async () => {
+  it("keeps the grants of a service whose status is not understood, and carries out the rest", async () => {
     const project = await startProject({ pinned: { status: ["lower"] } });
-    const declare = (grants: object, more: object = {}) =>
-      project.declare({ project: "keys", services: { www: { ...SITE, grants, ...more } } });
-    await declare({ [A]: "view" });
+    const declare = (www: object, shop: object, more: object = {}) =>
+      project.declare({
+        project: "keys",
+        services: { www: { ...SITE, grants: www, ...more }, shop: { ...SHOP, grants: shop } },
+      });
+    await declare({ [A]: "view", [B]: "view" }, { [A]: "view" });
     await project.apply();
     project.sent();
     project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) =>
       withStatusWords(answer, { active: "PARKED_BY_OWNER" }),
     );
-    await declare({ [A]: "manage" }, { suspended: true });
+    await declare({ [A]: "manage" }, { [C]: "view" }, { suspended: true });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
-    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("hosting_service.www, which comes first, has an unknown status");
-    expect(project.changesSent()).toEqual([]);
+    const text = ran.text.replaceAll(/\s+/g, " ");
+    for (const email of [A, B])
+      expect(text).toContain(
+        `hosting_grant.www["${email}"] stays as it is: hosting_service.www, which comes first, has an unknown status`,
+      );
+    expect(text).toContain("status_words");
+    expect(project.changesSent().map((line) => line.replaceAll(/\d+/g, "ID"))).toEqual([
+      "DELETE /services/ID/grants/ID",
+      "POST /services/ID/grants",
+    ]);
+    expect(
+      project.control
+        .list("grants")
+        .map(({ email, permission }) => `${email} ${permission}`)
+        .sort(),
+    ).toEqual([A, B, C].map((email) => `${email} view`));
+    // Its access can be revoked alone.
+    await project.run("apply", "--auto-approve", "--target", `hosting_grant.www["${B}"]`, "--allow-removals");
+    expect(project.changesSent()).toHaveLength(1);
   });
 
   it("is refused where the block that the object loses has prevent_destroy", async () => {
