@@ -97,6 +97,33 @@ describe("a stack whose list or map of people changes", () => {
     await converged(project, ...STACK);
   });
 
+  it("orders one service and lets the policy of the list decide about another, where it loses its first and gets a last", async () => {
+    const sites = (names: readonly string[]) => ({
+      hosting_service: {
+        s: {
+          count: names.length,
+          plan_id: 11,
+          currency: "USD",
+          domain: `\${${JSON.stringify(names)}[count.index]}.acme.example`,
+          deletion_policy: "forget",
+        },
+      },
+    });
+    const project = await startProject();
+    await stack(project, sites(["a", "b", "c"]));
+    await project.apply(...STACK);
+    project.sent();
+    await stack(project, sites(["b", "c", "e"]));
+    const planned = await project.run("plan", ...STACK);
+    expect(planned.code, planned.text).toBe(0);
+    expect(planned.out).toContain("hosting_service.s[0] -> hosting_service.s[3]");
+    await project.apply("--allow-removals", ...STACK);
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    const listed = await project.run("state", "list", ...STACK);
+    expect(listed.out.match(/hosting_service\.s\S*/g)).toEqual([0, 1, 2].map((at) => `hosting_service.s[${at}]`));
+    await converged(project, ...STACK);
+  });
+
   it("keeps people's access where a list becomes a map", async () => {
     const project = await applied(team([A, B, C]));
     const before = grantsOf(project);
@@ -145,6 +172,32 @@ describe("what is not a pure exchange", () => {
     await converged(project, ...STACK);
   });
 
+  it.each([
+    [7, undefined],
+    [7, 1],
+    [7, 10],
+    [1, undefined],
+  ])("replaces grants one after the other within %s requests a minute: parallelism %s", async (limit, most) => {
+    const people = [A, B, C, "d@acme.example", "e@acme.example"];
+    const declare = (permission: string) => ({
+      project: "keys",
+      providers: { default: { token_env: "HOSTING_TOKEN", requests_per_minute: limit } },
+      services: { www: { ...SITE, grants: Object.fromEntries(people.map((email) => [email, permission])) } },
+    });
+    const project = await startProject({ declare: declare("view") });
+    await project.apply();
+    project.sent();
+    await project.declare(declare("manage"));
+    await project.apply(...(most === undefined ? [] : ["--parallelism", String(most)]));
+    const sent = project.control.requests().filter(({ method }) => method !== "GET");
+    expect(sent.map(({ method }) => method)).toEqual(people.flatMap(() => ["DELETE", "POST"]));
+    for (const [at, { at: time }] of sent.entries()) {
+      const gap = Date.parse(sent[at + 1]?.at ?? time) - Date.parse(time);
+      if (at % 2 === 0 && limit > 1) expect(gap, "between a DELETE and its POST").toBeLessThan(5_000);
+    }
+    await project.expectNoChanges();
+  });
+
   it("refuses a replacement, before it deletes anything, by a grant that someone else has made", async () => {
     const project = await applied(team([A]));
     project.control.create("grants", { service_id: 1003, email: B, permission: "view" });
@@ -191,21 +244,41 @@ describe("what is not a pure exchange", () => {
     expect(ran.out).toContain(`hosting_grant.team[0]: ${A}, www.acme.example`);
   });
 
-  it("is refused before a grant is revoked, where the status of its service is not understood", async () => {
+  it("keeps the grants of a service whose status is not understood, and carries out the rest", async () => {
     const project = await startProject({ pinned: { status: ["lower"] } });
-    const declare = (grants: object, more: object = {}) =>
-      project.declare({ project: "keys", services: { www: { ...SITE, grants, ...more } } });
-    await declare({ [A]: "view" });
+    const declare = (www: object, shop: object, more: object = {}) =>
+      project.declare({
+        project: "keys",
+        services: { www: { ...SITE, grants: www, ...more }, shop: { ...SHOP, grants: shop } },
+      });
+    await declare({ [A]: "view", [B]: "view" }, { [A]: "view" });
     await project.apply();
     project.sent();
     project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) =>
       withStatusWords(answer, { active: "PARKED_BY_OWNER" }),
     );
-    await declare({ [A]: "manage" }, { suspended: true });
+    await declare({ [A]: "manage" }, { [C]: "view" }, { suspended: true });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
-    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("hosting_service.www, which comes first, has an unknown status");
-    expect(project.changesSent()).toEqual([]);
+    const text = ran.text.replaceAll(/\s+/g, " ");
+    for (const email of [A, B])
+      expect(text).toContain(
+        `hosting_grant.www["${email}"] stays as it is: hosting_service.www, which comes first, has an unknown status`,
+      );
+    expect(text).toContain("status_words");
+    expect(project.changesSent().map((line) => line.replaceAll(/\d+/g, "ID"))).toEqual([
+      "DELETE /services/ID/grants/ID",
+      "POST /services/ID/grants",
+    ]);
+    expect(
+      project.control
+        .list("grants")
+        .map(({ email, permission }) => `${email} ${permission}`)
+        .sort(),
+    ).toEqual([A, B, C].map((email) => `${email} view`));
+    // Its access can be revoked alone.
+    await project.run("apply", "--auto-approve", "--target", `hosting_grant.www["${B}"]`, "--allow-removals");
+    expect(project.changesSent()).toHaveLength(1);
   });
 
   it("is refused where the block that the object loses has prevent_destroy", async () => {

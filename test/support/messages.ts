@@ -127,7 +127,9 @@ export const samples: {
   ],
   "plan.unknown_status/unchanged": [status, { ...status, status: null }, { ...status, job }],
   "plan.unknown_status/unchecked": [status],
-  "plan.unknown_status/withheld": [{ address: 'hosting_grant.www["dev@acme.example"]', other: "hosting_service.www" }],
+  "plan.unknown_status/withheld": [
+    { ...status, address: 'hosting_grant.www["dev@acme.example"]', other: "hosting_service.www" },
+  ],
   "plan.unknown_status/ordered": [status],
   "plan.unknown_status/ended": [
     { ...status, job },

@@ -8,6 +8,7 @@ import {
   type Drift,
   type EvalScope,
   equal,
+  isNoOp,
   isReplacement,
   type JsonObject,
   located,
@@ -53,7 +54,7 @@ export function plan(options: PlanOptions): Plan {
     const client = (places.get(address) ?? state.resources.get(address)?.private)?.client;
     return client === undefined ? {} : { client };
   };
-  const sorted = [...changes.values()]
+  const all = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))
     .map((change): Change => {
       const more = {
@@ -63,11 +64,12 @@ export function plan(options: PlanOptions): Plan {
       };
       return Object.keys(more).length === 0 ? change : { ...change, ...more };
     });
+  const { changes: sorted, diagnostics: waiting } = withhold(all, kinds, mode);
   const refused = preventDestroyErrors(sorted, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be said of what may not be destroyed at all.
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
-  const found = [...own, ...withheld(sorted, mode), ...refused];
+  const found = [...own, ...waiting, ...refused];
   const twice = [
     ...sharedObjects(sorted, kinds, recordedAll),
     ...doubles(sorted, kinds, recordedAll),
@@ -76,8 +78,8 @@ export function plan(options: PlanOptions): Plan {
   for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
-    const [recorded, all] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
-    const context = { kinds, providers, recorded, declared: all };
+    const [recorded, declared] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
+    const context = { kinds, providers, recorded, declared };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
   const unread = observed.unread ?? [];
@@ -128,17 +130,46 @@ function planRemovals(
   });
 }
 
-/** Errors for deletions that wait for a change that an unknown status forbids. */
-function withheld(changes: readonly Change[], mode: Plan["mode"]): Diagnostic[] {
-  const unfulfilled = new Set(changes.flatMap((change) => (change.unfulfilled ? [change.address] : [])));
-  if (unfulfilled.size === 0 || mode === "destroy") return [];
-  const blockers = blockersOf(changes);
-  return changes.flatMap((change): Diagnostic[] => {
+/**
+ * Keeps what a deletion would remove that waits for a change which an unknown status forbids, and what waits for that
+ * deletion. The rest of the plan stays.
+ */
+function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) {
+  const unfulfilled = new Map(changes.flatMap((change) => (change.unfulfilled ? [[change.address, change]] : [])));
+  if (unfulfilled.size === 0 || mode === "destroy") return { changes, diagnostics: [] };
+  const blockers = blockersOf(changes, kinds);
+  const kept = new Map<string, Change>();
+  const diagnostics: Diagnostic[] = [];
+  const keep = (change: Change, other: Change): void => {
+    const { address } = change;
+    if (kept.has(address) || isNoOp(change)) return;
+    kept.set(address, keptAsIs(change));
+    const { provider, words, before, private: mark } = other;
+    const about = { provider, noun: words.noun, status: before?.status, job: mark.job };
+    diagnostics.push(problem("plan.unknown_status/withheld", { address, other: other.address, ...about }));
+    for (const next of changes) if (blockers.get(next.address)?.includes(address)) keep(next, other);
+  };
+  for (const change of changes) {
     const { address, removal } = change;
-    const other = blockers.get(address)?.find((one) => unfulfilled.has(one));
+    const other = blockers.get(address)?.flatMap((one) => unfulfilled.get(one) ?? [])[0];
     const isDeleted = removal === "delete" || removal === "suspend" || isReplacement(change);
-    return isDeleted && other !== undefined ? [problem("plan.unknown_status/withheld", { address, other })] : [];
-  });
+    if (isDeleted && other !== undefined) keep(change, other);
+  }
+  return { changes: changes.map((change) => kept.get(change.address) ?? change), diagnostics };
+}
+
+/** The change of an object that stays as it is for now. */
+function keptAsIs({ removal: _, quote: __, ...change }: Change): Change {
+  const { before } = change;
+  return {
+    ...change,
+    actions: ["no-op"],
+    after: before,
+    after_unknown: {},
+    reasons: [],
+    requests: 0,
+    unfulfilled: true,
+  };
 }
 
 /** What stands as it was recorded, by address. */

@@ -8,6 +8,7 @@ import {
   type DesiredResource,
   didYouMean,
   fail,
+  isReplacement,
   resourceOf,
   type State,
   type ValueObject,
@@ -130,7 +131,10 @@ function keyOf({ type, provider }: Change, attributes: ValueObject | null, kinds
   return kind && attributes ? thingKey(provider, kind, attributes) : undefined;
 }
 
-/** Changes in the order of the plan, each ready once all that block it have ended. To take one costs no look at blocked ones. */
+/**
+ * Changes in the order of the plan, each ready once all that block it have ended. To take one costs no look at blocked ones.
+ * What is deleted and created again in one account comes one after the other, so that each is missing for as short as possible.
+ */
 export class ReadyQueue {
   /** By address, in the order of the plan: what was not taken yet. */
   readonly waiting: Map<string, Change>;
@@ -140,6 +144,8 @@ export class ReadyQueue {
   /** How many of its blockers have not ended, by address. */
   readonly #open: Map<string, number>;
   readonly #blocked = new Map<string, string[]>();
+  /** Providers, by address, of what is deleted and created again now. */
+  readonly #replacing = new Map<string, string>();
   /** Places in the plan, ascending. */
   readonly #ready: number[] = [];
 
@@ -161,15 +167,23 @@ export class ReadyQueue {
 
   /** The first change that is ready and may begin; undefined when there is none now. */
   take(mayBegin: (change: Change) => boolean): Change | undefined {
-    const at = this.#ready.findIndex((place) => mayBegin(this.#changes[place] as Change));
+    const busy = new Set(this.#replacing.values());
+    const isFree = (change: Change) => !isDeletedFirst(change) || !busy.has(change.provider);
+    const at = this.#ready.findIndex((place) => {
+      const change = this.#changes[place] as Change;
+      return isFree(change) && mayBegin(change);
+    });
     if (at < 0) return undefined;
     const change = this.#changes[this.#ready.splice(at, 1)[0] ?? -1];
-    if (change !== undefined) this.waiting.delete(change.address);
+    if (change === undefined) return undefined;
+    this.waiting.delete(change.address);
+    if (isDeletedFirst(change)) this.#replacing.set(change.address, change.provider);
     return change;
   }
 
   /** A change that was taken has ended, however it did. */
   ended(address: string): void {
+    this.#replacing.delete(address);
     for (const other of this.#blocked.get(address) ?? []) {
       const open = (this.#open.get(other) ?? 0) - 1;
       this.#open.set(other, open);
@@ -188,4 +202,5 @@ export class ReadyQueue {
   }
 }
 
+const isDeletedFirst = (change: Change) => isReplacement(change) && change.actions[0] === "delete";
 const isRemoval = ({ actions }: Change) => (actions[0] === "delete" && actions.length === 1) || actions[0] === "forget";

@@ -8,8 +8,10 @@ import {
   type DesiredResource,
   type Diagnostic,
   type EnvVars,
+  formatAddress,
   isError,
   located,
+  parseAddress,
   type ResourceState,
   resourceOf,
   type State,
@@ -49,7 +51,8 @@ interface HandoverOptions {
  * 2. pairsOf: an address that does not hold the object that it declares, and the only record of this object, whose own address
  *    does not declare it. If the API cannot delete the kind, every immutable attribute matches.
  * 3. placesOf: a record that loses its address gets the address that the last record of its chain has left. There it is
- *    removed or replaced like any other.
+ *    removed or replaced like any other. If the API cannot delete the kind, and that address declares another object, it
+ *    gets a free address, where it is removed.
  * 4. An exchange moves if all its addresses are part of the run. If only some are, it is an error.
  */
 export function handovers(options: HandoverOptions): Handovers {
@@ -57,11 +60,19 @@ export function handovers(options: HandoverOptions): Handovers {
   const diagnostics: Diagnostic[] = [];
   let { state } = options;
   for (const kind of kindsInOrder(options)) {
-    const pairs = pairsOf(kind, { ...options, state });
+    const { pairs, claims } = pairsOf(kind, { ...options, state });
     if (pairs.size === 0) continue;
     const made: Move[] = [];
-    for (const component of placesOf(pairs, state)) {
-      const addresses = [...new Set(component.flatMap(({ from, to }) => [from, to]))];
+    const taken = new Set([...options.desired.resources.map(({ address }) => address), ...state.resources.keys()]);
+    const place = (from: string, left: string) => {
+      const [claim, record] = [claims.get(left), state.resources.get(from)];
+      const isUnfit = claim !== undefined && record !== undefined && heirOf(kind, claim, [record]) === undefined;
+      return isUnfit && kind.removal !== "delete" ? freeAddress(from, taken) : left;
+    };
+    for (const component of placesOf(pairs, state, place)) {
+      const addresses = [
+        ...new Set(component.flatMap(({ from, to }) => (pairs.has(to) || state.resources.has(to) ? [from, to] : from))),
+      ];
       const outside = addresses.filter((address) => !options.isWithin(address));
       if (outside.length === 0) made.push(...component);
       else if (outside.length < addresses.length) diagnostics.push(halved(kind, component, state, outside));
@@ -113,8 +124,11 @@ interface Pair extends Claim {
   readonly record: ResourceState;
 }
 
-/** Returns, by address, the record that the address declares and another address has. */
-function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: HandoverOptions): Map<string, Pair> {
+/** Returns the claims by address, and those whose record another address has. */
+function pairsOf(
+  kind: Kind,
+  { desired, state, kinds, env, data, now }: HandoverOptions,
+): { readonly claims: ReadonlyMap<string, Claim>; readonly pairs: ReadonlyMap<string, Pair> } {
   const scope = recordedScope(desired, state, kinds, env, data);
   const loose = new Map<string, ResourceState>();
   const removed = new Set(desired.removed?.map(({ from }) => from));
@@ -148,7 +162,7 @@ function pairsOf(kind: Kind, { desired, state, kinds, env, data, now }: Handover
     for (const pair of found)
       if (found.filter(({ record }) => record === pair.record).length === 1) pairs.set(pair.resource.address, pair);
   }
-  return pairs;
+  return { claims: new Map(claims.map((claim) => [claim.resource.address, claim])), pairs };
 }
 
 /** Returns true for a record of an object, or of a create that may have made one. */
@@ -166,8 +180,29 @@ function heirOf(kind: Kind, { resource, config }: Claim, held: readonly Resource
   return found.length === 1 || kind.removal === "delete" ? found[0] : undefined;
 }
 
-/** The moves that bring each pair together, in components: each a chain or a circle of addresses. */
-function placesOf(pairs: ReadonlyMap<string, Pair>, { resources }: State): Move[][] {
+/** Takes an address that nothing has: the next index of a list, or a name like the former one. */
+function freeAddress(address: string, taken: Set<string>): string {
+  const parsed = parseAddress(address);
+  let free = address;
+  for (let at = 1; parsed !== undefined && taken.has(free); at++) {
+    const { name, key } = parsed;
+    const suffix = at === 1 ? "_former" : `_former${at}`;
+    const named = key === undefined ? { name: name + suffix } : { key: key + suffix };
+    free = formatAddress({ ...parsed, ...(typeof key === "number" ? { key: key + at } : named) });
+  }
+  taken.add(free);
+  return free;
+}
+
+/**
+ * The moves that bring each pair together, in components: each a chain or a circle of addresses.
+ * @param place returns the address of a record that its chain displaces, from the address that the chain leaves.
+ */
+function placesOf(
+  pairs: ReadonlyMap<string, Pair>,
+  { resources }: State,
+  place: (from: string, left: string) => string,
+): Move[][] {
   const from = new Map([...pairs].map(([to, { record }]) => [to, record.address]));
   const leaving = new Set(from.values());
   const components: Move[][] = [];
@@ -178,7 +213,7 @@ function placesOf(pairs: ReadonlyMap<string, Pair>, { resources }: State): Move[
       const source = from.get(to);
       if (source === undefined) {
         // The address that the chain leaves takes the record that its beginning displaces.
-        if (resources.has(start)) chain.push({ from: start, to });
+        if (resources.has(start)) chain.push({ from: start, to: place(start, to) });
         break;
       }
       done.add(to);

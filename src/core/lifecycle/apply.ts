@@ -111,10 +111,14 @@ async function replaceCreateFirst(progress: Progress): Promise<void> {
 }
 
 async function replaceDeleteFirst(progress: Progress): Promise<void> {
-  await refuseTaken(progress);
-  await deleteObject(progress, progress.attributes);
-  await drop(progress);
-  await create(progress, () => drop(progress));
+  const places = await refuseTaken(progress);
+  try {
+    await deleteObject(progress, progress.attributes, progress.mark, places.remove);
+    await drop(progress);
+    await create(progress, () => drop(progress), places.create);
+  } finally {
+    for (const ticket of Object.values(places)) ticket?.release();
+  }
 }
 
 async function remove(progress: Progress): Promise<unknown> {

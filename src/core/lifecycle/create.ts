@@ -1,6 +1,7 @@
 /**
  * A create, as one loop for all classes. Orders with a key have a file of their own for what differs (create-keyed.ts).
  */
+import type { Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
@@ -24,6 +25,9 @@ const MOST_TURNS = 6;
 /** Most attempts of a run at a create that the API refuses as too early. */
 const MOST_EARLY = 3;
 
+/** Most times that both places of a replacement are looked at. */
+const MOST_ROUNDS = 3;
+
 /**
  * Creates the object of a change.
  *
@@ -37,11 +41,17 @@ const MOST_EARLY = 3;
  * A create that the API refuses because its parent is not live yet begins again when the parent is live.
  *
  * @param withdraw restores the record from before the create. `generation`: that of the next order, if the key is spent.
+ * @param ticket a place within the request limit that was booked for it.
  * @throws HostformError; the record of the intent stays wherever the object may exist.
  */
-export async function create(progress: Progress, withdraw: Creation["withdraw"]): Promise<Created> {
+export async function create(
+  progress: Progress,
+  withdraw: Creation["withdraw"],
+  ticket?: Ticket | undefined,
+): Promise<Created> {
   const { kind, change, context } = progress;
   let creation = new Creation(progress, withdraw);
+  creation.ticket = ticket;
   claimKey(creation);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
@@ -81,14 +91,38 @@ function claimKey({ kind, change, planned, context }: Creation): void {
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
 }
 
+/** Places within the request limit for the two requests of a replacement. */
+interface Places {
+  readonly remove: Ticket | undefined;
+  readonly create: Ticket | undefined;
+}
+
 /**
  * Refuses a replacement before its object is deleted, if the create would be refused after that. Sends GETs only.
+ * @returns places for both requests, so that the create does not wait for the request limit after the deletion.
  * @throws HostformError `config.duplicate`; `plan.exists` for an object that the plan did not see.
  */
-export async function refuseTaken(progress: Progress): Promise<void> {
+export async function refuseTaken(progress: Progress): Promise<Places> {
   const creation = new Creation(progress, async () => {});
+  const { kind, attributes, context } = progress;
   claimKey(creation);
-  if (progress.kind.creation === "listable") await knownThere(creation);
+  if (kind.creation === "listable") await knownThere(creation);
+  const mutations = [kind.remove?.(attributes), kind.create(creation.planned, undefined)];
+  const tickets: (Ticket | undefined)[] = [];
+  try {
+    // The wait for one may outlast the other; a limit of a few requests never has room for two at once.
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      for (const [at, mutation] of mutations.entries()) {
+        if (mutation === undefined || tickets[at]?.isOpen) continue;
+        tickets[at]?.release();
+        tickets[at] = await context.writer.reserve(mutation);
+      }
+    }
+  } catch (error) {
+    for (const ticket of tickets) ticket?.release();
+    throw error;
+  }
+  return { remove: tickets[0], create: tickets[1] };
 }
 
 /**

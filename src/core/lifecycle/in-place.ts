@@ -1,7 +1,7 @@
 /**
  * Requests for an object that exists: the steps of an in-place change, and its deletion.
  */
-import type { Mutation } from "../api/index.ts";
+import type { Mutation, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
 import { parentOf, refreshed } from "./attributes.ts";
@@ -68,10 +68,12 @@ function begin(
   mark: PrivateMark,
   refused: PrivateMark,
   answered: (answer: unknown) => Promise<void>,
+  ticket?: Ticket,
 ): Promise<void> {
   const { context } = progress;
   return perform(context, {
     mutation,
+    ticket,
     record: () => {
       const { body: _, ...attempt } = intentOf(mutation, context.account.hostNow());
       return save(progress, { ...mark, attempt });
@@ -84,13 +86,19 @@ function begin(
   });
 }
 
-/** Deletes an object of the kind. */
-export async function deleteObject(progress: Progress, attributes: JsonObject, mark = progress.mark): Promise<void> {
+/** Deletes an object of the kind. @param ticket a place within the request limit that was booked for it. */
+export async function deleteObject(
+  progress: Progress,
+  attributes: JsonObject,
+  mark = progress.mark,
+  ticket?: Ticket,
+): Promise<void> {
   const { kind, change, context } = progress;
   const { account } = context;
   if (kind.remove === undefined) fail("internal", `${kind.type} has no request that removes it`);
   try {
-    await begin(progress, kind.remove(attributes), mark, mark, async () => void context.fate.did.add("delete"));
+    const answered = async () => void context.fate.did.add("delete");
+    await begin(progress, kind.remove(attributes), mark, mark, answered, ticket);
   } catch (error) {
     const parent = parentOf(kind, progress.attributes);
     // An object that is gone already is what was wanted, if the account confirms it.

@@ -58,10 +58,10 @@ export const statusWords = {
   "plan.unknown_status/unchecked": either(
     unknownStatus(({ names, address }: Unknown) => `The account does not show ${names} of ${address}`),
   ),
-  "plan.unknown_status/withheld": error(({ address, other }: Words<"address" | "other">) => ({
-    summary: `${address} is not deleted: ${other}, which comes first, has an unknown status`,
+  "plan.unknown_status/withheld": warning((given: Status & Words<"address" | "other">) => ({
+    summary: `${given.address} stays as it is: ${given.other}, which comes first, has an unknown status`,
     detail: "A deletion waits for changes that may fail, so that nothing is lost because of them.",
-    remedies: [`Map the status of ${other}, or plan ${address} alone.`],
+    remedies: [remedy(given)],
   })),
   "plan.unknown_status/ordered": warning(
     unknownStatus(({ names, address }: Unknown) => `${names} of ${address} must wait`),

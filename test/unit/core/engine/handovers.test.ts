@@ -84,6 +84,37 @@ describe("an object changes hands", () => {
     ]);
   });
 
+  it.each([
+    ["index of its list", "s[0]", "s[1]", "s[3]"],
+    ["name", "one", "s[1]", "one_former"],
+    ["key", 's["one"]', "s[1]", 's["one_former"]'],
+  ])(
+    "and leaves an address that declares another one, which the API cannot delete: a free %s",
+    (_, first, second, free) => {
+      const { moves, state } = found(
+        [siteOf(first, "b.example"), siteOf(second, "c.example"), siteOf("s[2]", "e.example")],
+        [siteAt(first, "1", "a.example"), siteAt(second, "2", "b.example"), siteAt("s[2]", "3", "c.example")],
+        { isWithin: (address) => !address.includes("_former") && !address.endsWith("[3]") },
+      );
+      expect(moves).toContain(`hosting_service.${first} -> hosting_service.${free}`);
+      expect(state.resources.has("hosting_service.s[2]")).toBe(false);
+      expect(state.resources.get(`hosting_service.${free}`)?.attributes.id).toBe("1");
+    },
+  );
+
+  it("and each of two that lose their places in one list gets a free index of its own", () => {
+    const { moves } = found(
+      ["b", "x", "d", "y"].map((name, at) => siteOf(`s[${at}]`, `${name}.example`)),
+      ["a", "b", "c", "d"].map((name, at) => siteAt(`s[${at}]`, String(at), `${name}.example`)),
+    );
+    expect(moves).toEqual([
+      "hosting_service.s[0] -> hosting_service.s[4]",
+      "hosting_service.s[1] -> hosting_service.s[0]",
+      "hosting_service.s[2] -> hosting_service.s[5]",
+      "hosting_service.s[3] -> hosting_service.s[2]",
+    ]);
+  });
+
   it("with its generation, its secret and its pending create", () => {
     const pending = { since: "2026-11-21T09:00:00Z", operation: "createGrant" };
     const { state } = found(
