@@ -8,6 +8,7 @@ import {
   storeRefusals,
 } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
+import { findOrder } from "../core/lifecycle/index.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -17,6 +18,7 @@ import {
   isError,
   join,
   type Plan,
+  parseAddress,
   type State,
   selected,
 } from "../core/model/index.ts";
@@ -108,7 +110,14 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     before = store.state;
     providers.place = project.state.place(before.lineage)?.mark;
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(project, { ...wanted, since }, declared, store, providers, interrupts.now);
+    const made = await makePlan(
+      project,
+      { ...wanted, since, owner: project.state.owner(before.lineage) },
+      declared,
+      store,
+      providers,
+      interrupts.now,
+    );
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
@@ -161,8 +170,8 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
-/** `since`: only what changes since then is planned. */
-type Planning = RunOptions & { readonly since: Base | undefined };
+/** `since`: only what changes since then is planned. `owner`: mark of the creates of the state. */
+type Planning = RunOptions & { readonly since: Base | undefined; readonly owner: string | undefined };
 
 async function makePlan(
   { source, host: { clock }, log }: ProjectParts,
@@ -177,6 +186,7 @@ async function makePlan(
     asks,
     waits,
     since,
+    owner,
     saved,
     ...reads
   }: Planning,
@@ -259,12 +269,26 @@ async function makePlan(
   const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
   const refused = await storeRefusals(changes, accounts);
+  const ordered = await Promise.all(
+    changes.map((change) => {
+      const kind = kinds.get(parseAddress(change.address)?.type ?? "");
+      return kind && findOrder(accounts(change.provider), kind, change, owner ?? "");
+    }),
+  );
   return {
     plan: {
       ...made,
       ...(base && { base }),
       changes,
-      diagnostics: [...made.diagnostics, ...misplaced, ...refused, ...unmoved, ...store.warnings, ...unmanaged(store)],
+      diagnostics: [
+        ...made.diagnostics,
+        ...misplaced,
+        ...refused,
+        ...ordered.filter((one) => one !== undefined),
+        ...unmoved,
+        ...store.warnings,
+        ...unmanaged(store),
+      ],
     },
     desired,
     ...handed,

@@ -6,6 +6,7 @@ import {
   evidence,
   isPendingCreate,
   type PendingCreate,
+  refuseCreated,
   returnsSecretOnce,
   settleStored,
   withdraw,
@@ -85,6 +86,10 @@ export async function resolveCreates(
         });
       }
       if (how === "absent") {
+        // A user who cannot read the account decides alone.
+        const unread = ifExplained(() => undefined);
+        const question = await questionAbout(store.state, providers, one).catch(unread);
+        if (question !== undefined) await refuseCreated(question);
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
         // Other runs go on waiting for lists, which show more than the user sees. A domain is in no list.
@@ -128,10 +133,26 @@ function pendingIn(state: State, address: string | undefined): PendingCreate[] {
   });
 }
 
-async function look(state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> {
+const look = async (state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> =>
+  evidence(await questionAbout(state, providers, prior));
+
+async function questionAbout(state: State, providers: Providers, prior: PendingCreate) {
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
-  return evidence({ account, kind, prior, invoiced: kinds.get("hosting_service"), ...othersIn(state, prior, kind) });
+  const orders = new Set(
+    [...state.resources.values()].flatMap(({ address, provider, attributes: { id } }) => {
+      const { creation } = kinds.get(parseAddress(address)?.type ?? "") ?? {};
+      return provider === prior.provider && creation !== "listable" && typeof id === "string" ? [id] : [];
+    }),
+  );
+  return {
+    account,
+    kind,
+    prior,
+    invoiced: kinds.get("hosting_service"),
+    isRecorded: (order: string) => orders.has(order),
+    ...othersIn(state, prior, kind),
+  };
 }
 
 /** The owners of live objects, and the other pending creates. */

@@ -126,6 +126,61 @@ describe("resolve", () => {
     expect((await project.run("resolve", "hosting_client_account.one", "--absent")).err).toContain("is not pending");
   });
 
+  it("refuses another domain as the id of a registration, and takes its own", async () => {
+    const project = await pendingDomain(true);
+    const ran = await project.run("resolve", ADDRESS, "--adopt", "other-example.com");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.err).toContain("the request did not create it");
+    expect((await project.recorded(ADDRESS))?.private.pending).toBeDefined();
+    expect((await project.run("resolve", ADDRESS, "--adopt", "Acme-Example.com")).code).toBe(0);
+  });
+
+  const ana = { name: "Ana", currency: "USD" } as const;
+  const hook = { url: "https://a.example/", events: ["invoice.paid" as const] };
+  it.each([
+    [
+      "a client account",
+      "/accounts",
+      { client_accounts: { ana } },
+      ({ control }: Project): void => void control.create("accounts", ana),
+    ],
+    [
+      "a webhook",
+      "/webhooks",
+      { webhooks: { ana: hook } },
+      ({ control }: Project): void => void control.create("webhooks", hook),
+    ],
+  ])("refuses --absent for %s that the account shows as created", async (_, endpoint, declare, create) => {
+    const project = await startProject({ declare: { project: "resolve", ...declare } });
+    project.control.addFault({ method: "POST", path: endpoint, phase: "before", drop: true, times: 9 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    project.control.clearFaults();
+    create(project);
+    const [address = ""] = (await project.state()).resources.keys();
+    const ran = await project.run("resolve", address, "--absent");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.err).toContain(`The request for ${address} created`);
+    expect((await project.recorded(address))?.private.pending).toBeDefined();
+    await project.apply();
+    await project.expectNoChanges();
+  });
+
+  it("shows no invoice of a domain that the state holds", async () => {
+    const declare = (names: readonly string[]) => ({
+      project: "resolve",
+      domains: Object.fromEntries(names.map((name) => [name, registration(`${name}-example.com`)])),
+    });
+    const project = await startProject({ declare: declare(["first"]) });
+    await project.apply();
+    const [first] = project.control.list("domains");
+    await project.declare(declare(["first", "acme"]));
+    project.control.addFault({ method: "POST", path: "/domains", phase: "after", drop: true });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    const [{ invoices }] = JSON.parse((await project.run("resolve", ADDRESS, "--json")).out);
+    expect(invoices).toHaveLength(1);
+    expect(invoices[0].order_id).not.toBe(String(first?.id));
+  });
+
   it("refuses a grant of another address that the user names by its e-mail address", async () => {
     const services = (grants: object) => ({
       www: { plan_id: 11, currency: "USD", domain: "www.acme.example", grants },

@@ -110,6 +110,18 @@ describe("a domain whose registration had no answer, and that another project de
     expect(text).toContain(`A run with another state ordered domain ${NAME}`);
   });
 
+  it("is an error of the plan there, as of the apply, unless it is another one", async () => {
+    const { two } = await lost(true);
+    two.sent();
+    const { code, text } = await two.run("plan");
+    expect(code, text).toBe(1);
+    expect(text).toContain(`A run with another state requested domain ${NAME}`);
+    expect((await two.run("plan", "--order-anyway", "hosting_domain.acme")).code).toBe(0);
+    await two.declare({ project: "two" });
+    expect((await two.run("plan")).code).toBe(0);
+    expect(two.changesSent()).toEqual([]);
+  });
+
   it("is registered there once `resolve` has called it absent", async () => {
     const { one, two } = await lost(false);
     expect((await one.run("resolve", "hosting_domain.acme", "--absent")).code).toBe(0);

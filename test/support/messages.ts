@@ -121,6 +121,7 @@ export const samples: {
   "plan.expired": [{ address: "hosting_grant.dev", expired: "it expired at 2026-11-01T00:00:00Z" }],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
+  "usage/created": [rejected],
   "usage/other": [
     { ...rejected, isOlder: true },
     { ...rejected, isOlder: false },

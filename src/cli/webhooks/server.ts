@@ -107,8 +107,17 @@ function named({ data }: WebhookEvent, record: string, field: string): string {
   return typeof value === "string" && value !== "" ? ` (${short(value)})` : "";
 }
 
+interface Stops {
+  readonly soon: AbortSignal;
+  readonly now: AbortSignal;
+  /** Ctrl-C ends the process again. */
+  end(): void;
+  /** Does work. When the time is up, the work ends as after a second Ctrl-C. */
+  atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void>;
+}
+
 /** Ctrl-C: the first one ends the run in good order (`soon`), a second one at once (`now`). */
-export function stopsOf(terminal: Terminal) {
+export function stopsOf(terminal: Terminal): Stops {
   const [soon, now] = [new AbortController(), new AbortController()];
   const end = terminal.onInterrupt(() => {
     if (soon.signal.aborted) now.abort();
@@ -118,9 +127,7 @@ export function stopsOf(terminal: Terminal) {
     soon: soon.signal,
     now: now.signal,
     end,
-    /** Does work; when the time is up, it is as if a second one had come. */
-    atMost: (milliseconds: number, work: (now: AbortSignal) => Promise<void>) =>
-      within(terminal.clock, milliseconds, work, now),
+    atMost: (milliseconds, work) => within(terminal.clock, milliseconds, work, now),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
 import type { AccountStore, Intent, StoredIntent, Turn } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
-import { type Change, HostformError, type JsonObject } from "../model/index.ts";
+import { type Change, type Diagnostic, HostformError, ifExplained, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
@@ -72,9 +72,9 @@ export async function createInTurn(
     const isPending = change.private.pending !== undefined;
     // The own state knows its earlier creates, but not what another run created since an own create without an answer.
     const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
-    // Also an object of the own state: a restored backup does not have it. The user settled an own create without an answer.
-    if (kind.creation === "blind" && (isOthers || earlier?.state === "answered")) {
-      if (!change.anyway && !isPending) throw madeElsewhere(kind, change, planned, earlier);
+    if (earlier !== undefined && isOrderedAlready(kind, earlier)) {
+      if (!change.anyway && !isPending)
+        throw new HostformError([orderedAlready(kind, change, kind.naturalKey(planned), earlier)]);
     } else if (isOthers && (isNew || !store.isResettable) && !awaited.has(earlier.at)) {
       const unshown = await unshownMs(creation, earlier);
       if (unshown !== undefined) {
@@ -175,22 +175,49 @@ function thingOf(
     mark.pending?.idempotencyKey ??
     idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
   const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);
-  return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned), key]);
+  return key === undefined ? "" : nameOf(kind, parentOf(kind, planned), key);
 }
+
+const nameOf = ({ type }: Kind, parent: string | undefined, key: string): string => JSON.stringify([type, parent, key]);
 
 const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
   kind.likeness && kind.naturalKey(planned) === undefined
     ? JSON.stringify([kind.type, "like", kind.likeness(planned)])
     : undefined;
 
-/** Only the memory of this machine shows the object of another run. */
-function madeElsewhere(
-  { noun, naturalKey }: Kind,
-  { address }: Change,
-  planned: JsonObject,
+/**
+ * Finds the order of another run for an object that no list shows, before a plan is shown.
+ * @param place mark of the own state.
+ */
+export async function findOrder(
+  { store }: Pick<Account, "store">,
+  kind: Kind,
+  change: Change,
+  place: string,
+): Promise<Diagnostic | undefined> {
+  const { anyway, after, private: mark } = change;
+  const key = after === null ? undefined : kind.naturalKey(after);
+  const isAsked = kind.creation === "blind" && change.actions.includes("create") && !anyway && !mark.pending;
+  if (store === undefined || !isAsked || key === undefined) return undefined;
+  // The plan already reports a store that it cannot use.
+  const unused = ifExplained(() => undefined);
+  const earlier = await store.newest({ thing: nameOf(kind, undefined, key), place }).catch(unused);
+  return earlier && isOrderedAlready(kind, earlier) ? orderedAlready(kind, change, key, earlier) : undefined;
+}
+
+/**
+ * Returns true if only the memory of this machine shows the object. A restored backup of the own state does not have it either.
+ * The user has settled an own create without an answer.
+ */
+const isOrderedAlready = ({ creation }: Kind, { isOwn, state }: StoredIntent): boolean =>
+  creation === "blind" && (!isOwn || state === "answered");
+
+function orderedAlready(
+  { noun }: Kind,
+  { address }: Pick<Change, "address">,
+  key: string | undefined,
   { at, state, isOwn }: StoredIntent,
-): HostformError {
-  const object = String(naturalKey(planned));
-  const about = { address, noun, object, at: new Date(at).toISOString(), isLost: state !== "answered", isOwn };
-  return new HostformError([problem("plan.exists/elsewhere", about)]);
+): Diagnostic {
+  const about = { address, noun, object: String(key), at: new Date(at).toISOString() };
+  return problem("plan.exists/elsewhere", { ...about, isLost: state !== "answered", isOwn });
 }

@@ -7,7 +7,7 @@ export * from "./account.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
-export { settleStored } from "./create-turn.ts";
+export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { JobWatch, nextPause } from "./job-watch.ts";

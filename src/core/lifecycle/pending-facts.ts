@@ -15,6 +15,8 @@ export interface KnownObject {
   readonly id: string;
   /** In milliseconds since the epoch, by this machine's clock. */
   readonly firstSeen: number;
+  /** The same, of its last run. */
+  readonly lastSeen: number;
   /** The other state that holds it. Absent: the own state, or a state that no longer shows it. */
   readonly holder?: Row["holder"];
 }
@@ -28,6 +30,8 @@ export interface Listed {
   readonly readAt: number;
   /** Objects that the states of this machine hold, or held. */
   readonly known?: readonly KnownObject[];
+  /** A reset may have given the ids of earlier objects to new ones. */
+  readonly isResettable?: boolean;
 }
 
 interface PendingQuestion {
@@ -79,7 +83,8 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
   const { pending } = sent.private;
   // Clocks differ by less.
   const first = Date.parse(pending.since) - SKEW_MS;
-  const older = listed?.known?.filter(({ firstSeen }) => firstSeen < first) ?? [];
+  const known = listed?.known?.filter(({ lastSeen }) => !listed.isResettable || lastSeen >= first) ?? [];
+  const older = listed?.isResettable ? [] : known.filter(({ firstSeen }) => firstSeen < first);
   const intent: IntentFacts = {
     id: intentId(pending),
     creation: kind.creation,
@@ -101,7 +106,7 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
       gap: false,
       lock: isLockLost ? "lost" : "unknown",
       list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",
-      rows: listed?.objects.map((remote) => rowOf(question, listed, remote)) ?? [],
+      rows: listed?.objects.map((remote) => rowOf(question, { ...listed, known }, remote)) ?? [],
     },
     {
       keyRetentionMs: undefined,

@@ -137,6 +137,7 @@ export async function listAll(account: Account, kind: Kind, sent: ValueObject): 
     plans: isUnclear ? await account.plans() : [],
     readAt: account.hostNow(),
     known: await knownObjects(account, kind, parentOf(kind, sent)),
+    isResettable: account.store?.isResettable === true,
   };
 }
 
@@ -145,9 +146,10 @@ async function knownObjects({ store, place }: Account, { type }: Kind, parent = 
   if (store === undefined || place === undefined) return [];
   const all = await store.holdings({}).catch(ifExplained(() => []));
   const ofKind = all.filter((one) => one.type === type && one.parent === parent);
-  return ofKind.map(({ id, firstSeen, intent, isFirm, place: { mark, label } }) => ({
+  return ofKind.map(({ id, firstSeen, lastSeen, intent, isFirm, place: { mark, label } }) => ({
     id,
     firstSeen,
+    lastSeen,
     ...(isFirm && mark !== place && { holder: { name: label, ...(intent !== undefined && { intent }) } }),
   }));
 }

@@ -27,6 +27,7 @@ export async function adopt(
   const settled = { ...prior, private: settledMark(prior.private) };
   if (kind.list === undefined && kind.get === undefined) {
     refuseHeld(kind, prior, { id, attributes: prior.attributes, phase: "live" }, others);
+    refuseOtherName(kind, prior, id);
     return { ...settled, attributes: { ...prior.attributes, id } };
   }
   const observed = await read(account, { kind, prior: undefined, importId: id, config: prior.attributes });
@@ -65,6 +66,23 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
   throw new HostformError([problem("usage/other", { address, noun: kind.noun, id, isOlder: before === true })]);
+}
+
+/** Refuses an id that is the natural key of another object: no call of the API shows which object has an id. */
+function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id: string): void {
+  const { name } = kind.words;
+  if (!kind.attributes.shape[name]?.safeParse(id).success) return;
+  if (kind.naturalKey({ ...attributes, [name]: id }) === kind.naturalKey(attributes)) return;
+  throw new HostformError([problem("usage/other", { address, noun: kind.noun, id, isOlder: false })]);
+}
+
+/** Refuses to forget a create that certainly created an object. Sends GETs only. @throws HostformError `usage`. */
+export async function refuseCreated(input: EvidenceInput): Promise<void> {
+  const { kind, prior } = input;
+  if (kind.list === undefined) return;
+  const decided = decidePending(await questionFor(input));
+  if (decided.do !== "adopt") return;
+  throw new HostformError([problem("usage/created", { address: prior.address, noun: kind.noun, id: decided.id })]);
 }
 
 /**
@@ -136,6 +154,8 @@ interface EvidenceInput extends Pick<Others, "ownerOf" | "siblings"> {
   readonly prior: PendingCreate;
   /** The kind whose objects invoices are raised for (services), to find the owner of an invoice. */
   readonly invoiced?: Kind | undefined;
+  /** Returns true for the order of an object that the state holds. */
+  isRecorded?(order: string): boolean;
 }
 
 /** Gathers the evidence. Sends GETs only. @throws ApiError when the account cannot be read. */
@@ -191,14 +211,14 @@ const candidateOf = (kind: Kind, { id, attributes }: Remote): Candidate => ({
 
 /** Invoices name the order that they are for (§2 order_id), not when they were raised. */
 async function invoicesOf(
-  { account, invoiced }: EvidenceInput,
+  { account, invoiced, isRecorded }: EvidenceInput,
   made: readonly Remote[] | null,
 ): Promise<InvoiceEvidence[] | null> {
   try {
     const all = await account.invoices();
     const wanted =
       made === null || made.length === 0
-        ? await unclaimed(all, account, invoiced)
+        ? (await unclaimed(all, account, invoiced)).filter(({ order_id: order }) => !isRecorded?.(String(order)))
         : all.filter(({ order_id: order }) => made.some(({ id }) => id === order));
     return wanted.map(({ id, invoice_number: number, order_id, total, currency, status }) => ({
       id,

@@ -35,7 +35,7 @@ export interface AccountStore {
   answer(intent: Intent): Promise<void>;
   /** Records that the create certainly created nothing. May be written as late as {@link answer}. */
   unsent(intent: Intent): Promise<void>;
-  /** Returns the newest create of another process with this token that matches. Call it in a turn. */
+  /** Returns the newest create of another process with this token that matches. Before a create, call it in a turn. */
   newest(of: IntentQuery): Promise<StoredIntent | undefined>;
 
   /**

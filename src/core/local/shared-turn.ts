@@ -57,9 +57,15 @@ export class SharedTurn implements TurnRow {
     this.#of = of;
   }
 
-  /** Returns true if another process has recorded a create. Most often none has, and no question about one is needed. */
+  /** Returns true if another process has recorded a create, or before the first turn. Most often none has, and no question is needed. */
   get hasOthers(): boolean {
-    return this.#others.last > 0;
+    return this.#others.of === undefined || this.#others.last > 0;
+  }
+
+  /** The process that has the turn and still runs. */
+  holder({ turn }: StoreStatements): string | undefined {
+    const row = turn.get(this.#of.account);
+    return this.#isAlive(row?.process, row?.mark) ? String(row?.process) : undefined;
   }
 
   async isAwaited(): Promise<boolean> {

@@ -188,7 +188,7 @@ export class SqliteStore implements AccountStore {
     intent,
   }: IntentQuery): Promise<StoredIntent | undefined> {
     // Most often no other process has created anything.
-    if (this.#isAlone || !this.#turn.hasOthers) return undefined;
+    if (this.#isAlone || !this.#turn.hasOthers || !this.#exists()) return undefined;
     const own = place === undefined ? "" : this.#digest(place);
     const conditions: [string, SQLInputValue | undefined][] = [
       ["account IN (?, '')", this.account],
@@ -200,10 +200,13 @@ export class SqliteStore implements AccountStore {
       ["(place = '' OR place <> ?)", notOf === undefined ? undefined : this.#digest(notOf)],
     ];
     const given = conditions.filter(([, value]) => value !== undefined);
-    const where = [...given.map(([condition]) => condition), "state <> 'open'"].join(" AND ");
+    // Only the process that has the turn can still get an answer.
+    const where = [...given.map(([condition]) => condition), "(state <> 'open' OR process <> ?)"].join(" AND ");
     const order = thing === undefined ? "at DESC" : "serial DESC";
     const values = given.flatMap(([, value]) => (value === undefined ? [] : [value]));
-    const row = await this.#read((of) => of.newest(`${where} ORDER BY ${order}`).get(...values));
+    const row = await this.#read((of) =>
+      of.newest(`${where} ORDER BY ${order}`).get(...values, this.#turn.holder(of) ?? ""),
+    );
     if (row === undefined) return undefined;
     const found = row.state === "answered" ? "answered" : "unknown";
     const isOwn = row.id === intent || (own !== "" && row.place === own);

@@ -142,6 +142,11 @@ export const creates = {
     detail: `The create of ${sibling} has no answer either.`,
     remedies: [`Resolve ${sibling} first.`],
   })),
+  "usage/created": error(({ address, noun, id }: Rejected) => ({
+    summary: `The request for ${address} created ${noun} ${id}`,
+    detail: `A create without an object would leave the ${noun} in the account and in no state. Nothing was settled.`,
+    remedies: [{ do: "apply_again" }],
+  })),
   "usage/other": error(({ address, noun, id, isOlder }: Rejected & { isOlder: boolean }) => ({
     summary: `${address} cannot adopt ${noun} ${id}: the request did not create it`,
     detail: isOlder ? "It existed before the request left." : "Its natural key is not the requested one.",

@@ -23,7 +23,7 @@ export interface Difference extends Words<"address" | "noun" | "name" | "was" | 
 }
 
 /** An object that another state of this machine holds. */
-interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
+export interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
   /** Its address in the other state, if that is known. */
   readonly other: string | undefined;
   /** Number of further objects that both states hold. */
@@ -31,13 +31,13 @@ interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" 
 }
 
 /** An object that another address declares, where one of the two addresses is not part of the run. */
-interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
+export interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
   readonly name: string | undefined;
   readonly outside: readonly string[];
 }
 
 /** A one-time secret that cannot go where its object goes. */
-interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "name" | "place"> {
+export interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "name" | "place"> {
   readonly other: string | undefined;
 }
 

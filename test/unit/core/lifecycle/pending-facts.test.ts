@@ -25,20 +25,21 @@ const hook = (id: string, url = "https://hooks.acme.example", phase: Remote["pha
 
 interface Options extends Omit<Partial<Parameters<typeof decidePending>[0]>, "listed"> {
   readonly held?: Listed["known"];
+  readonly isResettable?: boolean;
   readonly pending?: Partial<Intent>;
   readonly attributes?: JsonObject;
 }
 
 const decided = (
   objects: readonly Remote[],
-  { pending, attributes, held = [], ...over }: Options = {},
+  { pending, attributes, held = [], isResettable = false, ...over }: Options = {},
   by?: typeof foresee,
 ) =>
   decidePending(
     {
       kind: webhook,
       sent: { attributes: attributes ?? { ...liveWebhook, secret: "s" }, private: { pending: intent(pending) } },
-      listed: { objects, plans: [], readAt: NOW, known: held },
+      listed: { objects, plans: [], readAt: NOW, known: held, isResettable },
       now: NOW,
       ...over,
     },
@@ -74,7 +75,7 @@ describe("the attempts of an intent", () => {
 describe("objects that the states of this machine hold", () => {
   const state = { name: "hosting.tfstate in /srv/shop" };
   const seen = (firstSeen: number, holder?: object) => [
-    { id: "1", firstSeen, ...(holder && { holder: { ...state, ...holder } }) },
+    { id: "1", firstSeen, lastSeen: NOW, ...(holder && { holder: { ...state, ...holder } }) },
   ];
   const OTHER = hook("1", "https://b.example");
 
@@ -96,6 +97,15 @@ describe("objects that the states of this machine hold", () => {
   it("were there before the create if a run saw them before its first attempt, beyond the difference of clocks", () => {
     expect(decided([OTHER], { held: seen(NOW - 71 * MINUTE) })).toMatchObject({ do: "resend" });
     expect(decided([OTHER], { held: seen(NOW - 69 * MINUTE) })).toMatchObject({ do: "ask", row: "rewritten" });
+  });
+
+  it("of a server that a reset may have emptied count only if a run saw them after the create", () => {
+    const earlier = seen(NOW - 71 * MINUTE, {}).map((one) => ({ ...one, lastSeen: one.firstSeen }));
+    expect(decided([hook("1")], { held: earlier }), "another server").toMatchObject({ do: "resend" });
+    const ofSandbox = { held: earlier, isResettable: true };
+    expect(decided([hook("1")], ofSandbox)).toMatchObject({ do: "adopt", objects: [{ id: "1" }] });
+    expect(decided([OTHER], ofSandbox)).toMatchObject({ do: "ask", row: "rewritten" });
+    expect(decided([hook("1")], { ...ofSandbox, held: seen(NOW, {}) })).toMatchObject({ do: "refused", why: "held" });
   });
 });
 
