@@ -127,16 +127,19 @@ describeWith(TERRAFORM)("pending creates of a list that shifts", { timeout: 120_
     await terraform.expectNoChanges();
   });
 
-  it.each([false, true])("a client account without a DELETE stays, and the apply says it (fresh: %s)", async (fresh) => {
-    const terraform = await start(list(ACCOUNT, "count", ["r0", "r1", "r2"]), 5);
-    await loseAnswers(terraform, ACCOUNT);
-    await freshen(terraform, fresh);
-    terraform.sent();
-    await terraform.write(list(ACCOUNT, "count", ["r1", "r2"]));
-    const applied = await terraform.applied();
-    expect(applied.text).toMatch(/client account \S+.* stays in the account/);
-    expect(held(terraform, ACCOUNT)).toHaveLength(3);
-    expect(terraform.changesSent()).toEqual([]);
-    await terraform.expectNoChanges();
-  });
+  it.each([false, true])(
+    "a client account without a DELETE stays, and the apply says it (fresh: %s)",
+    async (fresh) => {
+      const terraform = await start(list(ACCOUNT, "count", ["r0", "r1", "r2"]), 5);
+      await loseAnswers(terraform, ACCOUNT);
+      await freshen(terraform, fresh);
+      terraform.sent();
+      await terraform.write(list(ACCOUNT, "count", ["r1", "r2"]));
+      const applied = await terraform.applied();
+      expect(applied.text).toMatch(/client account \S+.* stays in the account/);
+      expect(held(terraform, ACCOUNT)).toHaveLength(3);
+      expect(terraform.changesSent()).toEqual([]);
+      await terraform.expectNoChanges();
+    },
+  );
 });

@@ -169,15 +169,18 @@ const sentElsewhere = (kind: Kind, prior: JsonObject): Diagnostic =>
 
 /** Terraform shows a create, or a replacement, for what an earlier run began. */
 export function willSettle(kind: Kind, entry: Entry): Diagnostic {
+  const { inState } = entry;
   const [what, detail] = isPendingCreate(entry)
     ? [
         "was begun by an interrupted run: the apply finishes it, and creates nothing twice",
-        "A replacement that Terraform shows is this settlement. With `prevent_destroy`: `terraform untaint ADDRESS`, then apply.",
+        // After a kill the store alone has the request: Terraform shows a create.
+        inState &&
+          "A replacement that Terraform shows is this settlement. If the replaced instance is the pending create of something else, which no resource declares, the apply removes that. With `prevent_destroy`: `terraform untaint ADDRESS`, then apply.",
       ]
     : [
         `was created by an interrupted run as ${kind.noun} ${String(entry.attributes.id)}: the apply adopts it, and creates nothing`,
       ];
-  return warningOf("apply.replayed", `${entry.address} ${what}`, { ...(detail !== undefined && { detail }) });
+  return warningOf("apply.replayed", `${entry.address} ${what}`, { ...(detail && { detail }) });
 }
 
 /** One name is one order: a second resource with it would get the service of the first. */

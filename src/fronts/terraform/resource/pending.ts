@@ -207,7 +207,8 @@ export async function pendingToRemove(
   const plan = scope.plan ?? mark.plan;
   // A plan of an earlier version has no id.
   const noted = plan === undefined ? false : entry?.plans?.[plan];
-  const isDeclared = isOwn || (noted === true && !isForeign) || (await scope.isDeclared(key, holdings.isApply ? 0 : CREATE_MS));
+  const isDeclared =
+    isOwn || (noted === true && !isForeign) || (await scope.isDeclared(key, holdings.isApply ? 0 : CREATE_MS));
   const isAbsent = isSent ? isResolvedAbsent(entry, own) : entry?.resolved === "absent";
   if (isDeclared || isAbsent) {
     scope.passed.add(key);

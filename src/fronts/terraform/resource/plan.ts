@@ -138,9 +138,9 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
   if (name !== undefined) scope.declare(entryKey(kind, declared));
   await noteDeclared(kind, name, scope);
-  const { entry, elsewhere } = await activeEntry(kind, name, scope);
+  const { entry: first, elsewhere } = await activeEntry(kind, name, scope);
   // The apply finishes what an earlier process began or created under this name, and creates nothing beside it.
-  const known = entry !== undefined || elsewhere !== undefined;
+  const known = first !== undefined || elsewhere !== undefined;
   const observed: Observation = known
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
@@ -150,7 +150,12 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
-  const { others, refused: held } = await judgeHeld(kind, free, scope);
+  const { others: judged, refused: held } = await judgeHeld(kind, free, scope);
+  // Terraform may have refreshed the pending create of this name meanwhile, at another address.
+  const isFound = !known && judged.status === "absent" && judged.matches.length > 0;
+  const late = isFound ? (await activeEntry(kind, name, scope)).entry : undefined;
+  const entry = first ?? late;
+  const others: Observation = late === undefined ? judged : { status: "absent", matches: [] };
   await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
   if (mark.replacing !== undefined) scope.holdings.leaves(kind, { ...declared, id: mark.replacing.id });
   scope.holdings.planned();

@@ -81,7 +81,9 @@ describe("the refresh of a pending instance", () => {
 describe("the destroy leg of a pending instance", () => {
   it("sends nothing, and gives the store the intent of the plan", async () => {
     const { kind, front, prior, entries, sent } = await place();
-    expect(await destroyResource(kind, prior, { settles: { name: NAME, mark: MARK } }, front)).toEqual({ diagnostics: [] });
+    expect(await destroyResource(kind, prior, { settles: { name: NAME, mark: MARK } }, front)).toEqual({
+      diagnostics: [],
+    });
     expect(sent).toEqual([]);
     expect(await entries.get(TYPE, NAME)).toMatchObject({ private: MARK });
   });
@@ -130,7 +132,12 @@ describe("the deposed instance of a create that create_before_destroy settled", 
 describe("the create leg of a pending instance", () => {
   it("answers the marked state again if the outcome stays unknown", async () => {
     const scope = await place({ answer: lost }, { [NAME]: entryOf(HOOK, { inState: true }) });
-    await destroyResource(scope.kind, scope.prior, { settles: { name: NAME, mark: { pending: PENDING } } }, scope.front);
+    await destroyResource(
+      scope.kind,
+      scope.prior,
+      { settles: { name: NAME, mark: { pending: PENDING } } },
+      scope.front,
+    );
     const { said, answer } = await createLeg(scope);
     expect(said).toEqual(["warning apply.replayed"]);
     expect(answer).toMatchObject({ state: { url: HOOK.url }, mark: { pending: { id: "intent-1" } } });
