@@ -1,8 +1,8 @@
 // What a plan means, laid out for people: one sentence, figures, sections. Text, Markdown and HTML draw from it.
 import {
-  changesRecord,
   type Change,
   capitalized,
+  changesRecord,
   type Diagnostic,
   type Effect,
   type EffectKind,

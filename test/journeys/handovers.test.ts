@@ -477,7 +477,9 @@ describe("blocks of a declaration", () => {
     await project.declare({ project: "keys", services: { new: SITE }, removed });
     const ran = await project.run("plan");
     expect(ran.code).toBe(1);
-    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("leave out what `removed` says of hosting_service.old: its record moves here");
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
+      "leave out what `removed` says of hosting_service.old: its record moves here",
+    );
     expect(ran.text).not.toContain("state mv");
     await project.declare({ project: "keys", services: { new: SITE } });
     await project.apply();

@@ -95,8 +95,8 @@ export const objects = {
         {
           do: "move",
           from: given.owner,
-          occupied: given.isOccupied,
-          removed: given.isRemoved,
+          ...(given.isOccupied && { occupied: true }),
+          ...(given.isRemoved && { removed: true }),
           when: "it was renamed",
         },
         "If you want two, declare other values.",
@@ -176,7 +176,7 @@ export const objects = {
     detail: `${address} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
     remedies: [
       `Declare secret_output of ${address} as it was at ${from}: the place goes with the ${noun}.`,
-      { do: "move", from, occupied: isOccupied, when: `you have moved the ${name} yourself` },
+      { do: "move", from, ...(isOccupied && { occupied: true }), when: `you have moved the ${name} yourself` },
     ],
   })),
   "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({

@@ -31,7 +31,7 @@ type ActionOf =
    * Give what is recorded at `from` this address. Absent: the front does not know that address. `occupied`: this one has a
    * record. `removed`: a removed block names `from`.
    */
-  | { readonly do: "move"; readonly from?: string; readonly occupied?: boolean; readonly removed?: boolean }
+  | { readonly do: "move"; readonly from?: string; readonly occupied?: true; readonly removed?: true }
   /** Stop managing it; it stays in the account. */
   | { readonly do: "forget"; readonly address?: string; readonly why?: "import" | "restore" | "order" | "replace" }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
