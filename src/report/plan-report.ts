@@ -2,6 +2,7 @@
 import {
   type Change,
   capitalized,
+  changesRecord,
   type Diagnostic,
   type Effect,
   type EffectKind,
@@ -80,7 +81,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
   return {
     headline: headlineOf(plan, effects, totals, scale),
-    ...verdictOf(plan, attention, changes.length),
+    ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan)),
     tiles: isUnplanned(plan) ? [] : tilesOf(effects, totals, scale),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
@@ -136,7 +137,7 @@ function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
 function verdictOf(
   plan: Plan,
   attention: readonly AttentionRow[],
-  changes: number,
+  isApplicable: boolean,
 ): Pick<PlanReport, "verdict" | "verdictText"> {
   const errors = plan.diagnostics.filter(isError).length;
   const unread = plan.unread?.length ?? 0;
@@ -148,9 +149,9 @@ function verdictOf(
   if (refused) return { verdict: "refused", verdictText: refused };
   if (attention.length > 0) {
     const points = `Needs attention: ${plural(attention.length, "point")} below.`;
-    return { verdict: "attention", verdictText: changes > 0 ? `${points} It can be applied.` : points };
+    return { verdict: "attention", verdictText: isApplicable ? `${points} It can be applied.` : points };
   }
-  return changes > 0
+  return isApplicable
     ? { verdict: "ready", verdictText: "Can be applied." }
     : { verdict: "nothing", verdictText: "Nothing to apply." };
 }

@@ -144,6 +144,8 @@ describe("a stack whose list or map of people changes", () => {
     const one = await project.run("apply", "--auto-approve", ...STACK, "--target", 'hosting_grant.role["lead"]');
     expect(one.code).toBe(1);
     expect(one.text.replaceAll(/\s+/g, " ")).toContain('This run leaves out hosting_grant.role["dev"]');
+    expect(one.text).not.toContain("state mv");
+    expect(one.text.match(/^Error:/gm)).toHaveLength(1);
     expect(project.changesSent()).toEqual([]);
     await project.apply(...STACK, "--target", "hosting_grant.role");
     expect(project.changesSent()).toEqual([]);
@@ -390,6 +392,35 @@ describe("blocks of a declaration", () => {
     await project.expectNoChanges();
   });
 
+  it("say how the records move where the secrets stay in their places, and that works", async () => {
+    const placed = (one: string, two: string) => ({
+      project: "keys",
+      webhooks: {
+        one: { ...hook(one), secret_output: { file: "one.secret" } },
+        two: { ...hook(two), secret_output: { file: "two.secret" } },
+      },
+    });
+    const project = await startProject({ declare: placed("x", "y") });
+    await project.apply();
+    project.sent();
+    await project.declare(placed("y", "x"));
+    let ran = await project.run("plan");
+    expect(ran.text).not.toContain("is recorded, for the next secret");
+    expect(ran.text).not.toContain("to change");
+    for (let round = 0; ran.code !== 0 && round < 3; round++) {
+      const commands = ran.text.replaceAll(/\s+/g, " ").matchAll(/`hostform (state mv [^`]*)`/g);
+      for (const [, command = ""] of [...commands].slice(0, round === 0 ? 2 : 1)) {
+        const moved = await project.run(...command.replace(".NAME", ".aside").replaceAll("'", "").split(" "));
+        expect(moved.code, moved.text).toBe(0);
+      }
+      ran = await project.run("plan");
+    }
+    expect(ran.code, ran.text).toBe(0);
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+  });
+
   it("exchange two services with their grants", async () => {
     const both = (www: object, shop: object) => ({ project: "keys", services: { www, shop } });
     const site = { ...SITE, grants: { [A]: "view", [B]: "manage" } };
@@ -421,6 +452,37 @@ describe("blocks of a declaration", () => {
     await project.declare({ project: "keys", [section]: after });
     await project.apply();
     expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+  });
+
+  it("are renamed with the id of their import, which no longer matters", async () => {
+    const project = await startProject({ declare: { project: "keys", services: { old: SITE } } });
+    await project.apply();
+    project.sent();
+    const id = (await project.recorded("hosting_service.old"))?.attributes.id;
+    await project.declare({ project: "keys", services: { new: { ...SITE, import: id } } });
+    const { out } = await project.run("plan", "--format", "markdown");
+    expect(out).toContain("records the moves");
+    expect(out).not.toContain("Nothing to apply");
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    await project.expectNoChanges();
+    expect((await project.recorded("hosting_service.new"))?.attributes.id).toBe(id);
+  });
+
+  it("name the removed item that keeps a renamed service where it is", async () => {
+    const project = await startProject({ declare: { project: "keys", services: { old: SITE } } });
+    await project.apply();
+    const removed = [{ from: "hosting_service.old", destroy: false }];
+    await project.declare({ project: "keys", services: { new: SITE }, removed });
+    const ran = await project.run("plan");
+    expect(ran.code).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
+      "leave out what `removed` says of hosting_service.old: its record moves here",
+    );
+    expect(ran.text).not.toContain("state mv");
+    await project.declare({ project: "keys", services: { new: SITE } });
+    await project.apply();
     await project.expectNoChanges();
   });
 

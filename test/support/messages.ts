@@ -41,7 +41,12 @@ export const samples: {
   "config.duplicate": [{ ...resource, other: "hosting_service.shop" }],
   "plan.exists": [one, two],
   "plan.exists/unseen": [one, two],
-  "plan.exists/held": [{ ...one, owner: "hosting_service.shop" }],
+  "plan.exists/held": [true, false].map((isOccupied) => ({
+    ...one,
+    owner: "hosting_service.shop",
+    isOccupied,
+    isRemoved: !isOccupied,
+  })),
   "plan.exists/outside": ["dev@acme.example", undefined].map((name) => ({
     ...resource,
     id: "301",
@@ -116,6 +121,7 @@ export const samples: {
     name: "secret",
     place: "the file a.secret",
     other,
+    isOccupied: other !== undefined,
   })),
   "apply.skipped/output": [{ name: "url", reason: { summary: "The API is down", detail: "It answered 503." } }],
   "plan.expired": [{ address: "hosting_grant.dev", expired: "it expired at 2026-11-01T00:00:00Z" }],

@@ -143,7 +143,7 @@ function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) 
   const keep = (change: Change, other: Change): void => {
     const { address } = change;
     if (kept.has(address) || isNoOp(change)) return;
-    kept.set(address, keptAsIs(change));
+    kept.set(address, { ...keptAsIs(change), unfulfilled: true });
     const { provider, words, before, private: mark } = other;
     const about = { provider, noun: words.noun, status: before?.status, job: mark.job };
     diagnostics.push(problem("plan.unknown_status/withheld", { address, other: other.address, ...about }));
@@ -159,17 +159,8 @@ function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) 
 }
 
 /** The change of an object that stays as it is for now. */
-function keptAsIs({ removal: _, quote: __, ...change }: Change): Change {
-  const { before } = change;
-  return {
-    ...change,
-    actions: ["no-op"],
-    after: before,
-    after_unknown: {},
-    reasons: [],
-    requests: 0,
-    unfulfilled: true,
-  };
+export function keptAsIs({ removal: _, quote: __, ...change }: Change): Change {
+  return { ...change, actions: ["no-op"], after: change.before, after_unknown: {}, reasons: [], requests: 0 };
 }
 
 /** What stands as it was recorded, by address. */

@@ -1,5 +1,5 @@
 // Objects that change hands: one address declares the object that another address of the state holds. Their records move, without a request.
-import { type Kind, type Kinds, matches } from "../kinds/kind.ts";
+import { importIdOf, type Kind, type Kinds, matches } from "../kinds/kind.ts";
 import { differing, isPendingCreate, misplacedSecret, thingKey } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
@@ -78,7 +78,12 @@ export function handovers(options: HandoverOptions): Handovers {
       else if (outside.length < addresses.length) diagnostics.push(halved(kind, component, state, outside));
     }
     for (const { resource, record, config } of made.flatMap(({ to }) => pairs.get(to) ?? [])) {
-      const refusal = misplacedSecret(kind, { address: resource.address, record, config });
+      const refusal = misplacedSecret(kind, {
+        address: resource.address,
+        record,
+        config,
+        isOccupied: state.resources.has(resource.address),
+      });
       if (refusal !== undefined) diagnostics.push(located(refusal, resource.locate(["secret_output"])));
     }
     state = rearranged(state, made);
@@ -117,6 +122,8 @@ function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
 interface Claim {
   readonly resource: DesiredResource;
   readonly config: ValueObject;
+  /** The object that the address is to adopt. */
+  readonly importId?: string;
 }
 
 /** The record that the address of a claim gets. */
@@ -149,10 +156,14 @@ function pairsOf(
       prior !== undefined &&
       matches(kind, config, prior.attributes) &&
       thingKey(prior.provider, kind, prior.attributes) === key;
-    const isOpen = prior === undefined ? resource.importId === undefined : loose.has(address);
+    const isOpen = prior === undefined || loose.has(address);
     // An address keeps the object that it declares, and an object that cannot be compared.
     if (key === undefined || holds || (prior !== undefined && prior.provider !== provider)) loose.delete(address);
-    else if (isOpen && kind.expired?.(config, now) === undefined) claims.push({ resource, config: declared, key });
+    else if (isOpen && kind.expired?.(config, now) === undefined) {
+      // An address that has a record imports nothing.
+      const importId = prior === undefined ? resource.importId : undefined;
+      claims.push({ resource, config: declared, key, ...(importId !== undefined && { importId }) });
+    }
   }
   const held = Map.groupBy(loose.values(), (record) => thingKey(record.provider, kind, record.attributes));
   const pairs = new Map<string, Pair>();
@@ -169,10 +180,14 @@ function pairsOf(
 const isObject = (record: ResourceState) => typeof record.attributes.id === "string" || isPendingCreate(record);
 
 /** Returns the record that a claim is about. If several can be deleted, one is taken, and the others are deleted. */
-function heirOf(kind: Kind, { resource, config }: Claim, held: readonly ResourceState[]): Pair | undefined {
+function heirOf(kind: Kind, { resource, config, importId }: Claim, held: readonly ResourceState[]): Pair | undefined {
+  // An import of what the state holds is a move.
+  const isMeant = ({ attributes }: ResourceState) =>
+    importId === undefined || importId === importIdOf(kind, String(attributes.id), attributes);
   const found = held.flatMap((record) => {
     const wanted = applyIgnoreChanges(resource, config, record.attributes);
     const isIt =
+      isMeant(record) &&
       matches(kind, wanted, record.attributes) &&
       (kind.removal === "delete" || differing(kind, wanted, record) === undefined);
     return isIt ? [{ resource, record, config: wanted }] : [];

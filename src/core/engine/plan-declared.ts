@@ -95,6 +95,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
   const abandoned = Map.groupBy(leaving, ({ address, provider }) => `${provider} ${kindOf(address, kinds)?.type}`);
+  const removed = new Set(desired.removed?.map(({ from }) => from));
   const isFreed = freedBy(leaving, options, ownerOf);
   const pending = [...(options.recorded ?? state).resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
@@ -142,6 +143,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       }),
       abandoned: abandoned.get(`${resource.provider} ${kind.type}`) ?? [],
       isLeaving,
+      isRemoved: (address) => removed.has(address) || removed.has(resourceOf(address)),
       ...nextGeneration(kind, resource.address, options),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,

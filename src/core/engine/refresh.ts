@@ -3,6 +3,7 @@ import { walk } from "../model/graph.ts";
 import {
   type Change,
   type Desired,
+  type Diagnostic,
   isError,
   isNoOp,
   type Plan,
@@ -10,7 +11,7 @@ import {
   type RequestBudget,
   type State,
 } from "../model/index.ts";
-import { plan } from "./assemble-plan.ts";
+import { keptAsIs, plan } from "./assemble-plan.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts } from "./estimate.ts";
@@ -90,10 +91,19 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
     }
     if (more.length === 0) {
       const { state, moves = [] } = planning;
-      return { plan: { ...made, diagnostics: [...diagnostics, ...made.diagnostics] }, observed, state, moves };
+      return { plan: refusedIn(made, diagnostics), observed, state, moves };
     }
     for (const name of more) chosen.add(name);
   }
+}
+
+/** The plan without changes of what may not change its address, and without what follows from that. */
+function refusedIn(made: Plan, refused: readonly Diagnostic[]): Plan {
+  if (refused.length === 0) return made;
+  const codes = new Map(refused.map(({ code, address }) => [address, code]));
+  const changes = made.changes.map((change) => (codes.has(change.address) ? keptAsIs(change) : change));
+  const own = made.diagnostics.filter(({ code, address }) => codes.get(address) !== code);
+  return { ...made, changes, diagnostics: [...refused, ...own] };
 }
 
 /** Returns the options with every object at the address that declares it, and the readings of data sources so far. */

@@ -329,6 +329,8 @@ export interface Others {
   ownerOf?(remote: Remote): string | undefined;
   /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
   isLeaving?(address: string): boolean;
+  /** Returns true for an address that a removed block names. */
+  isRemoved?(address: string): boolean;
   /** Resources of the same kind and account whose own create has no known outcome, and is settled in this run. */
   readonly siblings?: readonly PendingCreate[];
   /** Resources of the same kind and account that are no longer declared and are there, or may have been made: lists may lag. */

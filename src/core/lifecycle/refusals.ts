@@ -20,6 +20,8 @@ interface Subject {
   readonly prior?: { readonly attributes: JsonObject } | undefined;
   readonly importId?: string;
   ownerOf?(remote: Remote): string | undefined;
+  /** Returns true for an address that a removed block names. */
+  isRemoved?(address: string): boolean;
   /** The caller does not see all addresses of the state. */
   readonly isStatePartial?: boolean | undefined;
   /** The observation of the resource. */
@@ -81,7 +83,9 @@ export function existing(subject: Subject, matches: readonly Remote[]): Diagnost
   const [only, ...others] = matches;
   const owner = only !== undefined && others.length === 0 ? ownerOf?.(only) : undefined;
   const found = objects(subject, matches);
-  if (owner !== undefined) return problem("plan.exists/held", { ...found, owner });
+  const isRemoved = owner !== undefined && subject.isRemoved?.(owner) === true;
+  if (owner !== undefined)
+    return problem("plan.exists/held", { ...found, owner, isOccupied: prior !== undefined, isRemoved });
   const id = prior?.attributes.id;
   const place = observed?.status === "present" ? "twin" : "replaced";
   if (typeof id === "string") return problem(`plan.exists/${place}`, { ...found, id });

@@ -133,13 +133,18 @@ interface MovedObject {
   readonly record: Pick<ResourceState, "address" | "attributes">;
   /** Attributes that the new address declares. */
   readonly config: ValueObject;
+  /** The new address has a record so far. */
+  readonly isOccupied: boolean;
 }
 
 /**
  * Refuses a move of an object whose secret was written out, where the new address declares another place: the state cannot
  * write it there. A secret that the state still has is written after the move, and leaves the state only then.
  */
-export function misplacedSecret(kind: Kind, { address, record, config }: MovedObject): Diagnostic | undefined {
+export function misplacedSecret(
+  kind: Kind,
+  { address, record, config, isOccupied }: MovedObject,
+): Diagnostic | undefined {
   const held = record.attributes;
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
@@ -154,6 +159,7 @@ export function misplacedSecret(kind: Kind, { address, record, config }: MovedOb
     name: secret.name,
     place: outputPlace(old),
     other: output && outputPlace(output),
+    isOccupied,
   });
 }
 

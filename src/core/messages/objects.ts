@@ -39,6 +39,8 @@ export interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
 /** A one-time secret that cannot go where its object goes. */
 export interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "name" | "place"> {
   readonly other: string | undefined;
+  /** The address has a record of its own. */
+  readonly isOccupied: boolean;
 }
 
 type Gone = Words<"address" | "noun" | "object" | "how">;
@@ -85,11 +87,22 @@ export const objects = {
     detail: "Both have the same natural key. No request was sent.",
     remedies: ["Remove one of the two, or correct the values that they refer to."],
   })),
-  "plan.exists/held": error((given: Objects & Words<"owner">) => ({
-    summary: `${given.address} already exists as ${which(given)}, which ${given.owner} manages`,
-    detail: "Only one address can manage an object.",
-    remedies: [{ do: "move", from: given.owner, when: "it was renamed" }, "If you want two, declare other values."],
-  })),
+  "plan.exists/held": error(
+    (given: Objects & Words<"owner"> & { readonly isOccupied: boolean; readonly isRemoved: boolean }) => ({
+      summary: `${given.address} already exists as ${which(given)}, which ${given.owner} manages`,
+      detail: "Only one address can manage an object.",
+      remedies: [
+        {
+          do: "move",
+          from: given.owner,
+          ...(given.isOccupied && { occupied: true }),
+          ...(given.isRemoved && { removed: true }),
+          when: "it was renamed",
+        },
+        "If you want two, declare other values.",
+      ],
+    }),
+  ),
   "plan.exists/outside": error(({ noun, id, name, from, to, outside }: HalfExchange) => ({
     summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to} with others`,
     detail: `This run leaves out ${some(outside)}.`,
@@ -158,12 +171,12 @@ export const objects = {
     detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
-  "secret.output/held": error(({ address, noun, id, from, name, place, other }: HeldSecret) => ({
+  "secret.output/held": error(({ address, noun, id, from, name, place, other, isOccupied }: HeldSecret) => ({
     summary: `${noun} ${id} moves from ${from} to ${address}, but its ${name} was written to ${place}`,
     detail: `${address} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
     remedies: [
       `Declare secret_output of ${address} as it was at ${from}: the place goes with the ${noun}.`,
-      { do: "move", from, when: `you have moved the ${name} yourself` },
+      { do: "move", from, ...(isOccupied && { occupied: true }), when: `you have moved the ${name} yourself` },
     ],
   })),
   "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({

@@ -27,8 +27,11 @@ export type RemedyAction = ActionOf & { readonly when?: string };
 type ActionOf =
   /** Adopt an existing object. `id`: the one that is known, as `import` takes it. `forgetFirst`: the state has a gone one there. */
   | { readonly do: "import"; readonly id?: string; readonly forgetFirst?: true }
-  /** Give what is recorded at `from` this address. Absent: the front does not know that address. */
-  | { readonly do: "move"; readonly from?: string }
+  /**
+   * Give what is recorded at `from` this address. Absent: the front does not know that address. `occupied`: this one has a
+   * record. `removed`: a removed block names `from`.
+   */
+  | { readonly do: "move"; readonly from?: string; readonly occupied?: true; readonly removed?: true }
   /** Stop managing it; it stays in the account. */
   | { readonly do: "forget"; readonly address?: string; readonly why?: "import" | "restore" | "order" | "replace" }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */

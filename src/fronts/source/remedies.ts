@@ -49,6 +49,9 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     }
     case "move":
       if (action.from === undefined) return "";
+      if (action.removed) return `Leave out what \`removed\` says of ${action.from}: its record moves here.`;
+      if (action.occupied)
+        return `Free it first: ${command(`state mv ${at} ${action.from.slice(0, action.from.indexOf("."))}.NAME`)}, then ${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
       return `${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
     case "forget": {
       const forget = command(`state rm ${at}`);
