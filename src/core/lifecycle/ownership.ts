@@ -139,7 +139,8 @@ export function heldTwice(
   const firstSeen = new Map(own.map((one) => [nameOf(one), one.firstSeen]));
   const addresses = new Map(now.map((one) => [nameOf(one), one.address]));
   const shared = others.filter(
-    (one) => one.isFirm && addresses.has(nameOf(one)) && one.lastSeen > (firstSeen.get(nameOf(one)) ?? 0),
+    (one) =>
+      one.isFirm && !one.isRemoved && addresses.has(nameOf(one)) && one.lastSeen > (firstSeen.get(nameOf(one)) ?? 0),
   );
   return [...Map.groupBy(shared, ({ place }) => place.mark).values()].flatMap(([other, ...more]) =>
     other === undefined

@@ -145,7 +145,8 @@ export async function listAll(account: Account, kind: Kind, sent: ValueObject): 
 async function knownObjects({ store, place }: Account, { type }: Kind, parent = ""): Promise<readonly KnownObject[]> {
   if (store === undefined || place === undefined) return [];
   const all = await store.holdings({}).catch(ifExplained(() => []));
-  const ofKind = all.filter((one) => one.type === type && one.parent === parent);
+  const isKept = (one: (typeof all)[number]) => one.place.mark === place || !one.isRemoved;
+  const ofKind = all.filter((one) => one.type === type && one.parent === parent && isKept(one));
   return ofKind.map(({ id, firstSeen, lastSeen, intent, isFirm, place: { mark, label } }) => ({
     id,
     firstSeen,

@@ -188,6 +188,8 @@ export interface Held extends Holding {
   readonly lastSeen: number;
   /** False: a later run of the state did not see it. It excludes no candidate and refuses no import. */
   readonly isFirm: boolean;
+  /** The file of the state no longer exists. */
+  readonly isRemoved?: true;
 }
 
 /** Selects a state, or all but one, by mark. */

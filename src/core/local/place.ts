@@ -1,6 +1,6 @@
 /** The place of a state among the states of this machine: the same one for each program and each front that use the state. */
 import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { attempt, type EnvVars } from "../model/index.ts";
 import type { Place } from "./account-store.ts";
@@ -29,6 +29,20 @@ export function placeOfFile(file: string): Place {
     : [folder, "default"];
   // Entries of earlier versions have this mark.
   return { mark: markOf(["folder", root, workspace, null]), label: `the Terraform workspace ${workspace} in ${root}` };
+}
+
+/** Returns true for a state in a file of this machine that no longer exists. A first run of Terraform has locked its file. */
+export function isRemoved({ mark, label }: Place): boolean {
+  const inFolder = /^(.*) in (\/.*|[A-Za-z]:.*)$/s.exec(label);
+  const [, name = "", folder = ""] = inFolder ?? [];
+  const workspace = /^the Terraform workspace (.*)$/s.exec(name)?.[1];
+  const under =
+    workspace === undefined
+      ? name
+      : path.join(...(workspace === "default" ? [] : [`${UNNAMED}.d`, workspace]), UNNAMED);
+  const file = path.join(folder, under);
+  if (inFolder === null || placeOfFile(file).mark !== mark) return false;
+  return !existsSync(file) && !existsSync(path.join(path.dirname(file), `.${path.basename(file)}.lock.info`));
 }
 
 interface StateAtBackend {

@@ -10,6 +10,7 @@ import {
   type HoldingQuery,
   type Place,
 } from "./account-store.ts";
+import { isRemoved } from "./place.ts";
 
 /**
  * `seen` is written when a holding changes, and `ended` by each run that saw all of a state: a firm holding was last seen at the
@@ -133,9 +134,14 @@ export class SharedHoldings {
     if (!this.#of.exists()) return [];
     const { scope, clock } = this.#of;
     return this.#of.read(({ places, holdings }) => {
-      const labels = new Map(places.all(scope).map(({ mark, label, ended }) => [mark, { label, ended }]));
+      const labels = new Map(
+        places.all(scope).map(({ mark, label, ended }) => {
+          const isGone = isRemoved({ mark: String(mark), label: String(label) });
+          return [mark, { label, ended, ...(isGone && { isRemoved: true as const }) }];
+        }),
+      );
       return holdings.all(scope, place ?? null, notOf ?? null).flatMap((row) => {
-        const { label, ended } = labels.get(row.place) ?? { label: "", ended: 0 };
+        const { label, ended, ...removed } = labels.get(row.place) ?? { label: "", ended: 0 };
         const isFirm = row.firm === 1;
         return heldIn(String(row.object), String(row.facts), {
           ...(row.intent !== null && { intent: String(row.intent) }),
@@ -143,6 +149,7 @@ export class SharedHoldings {
           firstSeen: Number(row.first),
           lastSeen: Math.max(Number(row.seen), isFirm ? Number(ended) : 0),
           isFirm,
+          ...removed,
         }).filter(isKept(clock.now()));
       });
     });

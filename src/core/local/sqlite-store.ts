@@ -178,15 +178,8 @@ export class SqliteStore implements AccountStore {
     this.#ended.push({ intent, isAnswered: false });
   }
 
-  async newest({
-    thing,
-    likeness,
-    state,
-    after,
-    notOf,
-    place,
-    intent,
-  }: IntentQuery): Promise<StoredIntent | undefined> {
+  async newest(query: IntentQuery): Promise<StoredIntent | undefined> {
+    const { thing, likeness, state, after, notOf, place, intent } = query;
     // Most often no other process has created anything.
     if (this.#isAlone || !this.#turn.hasOthers || !this.#exists()) return undefined;
     const own = place === undefined ? "" : this.#digest(place);

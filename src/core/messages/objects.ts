@@ -184,8 +184,8 @@ export const objects = {
     remedies: ["Remove it, or declare a later expires_at."],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
-    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages`,
-    detail: `Seen there at ${lastSeen}. ${more > 0 ? `They share ${more + 1} objects. ` : ""}Here is ${here}.`,
+    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,
+    detail: `Seen there at ${lastSeen}. Here is ${here}.`,
     remedies: [
       "Keep an object in one state: each run undoes what the other one declares.",
       { do: "forget", when: "the other state is to manage it" },
