@@ -1,5 +1,5 @@
 /** One state for both: what `hostform apply` recorded Terraform takes as its own, and the other way round. */
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
@@ -24,6 +24,10 @@ async function hostform(terraform: Terraform, ...args: string[]) {
 
 const copy = (terraform: Terraform, from: string, to: string) =>
   copyFile(path.join(terraform.dir, from), path.join(terraform.dir, to));
+
+/** The state moves: its former file is no longer used, and removed. */
+const move = (terraform: Terraform, from: string, to: string) =>
+  rename(path.join(terraform.dir, from), path.join(terraform.dir, to));
 
 /** The same outputs in both languages, of every type that an attribute can have. */
 const OUTPUTS = {
@@ -121,7 +125,7 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     await terraform.write(`${hcl}import {\n  to = hosting_service.site\n  id = "${id}"\n}\n`);
     await terraform.applied();
     expect(terraform.attributes("hosting_service.site").suspended).toBeNull();
-    await copy(terraform, THEIRS, OURS);
+    await move(terraform, THEIRS, OURS);
     await terraform.write(yaml(), "hosting.yaml");
     await hostform(terraform, "plan", "--detailed-exitcode");
     terraform.control.change("services", id, { status: "suspended" });
@@ -129,7 +133,7 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     await terraform.write(yaml({ suspended: false }), "hosting.yaml");
     await hostform(terraform, "apply", "--auto-approve");
     expect(terraform.changesSent()).toEqual([`POST /services/${id}/unsuspend`]);
-    await copy(terraform, OURS, THEIRS);
+    await move(terraform, OURS, THEIRS);
     await terraform.write(hcl.replace("  domain", "  suspended = false\n  domain"));
     await terraform.expectNoChanges();
   });
@@ -139,7 +143,7 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     const hcl = 'resource "hosting_service" "box" {\n  plan_id  = 31\n  currency = "USD"\n}\n';
     const terraform = await start(yaml, hcl);
     await hostform(terraform, "apply", "--auto-approve");
-    await copy(terraform, OURS, THEIRS);
+    await move(terraform, OURS, THEIRS);
     await terraform.expectNoChanges();
     // A name that is given later is a matter of the state alone.
     await terraform.write(hcl.replace("plan_id", 'reference = "box"\n  plan_id'));
@@ -186,13 +190,13 @@ resource "hosting_service" "www" {
     await terraform.write(hcl);
     await terraform.write(JSON.stringify(yaml), "hosting.yaml");
     await terraform.applied();
-    await copy(terraform, THEIRS, OURS);
+    await move(terraform, THEIRS, OURS);
     await hostform(terraform, "plan");
     for (const { id } of terraform.control.list("invoices")) terraform.control.payInvoice(id);
     terraform.sent();
     await hostform(terraform, "apply", "--auto-approve");
     expect(terraform.changesSent()).toEqual(["POST /services/1003/password", "POST /services/1003/suspend"]);
-    await copy(terraform, OURS, THEIRS);
+    await move(terraform, OURS, THEIRS);
     await terraform.expectNoChanges();
   });
 });

@@ -4,8 +4,6 @@ import { type Catalogue, error, type Words, warning } from "./message.ts";
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
 type Failure = Words<"place" | "reason">;
 
-const UNSENT = "No request was sent.";
-
 export const processes = {
   "provider.ledger": warning(({ place, reason }: Failure) => ({
     summary: "This process counts its requests alone",
@@ -26,19 +24,19 @@ export const processes = {
   })),
   "store.unwritable": error(({ place, reason }: Failure) => ({
     summary: "This run cannot write the store of this machine",
-    detail: `${place}: ${reason}. ${UNSENT}`,
+    detail: `${place}: ${reason}.`,
     remedies: [
       "Set HOSTFORM_STATE_HOME to a folder that you may write in. HOSTFORM_STORE=memory permits creates that a kill may lose.",
     ],
   })),
   "store.busy": error(({ place, seconds }: Words<"place"> & { seconds: number }) => ({
     summary: `Another process holds ${place}`,
-    detail: `It has not released the file for ${seconds} s. ${UNSENT}`,
+    detail: `It has not released the file for ${seconds} s.`,
     remedies: ["End the process that hangs. Then apply again."],
   })),
   "store.newer": error(({ place }: Words<"place">) => ({
     summary: `A newer version wrote ${place}`,
-    detail: `This version cannot record a create there. ${UNSENT}`,
+    detail: `This version cannot record a create there.`,
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
   "store.damaged": warning(({ place }: Words<"place">) => ({
@@ -53,7 +51,7 @@ export const processes = {
   })),
   "store.turn_lost": error(() => ({
     summary: "Another process took the turn to create",
-    detail: `This process lost its turn: it did not answer for too long, or the file of the store was replaced. ${UNSENT}`,
+    detail: `This process lost its turn: it did not answer for too long, or the file of the store was replaced. No request was sent.`,
     remedies: [{ do: "apply_again" }],
   })),
   "store.waiting": warning(({ pid, project, since }: Words<"project" | "since"> & { pid: number }) => ({

@@ -243,7 +243,7 @@ export class Holdings {
     this.#elsewhere ??= this.#query({ notOf: this.place.mark });
     const [found, own] = [(await this.#elsewhere).get(key), (await this.#load()).get(key)];
     const since = this.#imported.has(key) ? 0 : (own?.firstSeen ?? Number.POSITIVE_INFINITY);
-    return found?.isFirm && found.lastSeen > since ? found : undefined;
+    return found?.isFirm && !found.isRemoved && found.lastSeen > since ? found : undefined;
   }
 
   /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */
