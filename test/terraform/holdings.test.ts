@@ -435,6 +435,58 @@ resource "hosting_domain" "${name}" {
     }
   });
 
+  it.each([
+    ["", "", 0],
+    ["-parallelism=1", "", 0],
+    ["", '  secret_output = { file = "b.secret" }', 1],
+  ])("imported webhooks, whose secrets nobody knows, exchange their URLs (%s%s)", async (option, output, recreated) => {
+    const terraform = await start(webhook("a", "one") + webhook("b", "two"));
+    const imports = ["a", "b"].map((name) => {
+      const { id } = terraform.attributes(`hosting_webhook.${name}`);
+      return `import {\n  to = hosting_webhook.${name}\n  id = "${id}"\n}\n`;
+    });
+    await terraform.remove("terraform.tfstate");
+    await freshen(terraform, true);
+    await terraform.write(imports.join(""), "import.tf");
+    await terraform.applied();
+    await terraform.remove("import.tf");
+    await terraform.expectNoChanges();
+    await terraform.write(webhook("a", "two") + webhook("b", "one", output));
+    const options = option === "" ? [] : [option];
+    const { warnings, text } = await terraform.planned(...options);
+    expect(warnings.map(({ summary }) => summary).sort(), text).toEqual([
+      expect.stringMatching(
+        recreated ? /moves .*the apply deletes it and creates it again/ : /moves .*sends no request/,
+      ),
+      expect.stringMatching(/moves .*sends no request/),
+    ]);
+    const applied = await terraform.apply(...options, "tfplan");
+    expect(applied.code, applied.text).toBe(0);
+    expect(applied.warnings.map(({ summary }) => summary).sort(), applied.text).toEqual([
+      ...(recreated ? [expect.stringMatching(/^Deleted webhook/)] : []),
+      ...Array.from({ length: 2 - recreated }, () => expect.stringMatching(/^Took over webhook/)),
+    ]);
+    expect(terraform.changesSent()).toHaveLength(2 * recreated);
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
+  it.each([
+    ["hosting_service", service("NAME", "one.example").replace(/.*deletion_policy.*\n/, "")],
+    ["hosting_client_account", 'resource "hosting_client_account" "NAME" {\n  name = "Kim"\n}\n'],
+    ["hosting_migration_request", 'resource "hosting_migration_request" "NAME" {\n  domain = "one.example"\n}\n'],
+  ])("the removal of a renamed %s names a moved block first", async (type, block) => {
+    const terraform = await start(block.replace("NAME", "old"));
+    await terraform.write(block.replace("NAME", "new"));
+    const { errors, text } = await terraform.refused();
+    const removal = errors.find(({ summary }) => summary.includes("may not be removed"));
+    expect(removal?.detail.indexOf("moved {"), text).toBeGreaterThan(0);
+    expect(removal?.detail.indexOf("moved {")).toBeLessThan(removal?.detail.indexOf("deletion_policy =") ?? 0);
+    await terraform.write("");
+    expect((await terraform.refused()).text).not.toContain("moved {");
+    expect(type).toBe(removal?.address?.split(".")[0] ?? type);
+  });
+
   it("an object that no state has is offered for import, and nothing says that the state lacks it", async () => {
     const terraform = await startTerraform();
     await terraform.write(webhook("a", "one"));

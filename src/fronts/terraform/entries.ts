@@ -26,6 +26,8 @@ export interface Entry extends ResourceState {
   readonly answered?: true;
   /** A destroy left it for the create of another address: no state has the object. */
   readonly handed?: true;
+  /** No secret of the object is known, in the state or in a file. */
+  readonly bare?: true;
   /** Id of the plan that passes the object on, and the moment of that plan. */
   readonly plan?: string;
   readonly noted?: number;

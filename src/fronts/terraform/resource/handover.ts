@@ -4,17 +4,37 @@
  * passes to the destroy. The apply then sends neither a DELETE nor a POST if the object is what the create declares.
  */
 import type { Kind } from "../../../core/kinds/kind.ts";
-import { attributesOf, objectKey, parentOf, thingKey } from "../../../core/lifecycle/index.ts";
-import type { JsonObject, ResourceState, ValueObject } from "../../../core/model/index.ts";
+import {
+  attributesOf,
+  objectKey,
+  oneTimeSecretName,
+  parentOf,
+  returnsSecretOnce,
+  sameValue,
+  thingKey,
+} from "../../../core/lifecycle/index.ts";
+import {
+  type Diagnostic,
+  equal,
+  hasUnknown,
+  type JsonObject,
+  type ResourceState,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
 import { type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
+import { moves } from "./holding-notices.ts";
 
 /** The part of the destroy, or of the create that did not wait for it. */
 type Leg = { readonly is: "taken" } | { readonly is: "handed"; readonly done: Promise<boolean> };
 
 /** A create that needs the secret of the object waits this long for the destroy, which has it, in milliseconds. */
 const DESTROY_MS = 1_000;
+
+/** The plan of a removal waits this long for a create of the same thing, in milliseconds. */
+const CREATE_MS = 500;
 
 /** The API can delete an object of the kind, so that Terraform may plan a destroy and a create of the same thing. */
 export const mayPassOn = (kind: Kind): boolean => kind.removal === "delete";
@@ -31,7 +51,9 @@ type Session = Pick<ProviderSession, "clock" | "entries" | "holdings" | "place" 
 export class Handovers {
   readonly #session: Session;
   /** Creates that are planned, and the object that each one replaces at its own address. */
-  readonly #creates = new Map<string, string | undefined>();
+  readonly #creates = new Map<string, { readonly planned: ValueObject; readonly replaces: string | undefined }>();
+  readonly #said = new Set<string>();
+  readonly #awaited = new Map<string, PromiseWithResolvers<void>>();
   /** Objects that instances give up, by natural key. */
   readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
   readonly #legs = new Map<string, Leg>();
@@ -47,25 +69,37 @@ export class Handovers {
   }
 
   /** A create is planned. @param replaces id of the object at its own address. */
-  async planCreate(kind: Kind, declared: ValueObject, replaces: string | undefined): Promise<void> {
-    const thing = thingKey("default", kind, declared);
-    if (!mayPassOn(kind) || thing === undefined) return;
-    this.#creates.set(thing, replaces);
-    await this.#note(thing);
+  async planCreate(kind: Kind, planned: ValueObject, replaces: string | undefined): Promise<readonly Diagnostic[]> {
+    const thing = thingKey("default", kind, planned);
+    if (thing === undefined) return [];
+    this.#creates.set(thing, { planned, replaces });
+    this.#awaited.get(thing)?.resolve();
+    return this.#note(thing);
   }
 
   /** Another instance plans to create what this object is. */
   isWanted(kind: Kind, attributes: JsonObject): boolean {
     const thing = thingKey("default", kind, attributes) ?? "";
-    return this.#creates.has(thing) && this.#creates.get(thing) !== attributes.id;
+    const create = this.#creates.get(thing);
+    return mayPassOn(kind) && create !== undefined && create.replaces !== attributes.id;
+  }
+
+  /** Returns true if an instance plans to create what this object is, now or in a moment: Terraform plans a removal and a create in no order. */
+  async isMade(kind: Kind, attributes: JsonObject): Promise<boolean> {
+    const thing = thingKey("default", kind, attributes);
+    if (thing === undefined) return false;
+    const awaited = this.#awaited.get(thing) ?? Promise.withResolvers<void>();
+    this.#awaited.set(thing, awaited);
+    if (!this.#creates.has(thing)) await Promise.race([awaited.promise, this.#session.clock.sleep(CREATE_MS)]);
+    return this.#creates.has(thing);
   }
 
   /** An instance gives up its object. An object whose secret is lost is of no use to another instance. */
-  async planLeaving(kind: Kind, object: ResourceState, { lost }: Mark): Promise<void> {
+  async planLeaving(kind: Kind, object: ResourceState, { lost }: Mark): Promise<readonly Diagnostic[]> {
     const thing = thingKey("default", kind, object.attributes);
-    if (!mayPassOn(kind) || thing === undefined || lost) return;
+    if (!mayPassOn(kind) || thing === undefined || lost) return [];
     this.#leaving.set(thing, [kind, object]);
-    await this.#note(thing);
+    return this.#note(thing);
   }
 
   /**
@@ -75,7 +109,7 @@ export class Handovers {
   async destroy(kind: Kind, prior: JsonObject, mark: Mark): Promise<Leg["is"] | undefined> {
     if (!mayPassOn(kind) || typeof prior.id !== "string") return undefined;
     const key = keyOf(kind, prior);
-    const isPassed = await this.isPassed(kind, prior, mark);
+    const isPassed = (await this.passed(kind, prior, mark)) !== undefined;
     if (await this.#isLeft(kind, prior, mark, key)) return "taken";
     if (!isPassed || mark.lost) return undefined;
     const done = this.#hand(kind, prior, mark);
@@ -109,8 +143,8 @@ export class Handovers {
     return false;
   }
 
-  /** The plan that is applied passes an object on. @param mark of the destroy, which names the plan. */
-  async isPassed(kind: Kind, attributes: JsonObject, { plan }: Mark = {}): Promise<boolean> {
+  /** The note of the plan that is applied, if it passes an object on. @param mark of the destroy, which names the plan. */
+  async passed(kind: Kind, attributes: JsonObject, { plan }: Mark = {}): Promise<Entry | undefined> {
     const { entries, holdings, place, self } = this.#session;
     const loading = this.#noted.get(kind.type) ?? entries.all(typeOf(kind, "passed")).then((all) => [...all.values()]);
     this.#noted.set(kind.type, loading);
@@ -121,7 +155,7 @@ export class Handovers {
     const newest = (own.length > 0 ? own : noted).toSorted((a, b) => (a.noted ?? 0) - (b.noted ?? 0)).at(-1);
     const applied = this.#plan ?? newest?.plan;
     const id = idOf(kind, attributes);
-    return noted.some((entry) => entry.plan === applied && idOf(kind, entry.attributes) === id);
+    return noted.find((entry) => entry.plan === applied && idOf(kind, entry.attributes) === id);
   }
 
   /** The create of another instance has dealt with the object, in this run or in one that was interrupted. */
@@ -160,13 +194,14 @@ export class Handovers {
     return other === undefined || (other.handed === true && other.attributes.id === prior.id);
   }
 
-  /** Notes a pair as soon as both of its parts are planned. */
-  async #note(thing: string): Promise<void> {
+  /** Notes a pair as soon as both of its parts are planned. @returns what the apply does with the object. */
+  async #note(thing: string): Promise<readonly Diagnostic[]> {
     const [kind, object] = this.#leaving.get(thing) ?? [];
     const { clock, entries, holdings, place, self } = this.#session;
     // An apply plans creates again, and destroys of create_before_destroy: it has the pairs of the plan.
-    if (kind === undefined || object === undefined || holdings.isApply) return;
-    if (!this.isWanted(kind, object.attributes)) return;
+    if (kind === undefined || object === undefined || holdings.isApply) return [];
+    const create = this.#creates.get(thing);
+    if (create === undefined || !this.isWanted(kind, object.attributes)) return [];
     const { run: plan } = holdings;
     await entries.put(typeOf(kind, "passed"), `${plan} ${idOf(kind, object.attributes)}`, {
       ...withoutSecrets(kind, object),
@@ -174,8 +209,28 @@ export class Handovers {
       owner: self.parent,
       plan,
       noted: clock.now(),
+      ...(isBare(kind, object.attributes) && { bare: true }),
     });
+    if (this.#said.has(thing)) return [];
+    this.#said.add(thing);
+    return [moves(kind, object.attributes, suits(kind, object.attributes, create.planned))];
   }
+}
+
+/** No secret can get lost with the record of an object. */
+const isBare = (kind: Kind, attributes: JsonObject) =>
+  returnsSecretOnce(kind, attributes) && (attributes.secret_output ?? null) === null;
+
+/** Returns true if an object, as the instance that gives it up records it, is what is declared, so that no request is needed. */
+export function suits(kind: Kind, attributes: JsonObject, planned: ValueObject): boolean {
+  const isFixed = (change: string | undefined) => change === "replace" || change === "immutable";
+  const isSame = attributesOf(kind).every(({ name, meta }) => {
+    const wanted: Value = planned[name] ?? null;
+    return !isFixed(meta.change) || hasUnknown(wanted) || sameValue(meta, wanted, attributes[name] ?? null);
+  });
+  // A secret that only its file has cannot be written to another one.
+  const isInPlace = equal(planned.secret_output ?? null, attributes.secret_output ?? null);
+  return isSame && (oneTimeSecretName(kind) === undefined || isInPlace);
 }
 
 function withoutSecrets(kind: Kind, object: ResourceState): ResourceState {

@@ -1,11 +1,13 @@
 /** The provider's own diagnostics about objects that several addresses, or several states, may hold. */
 import { importIdOf, type Kind } from "../../../core/kinds/kind.ts";
 import type { Held } from "../../../core/local/index.ts";
-import { type Diagnostic, errorOf, type JsonObject, warningOf } from "../../../core/model/index.ts";
+import { type Diagnostic, errorOf, type HostformError, type JsonObject, warningOf } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import type { Holder } from "./holdings.ts";
 
 const ONE_ADDRESS = "An object can be managed under one address only.";
+
+const MOVED = { do: "move", when: "another address of this plan is the same thing: it was renamed" } as const;
 
 const RENAMED = { do: "move", when: "it was renamed" } as const;
 
@@ -64,9 +66,19 @@ export function heldElsewhere(kind: Kind, attributes: JsonObject, held: Held, he
   });
 }
 
-/** The destroy of one address sends nothing. */
-export const handedOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
-  warningOf("apply.replayed", `${named(kind, attributes)} is not deleted: another address of this state takes it over`);
+/** One address gives up an object, and another one declares it. @param isKept the object is what the other one declares. */
+export function moves(kind: Kind, attributes: JsonObject, isKept: boolean): Diagnostic {
+  const what = `${named(kind, attributes)} moves to another address of this state`;
+  return isKept
+    ? warningOf("apply.replayed", `${what}: the apply sends no request for it`, {
+        detail: "Terraform counts it as added and destroyed.",
+      })
+    : warningOf("apply.replayed", `${what}, with other values: the apply deletes it and creates it again, at once`);
+}
+
+/** A removal is refused, and another address declares the same thing: `moved` is the first remedy. */
+export const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError): readonly Diagnostic[] =>
+  first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others];
 
 /** The create of the other address sends nothing. */
 export const adoptedHere = (kind: Kind, attributes: JsonObject): Diagnostic =>

@@ -156,13 +156,13 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const late = isFound ? (await activeEntry(kind, name, scope)).entry : undefined;
   const entry = first ?? late;
   const others: Observation = late === undefined ? judged : { status: "absent", matches: [] };
-  await scope.handovers.planCreate(kind, declared, mark.replacing?.id);
   if (mark.replacing !== undefined) scope.holdings.leaves(kind, { ...declared, id: mark.replacing.id });
   scope.holdings.planned();
   // An expired grant is not created; Terraform has no way to leave it out.
   const own = { config: declared, prior: undefined, observed: others, plans, severity: "error" } as const;
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
+  const moves = await scope.handovers.planCreate(kind, { ...config, ...result }, mark.replacing?.id);
   const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
   // Of two new resources that are one thing, the apply would create one and fail at the other.
   const isNamed = name !== undefined && (kind.parent === undefined || parentOf(kind, declared) !== undefined);
@@ -172,10 +172,11 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...settlement.diagnostics,
     ...diagnostics,
     ...held,
+    ...moves,
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
-    ...(entry?.handed ? [willTakeOver(kind, entry)] : []),
+    ...(entry?.handed && entry.owner !== scope.session.self.mark ? [willTakeOver(kind, entry)] : []),
     ...(entry && !entry.handed && settlement.diagnostics.length === 0 ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(replaces ? [] : staysBeside(kind, name, mark.replacing)),
@@ -282,7 +283,8 @@ async function planRecorded(
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   await unmarkReleased(kind, recorded.attributes, session.entries);
   const requiresReplace = [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)];
-  const shared = pending ? [] : await planHolding(kind, recorded, mark, requiresReplace.length > 0, scope);
+  const next = requiresReplace.length > 0 ? { ...config, ...result } : undefined;
+  const shared = pending ? [] : await planHolding(kind, recorded, mark, next, scope);
   const open = pending && (result.id ?? null) === null ? stillOpen(kind, result) : result;
   const { values, overruled } = conform(kind, open, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
@@ -294,22 +296,28 @@ async function planRecorded(
   };
 }
 
-/** Plans whether an instance keeps its object. @returns what is wrong with that beside the other instances. */
+/** Plans whether an instance keeps its object. @param next what replaces it. @returns what is wrong with that beside the other instances. */
 async function planHolding(
   kind: Kind,
   recorded: ResourceState,
   mark: Mark,
-  isReplaced: boolean,
+  next: ValueObject | undefined,
   { handovers, holdings }: ProviderScope,
 ): Promise<Diagnostic[]> {
   const { attributes } = recorded;
-  holdings.plan(kind, attributes, mark, isReplaced ? "leaves" : "stays");
+  holdings.plan(kind, attributes, mark, next ? "leaves" : "stays");
   await holdings.load();
   const { instances = 1, plan } = holdings.holderOf(kind, { id: String(attributes.id), attributes }) ?? {};
   const isShared = instances > 1 && !(await handovers.isTaken(kind, attributes));
   const shared = isShared ? [heldTwice(kind, attributes, instances, plan === "leaves" ? "destroy" : undefined)] : [];
-  if (isReplaced) await handovers.planLeaving(kind, recorded, mark);
-  else if (handovers.isWanted(kind, attributes)) return [...shared, declaredTwice(kind, attributes)];
+  // Terraform drops the warnings of the create of a replacement: what that create takes over is said here.
+  if (next !== undefined)
+    return [
+      ...shared,
+      ...(await handovers.planLeaving(kind, recorded, mark)),
+      ...(await handovers.planCreate(kind, next, String(attributes.id))),
+    ];
+  if (handovers.isWanted(kind, attributes)) return [...shared, declaredTwice(kind, attributes)];
   return shared;
 }
 

@@ -21,7 +21,7 @@ import {
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
-import { handedOver, heldTwice } from "./holding-notices.ts";
+import { heldTwice, renamedFirst } from "./holding-notices.ts";
 import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
 import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
@@ -90,17 +90,23 @@ export async function planRemovalOf(
   mark: Mark,
   scope: ProviderScope,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly mark: Mark }> {
-  const { diagnostics, mark: settled = mark } = await planDestroy(kind, prior, mark, scope);
+  const { diagnostics, mark: settled = mark } = await planDestroy(kind, prior, mark, scope).catch(
+    async (error: unknown) => {
+      const isRenamed =
+        error instanceof HostformError && !mayPassOn(kind) && (await scope.handovers.isMade(kind, prior));
+      throw isRenamed ? new HostformError(renamedFirst(error)) : error;
+    },
+  );
   if (prior.id === null) return { diagnostics, mark: { ...settled, plan: scope.holdings.run } };
   if (scope.isDouble(kind, prior)) throw new HostformError([twoAddresses(kind, String(prior.id))]);
   const recorded = recordedAs(kind, prior, mark);
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);
-  await scope.handovers.planLeaving(kind, recorded, mark);
+  const moves = await scope.handovers.planLeaving(kind, recorded, mark);
   // `terraform destroy` shows no warning of the refresh before it.
   const shared = await otherHolders(kind, prior, scope);
   return {
-    diagnostics: [...diagnostics, ...shared],
+    diagnostics: [...diagnostics, ...moves, ...shared],
     mark: mayPassOn(kind) ? { ...mark, plan: scope.holdings.run } : mark,
   };
 }
@@ -133,7 +139,7 @@ export async function destroyResource(
   const passed = prior.id === null ? undefined : await scope.handovers.destroy(kind, prior, mark);
   if (passed !== undefined) {
     scope.disown(kind, prior);
-    return { diagnostics: passed === "handed" ? [handedOver(kind, prior)] : [] };
+    return { diagnostics: [] };
   }
   await refuseShared(kind, prior, scope);
   const { applied, latest } = await remove(kind, prior, change, scope, cancelled);

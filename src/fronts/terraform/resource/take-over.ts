@@ -1,26 +1,10 @@
 /** The create of what another address of the state gives up: it adopts that object, or recreates it at once. */
 import { type Kind, matches } from "../../../core/kinds/kind.ts";
-import {
-  attributesOf,
-  oneTimeSecretName,
-  parentOf,
-  refreshed,
-  returnsSecretOnce,
-  sameValue,
-} from "../../../core/lifecycle/index.ts";
-import {
-  type Diagnostic,
-  equal,
-  hasUnknown,
-  type JsonObject,
-  type PrivateMark,
-  type ResourceState,
-  type Value,
-  type ValueObject,
-} from "../../../core/model/index.ts";
+import { parentOf, refreshed, returnsSecretOnce } from "../../../core/lifecycle/index.ts";
+import type { Diagnostic, JsonObject, PrivateMark, ValueObject } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import { recordedAs } from "./attribute-mapping.ts";
-import { mayPassOn } from "./handover.ts";
+import { mayPassOn, suits } from "./handover.ts";
 import { adoptedHere, recreatedHere } from "./holding-notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { deleteObject } from "./remove.ts";
@@ -55,8 +39,10 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
   }
   const attributes = refreshed(kind, object.attributes, found, object.private.shown);
   scope.disown(kind, attributes);
-  if (suits(kind, attributes, planned)) {
-    const { handed: _, plan: __, ...kept } = object as Entry;
+  // The account shows no secret: the instance that had it was not destroyed yet.
+  const isWhole = object.handed === true || object.bare === true || !returnsSecretOnce(kind, attributes);
+  if (isWhole && suits(kind, attributes, planned)) {
+    const { handed: _, plan: __, bare: ___, ...kept } = object;
     await entries.put(kind.type, name, { ...kept, attributes, place: scope.session.place, owner: self.mark });
     scope.add(owner, kind, attributes);
     return { adopted: { attributes, private: object.private }, diagnostics: [adoptedHere(kind, attributes)] };
@@ -71,29 +57,17 @@ async function findPassed(
   name: string,
   planned: ValueObject,
   scope: ProviderScope,
-): Promise<ResourceState | undefined> {
+): Promise<Entry | undefined> {
   const listed = await scope.account.list(kind, parentOf(kind, planned));
   const { handovers, session } = scope;
   for (const { id, attributes: live, phase } of listed.values()) {
     const attributes = { ...live, id };
     if (phase === "gone" || !matches(kind, planned, attributes)) continue;
-    if (!(await handovers.isPassed(kind, attributes))) continue;
-    const object = recordedAs(kind, attributes, {});
-    const isHanded = await handovers.take(kind, object, returnsSecretOnce(kind, object.attributes));
+    const passed = await handovers.passed(kind, attributes);
+    if (passed === undefined) continue;
+    const object: Entry = { ...recordedAs(kind, attributes, {}), ...(passed.bare && { bare: true }) };
+    const isHanded = await handovers.take(kind, object, !passed.bare && returnsSecretOnce(kind, object.attributes));
     return isHanded ? await session.entries.get(kind.type, name) : object;
   }
   return undefined;
-}
-
-/** Returns true if the object is what is declared, so that no request is needed. */
-function suits(kind: Kind, attributes: JsonObject, planned: ValueObject): boolean {
-  const isFixed = (change: string | undefined) => change === "replace" || change === "immutable";
-  const isSame = attributesOf(kind).every(({ name, meta }) => {
-    const wanted: Value = planned[name] ?? null;
-    return !isFixed(meta.change) || hasUnknown(wanted) || sameValue(meta, wanted, attributes[name] ?? null);
-  });
-  if (!isSame || oneTimeSecretName(kind) === undefined) return isSame;
-  const output: Value = planned.secret_output ?? null;
-  // A secret that only its file has cannot be written to another one.
-  return output === null ? !returnsSecretOnce(kind, attributes) : equal(output, attributes.secret_output ?? null);
 }
