@@ -56,10 +56,11 @@ export async function activeEntry(
 }
 
 /** This state has recorded the object of an entry since, at an address that may give it up. */
-async function isHeldHere(kind: Kind, { place, attributes }: Entry, { holdings, session }: ProviderScope) {
+async function isHeldHere(kind: Kind, { place, attributes, answered }: Entry, { holdings, session }: ProviderScope) {
   if (place !== session.place) return false;
   const holder = await holdings.findHolder(kind, { id: String(attributes.id), attributes });
-  return holder !== undefined && (holder.isShown || mayPassOn(kind));
+  // The run that made the object may have been killed before Terraform recorded it.
+  return holder !== undefined && (holder.isShown || (mayPassOn(kind) && answered === true));
 }
 
 /** Why this run may not use an entry. */
