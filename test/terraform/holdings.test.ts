@@ -455,10 +455,12 @@ resource "hosting_domain" "${name}" {
     const options = option === "" ? [] : [option];
     const { warnings, text } = await terraform.planned(...options);
     expect(warnings.map(({ summary }) => summary).sort(), text).toEqual([
+      expect.stringMatching(/webhook 201 .* moves .*sends no request/),
       expect.stringMatching(
-        recreated ? /moves .*the apply deletes it and creates it again/ : /moves .*sends no request/,
+        recreated
+          ? /webhook 202 .* moves .*the apply deletes it and creates it again/
+          : /webhook 202 .* moves .*sends no request/,
       ),
-      expect.stringMatching(/moves .*sends no request/),
     ]);
     const applied = await terraform.apply(...options, "tfplan");
     expect(applied.code, applied.text).toBe(0);
