@@ -20,6 +20,7 @@ async function check(files: Readonly<Record<string, string>>): Promise<string> {
     }
     writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const compilerOptions = {
+      declaration: false,
       paths: {
         hostform: [path.join(root, "src/project/library.ts")],
         "hostform/client": [path.join(root, "src/core/api/index.ts")],

@@ -220,8 +220,8 @@ export async function pendingToRemove(
     if (!isSent && noted === undefined) throw new HostformError([unseenCreate(own.address)]);
     return isSent ? own : entry;
   }
-  // Another resource has the object: the create leg of create_before_destroy is carried out first.
-  return entry.resolved === "adopted" && scope.ownerOf(kind, entry.attributes) === undefined ? entry : undefined;
+  // The create leg adopts the object that the user named; with create_before_destroy it has done so already.
+  return undefined;
 }
 
 /**
