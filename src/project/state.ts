@@ -176,7 +176,8 @@ export class ProjectState {
     let named = planned;
     const none = ifExplained((): readonly Held[] => []);
     for (const { store, aliases } of servers) {
-      const others = await store.holdings({ notOf: place?.mark }).catch(none);
+      // A state that is lost was in the same place.
+      const others = await store.holdings({ notOf: (place ?? this.place("lost"))?.mark }).catch(none);
       named = withHolders(named, others);
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);

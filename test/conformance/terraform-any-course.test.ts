@@ -139,6 +139,11 @@ class Agency {
       this.core.forget(each);
       await this.core.import(each, AGENCY[each]?.type ?? "", id);
     }
+    // The value is set back: the state has the create that was requested with it.
+    if (/An interrupted run (?:requested|created) .* with another questions/.test(text(error))) {
+      const old = "hosting_migration_request.old";
+      this.#declared.set(old, 1);
+    }
     // Managed no longer, it is there still: the next plan finds it.
     if (/cannot be changed$|^The API cannot change/.test(error.summary)) this.core.forget(each);
   }

@@ -160,7 +160,7 @@ export function heldTwice(
 
 /** Names the other state that holds an existing object, in the errors of a plan that found the object. */
 export function withHolders(diagnostics: readonly Diagnostic[], others: readonly Held[]): readonly Diagnostic[] {
-  const firm = others.filter(({ isFirm }) => isFirm);
+  const firm = others.filter(({ isFirm, isRemoved }) => isFirm && !isRemoved);
   if (firm.length === 0) return diagnostics;
   return diagnostics.map((one) => {
     const { code, address = "", detail, remedies = [] } = one;
