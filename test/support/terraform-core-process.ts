@@ -118,7 +118,7 @@ export class Machine {
     const warnings: Diagnostic[] = [];
     const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });
     life.stops.add(stop);
-    const store = new MortalStore(this.#tables, life);
+    const store = new MortalStore(this.#tables, clock, life);
     const client = new HostingClient({
       baseUrl: sandbox.url,
       token: this.#token,
@@ -215,8 +215,8 @@ const whatIs = ({ private: { pending, attempt } }: Entry) =>
 class MortalStore extends MemoryStore {
   readonly #life: Life;
 
-  constructor(tables: MemoryTables, life: Life) {
-    super({ tables });
+  constructor(tables: MemoryTables, clock: TestClock, life: Life) {
+    super({ tables, clock });
     this.#life = life;
   }
 
