@@ -1,8 +1,8 @@
 import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
+import { dataReader } from "./data-reader.ts";
 import type { Run } from "./plan.ts";
-import { dataReader } from "./providers.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
 

@@ -25,13 +25,14 @@ import {
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "./base.ts";
+import { dataReader } from "./data-reader.ts";
 import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
-import { dataReader, Providers } from "./providers.ts";
+import { Providers } from "./providers.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";

@@ -133,7 +133,7 @@ function keyOf({ type, provider }: Change, attributes: ValueObject | null, kinds
 
 /**
  * Changes in the order of the plan, each ready once all that block it have ended. To take one costs no look at blocked ones.
- * What is deleted and created again in one account comes one after the other, so that each is missing for as short as possible.
+ * Replacements of one account that delete first run one after the other, so that each object is missing only briefly.
  */
 export class ReadyQueue {
   /** By address, in the order of the plan: what was not taken yet. */

@@ -47,7 +47,7 @@ export function isRemoved({ mark, label }: Place): boolean {
 
 interface StateAtBackend {
   readonly type: string;
-  /** As declared. The environment has what they lack. */
+  /** Declared settings of the backend. The environment supplies missing ones. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly workspace: string;
 }

@@ -35,7 +35,7 @@ interface Shown {
   plan?: "leaves" | "stays";
   /** The natural key. */
   name?: string | undefined;
-  /** As it was recorded last. */
+  /** The last recorded form. */
   holding?: Holding;
 }
 
@@ -317,7 +317,7 @@ export class Holdings {
 
   async #query(of: Parameters<AccountStore["holdings"]>[0]): Promise<ReadonlyMap<string, Held>> {
     const found = await this.#use((store) => store.holdings(of));
-    // Of several states the one counts that was used last.
+    // The state that was used last counts.
     const byTime = (found ?? []).toSorted((a, b) => Number(a.isFirm) - Number(b.isFirm) || a.lastSeen - b.lastSeen);
     return new Map(byTime.map((held) => [keyOf(held), held]));
   }

@@ -164,7 +164,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const { result, diagnostics } = planResource(input);
   const moves = await scope.handovers.planCreate(kind, { ...config, ...result }, mark.replacing?.id);
   const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
-  // Of two new resources that are one thing, the apply would create one and fail at the other.
+  // Two new resources may be one thing: the apply would create one and fail at the other.
   const isNamed = name !== undefined && (kind.parent === undefined || parentOf(kind, declared) !== undefined);
   const twin = isNamed ? scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name) : undefined;
   const isKnown = diagnostics.some(({ code }) => code === "plan.exists");

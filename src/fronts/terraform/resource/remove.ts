@@ -111,7 +111,7 @@ export async function planRemovalOf(
   };
 }
 
-/** Of two instances that have one object, neither is destroyed. @throws HostformError `state.duplicate`. */
+/** Refuses to destroy one of several instances that have the same object. @throws HostformError `state.duplicate`. */
 async function refuseShared(kind: Kind, prior: JsonObject, scope: ProviderScope): Promise<void> {
   await scope.holdings.load();
   const { instances = 1 } = scope.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};

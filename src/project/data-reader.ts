@@ -1,0 +1,66 @@
+/** Reads the data sources of a declaration with the open providers of a run. */
+import type { ReadData } from "../core/engine/index.ts";
+import {
+  amended,
+  type Clock,
+  type Desired,
+  type Diagnostic,
+  fail,
+  HostformError,
+  isError,
+  type JsonObject,
+  located,
+} from "../core/model/index.ts";
+import type { Provider, Providers } from "./providers.ts";
+
+type DataSession = import("../fronts/terraform/index.ts").DataSession;
+
+/**
+ * Reads the data sources of a declaration as the Terraform provider does; undefined when there are none.
+ * @param fresh while an apply goes on: what was listed before says nothing of what it has made since.
+ */
+export async function dataReader(
+  clock: Clock,
+  { data = [] }: Pick<Desired, "data">,
+  providers: Providers,
+  stop: AbortSignal,
+  fresh = false,
+): Promise<ReadData | undefined> {
+  if (data.length === 0) return undefined;
+  const [{ dataSources }, { checkSource }] = await Promise.all([
+    import("../fronts/terraform/data/index.ts"),
+    import("../fronts/terraform/data/define.ts"),
+  ]);
+  const byName = new Map(dataSources.map((source) => [source.name, source]));
+  // One for each account: what is read side by side shares a listing.
+  const sessions = new Map<Provider, DataSession>();
+  const sessionOf = (provider: Provider): DataSession => {
+    const {
+      client,
+      account,
+      config: { moneyScale },
+    } = provider;
+    const collections: DataSession["collections"] = {
+      isAlone: () => Promise.resolve(true),
+      upToDate: (kind, parent) => account.forget(kind, parent),
+    };
+    const known = sessions.get(provider) ?? { client, account, moneyScale, clock, stop, ...(fresh && { collections }) };
+    sessions.set(provider, known);
+    return known;
+  };
+  return async (source, declared) => {
+    const at = ({ attribute = [], ...rest }: Diagnostic) =>
+      located({ address: source.address, attribute, ...rest }, source.locate(attribute));
+    const found = byName.get(source.type) ?? fail("internal", `There is no data source ${source.type}`);
+    const session = sessionOf(await providers.use(source.provider));
+    const absent = Object.keys(found.schema.attributes).map((name) => [name, null]);
+    const asked: JsonObject = { ...Object.fromEntries(absent), ...declared };
+    const refused = checkSource(found, asked, "data").filter(isError);
+    if (refused.length > 0) throw new HostformError(refused.map(at));
+    try {
+      return await found.read(asked, session);
+    } catch (error) {
+      throw amended(error, at);
+    }
+  };
+}
