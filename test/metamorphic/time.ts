@@ -17,6 +17,10 @@ export class CourseTime implements Clock {
   /** Called whenever the sandbox reads the time. */
   onRead: (now: number) => void = () => undefined;
 
+  monotonic(): number {
+    return this.now();
+  }
+
   now(): number {
     const real = this.#since === undefined ? 0 : (Date.now() - this.#since) * RATE;
     return this.#clock.now() + real;

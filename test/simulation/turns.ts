@@ -20,6 +20,7 @@ export class SimulatedTurns {
     });
     const clock: Clock = {
       now,
+      monotonic: now,
       sleep: async (ms, signal) => {
         await sleep(ms + this.#world.chance.real() * ms, signal);
         // A process that died while it waited takes no turn: nobody would ever give it back.

@@ -99,6 +99,7 @@ async function quiet(): Promise<void> {
 export function clockOf(world: World, life: { readonly dead: boolean }): Clock {
   return {
     now: () => world.now,
+    monotonic: () => world.now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (life.dead) return;

@@ -82,6 +82,7 @@ export function calmClock(start = START): CalmClock {
 
   return {
     now: () => now,
+    monotonic: () => now,
     advance(ms) {
       now += ms;
     },

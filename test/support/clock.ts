@@ -35,6 +35,7 @@ export function testClock(start = START, arrived?: () => Promise<void>): TestClo
   let slept = 0;
   return {
     now: () => now,
+    monotonic: () => now,
     advance: (ms) => {
       now += ms;
     },

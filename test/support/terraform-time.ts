@@ -17,6 +17,7 @@ export function fastTime(rate: number): FastTime {
   return {
     clock: {
       now: () => since + (Date.now() - since) * rate,
+      monotonic: () => since + (Date.now() - since) * rate,
       sleep: (ms, signal) => systemClock.sleep(ms / rate, signal),
     },
     env: { NODE_OPTIONS: `--import=${PRELOAD}`, HOSTFORM_CLOCK: `${rate} ${since}` },

@@ -14,7 +14,7 @@ const print = (words: unknown) => process.stdout.write(`${JSON.stringify(words)}
 const store = new SqliteStore(() => file, {
   account: "a",
   clock: {
-    now: systemClock.now,
+    ...systemClock,
     sleep: (ms, signal) => {
       print("waiting");
       return systemClock.sleep(ms, signal);

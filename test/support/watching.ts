@@ -27,6 +27,7 @@ export function patientClock(): PatientClock {
   const waiting = new Set<{ readonly until: number; readonly end: () => void }>();
   return {
     now: () => now,
+    monotonic: () => now,
     advance: (ms) => {
       now += ms;
       for (const one of [...waiting]) if (one.until <= now) one.end();

@@ -29,6 +29,7 @@ function watchedClock(): WatchedClock {
   const waiting = new Set<() => void>();
   return {
     now: base.now,
+    monotonic: base.monotonic,
     advance: base.advance,
     get slept() {
       return base.slept;

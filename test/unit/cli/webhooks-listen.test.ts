@@ -111,7 +111,7 @@ describe("webhooks listen", () => {
     let now = 1_800_000_000_000;
     const sleep = (_: number, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-    const { io, post } = await listen(["--secret-env", "HOOK"], { clock: { now: () => now, sleep } });
+    const { io, post } = await listen(["--secret-env", "HOOK"], { clock: { now: () => now, monotonic: () => now, sleep } });
     for (let i = 0; i < 50; i++) await post(EVENT, "0".repeat(64));
     now += 1_000;
     await post(EVENT, "0".repeat(64));
@@ -363,7 +363,7 @@ webhooks:
       expect((await made.run(["apply", "--auto-approve"])).code).toBe(0);
       const [old = ""] = secrets();
       let now = 1_800_000_000_000;
-      const clock = { now: () => now, sleep: systemClock.sleep };
+      const clock = { now: () => now, monotonic: () => now, sleep: systemClock.sleep };
       const { post } = await listen(["--webhook", "hosting_webhook.billing"], { cwd: made.dir, clock });
       let count = 0;
       const signed = (secret: string) => {

@@ -11,6 +11,7 @@ function begin() {
   const waiting: { readonly at: number; readonly end: () => void }[] = [];
   const clock: Clock = {
     now: () => now,
+    monotonic: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         waiting.push({ at: now + ms, end: resolve });

@@ -14,6 +14,10 @@ class ManualClock implements Clock {
   #now = Date.UTC(2026, 10, 21, 10);
   #waiters: { readonly at: number; readonly resolve: () => void }[] = [];
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   now(): number {
     return this.#now;
   }

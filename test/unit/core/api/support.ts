@@ -20,6 +20,10 @@ export class FakeClock implements Clock {
   #now = Date.UTC(2026, 10, 21, 10, 0, 0);
   #waiters: { at: number; patient: boolean; resolve: () => void }[] = [];
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   now(): number {
     return this.#now;
   }

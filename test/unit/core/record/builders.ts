@@ -43,6 +43,7 @@ export function manualClock(onSleep: () => void | Promise<void> = () => undefine
   let now = Date.parse("2026-01-02T03:04:05.000Z");
   return {
     now: () => now,
+    monotonic: () => now,
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
       now += ms;

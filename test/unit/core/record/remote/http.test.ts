@@ -132,7 +132,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     const clock = testClock();
     let waited = 0;
     const impatient: Clock = {
-      now: clock.now,
+      ...clock,
       sleep: async (ms, signal) => {
         if (ms < 20_000 && ++waited === 3) await first.close();
         return clock.sleep(ms, signal);
