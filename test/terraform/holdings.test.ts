@@ -25,8 +25,11 @@ ${more}
 }
 `;
 
+/** Commands of processes of their own take real time. */
+const PROCESSES: TerraformOptions = { install: "override" };
+
 async function start(text: string, options: TerraformOptions = {}): Promise<Terraform> {
-  const terraform = await startTerraform(options);
+  const terraform = await startTerraform({ install: "running", ...options });
   await terraform.write(text);
   await terraform.applied();
   terraform.believeLists();
@@ -174,7 +177,7 @@ resource "hosting_grant" "team" {
   permission = "view"
 }
 `;
-      const terraform = await start(team(people, "count"));
+      const terraform = await start(team(people, "count"), fresh ? PROCESSES : {});
       const ids = new Map(terraform.control.list("grants").map(({ id, email }) => [email, id]));
       await freshen(terraform, fresh);
       await terraform.write(team(people.slice(1), to));
@@ -478,7 +481,7 @@ resource "hosting_domain" "${name}" {
     ["hosting_client_account", 'resource "hosting_client_account" "NAME" {\n  name = "Kim"\n}\n'],
     ["hosting_migration_request", 'resource "hosting_migration_request" "NAME" {\n  domain = "one.example"\n}\n'],
   ])("the removal of a renamed %s names a moved block first", async (type, block) => {
-    const terraform = await start(block.replace("NAME", "old"));
+    const terraform = await start(block.replace("NAME", "old"), PROCESSES);
     await terraform.write(block.replace("NAME", "new"));
     const { errors, text } = await terraform.refused();
     const removal = errors.find(({ summary }) => summary.includes("may not be removed"));
@@ -490,7 +493,7 @@ resource "hosting_domain" "${name}" {
   });
 
   it("an object that no state has is offered for import, and nothing says that the state lacks it", async () => {
-    const terraform = await startTerraform();
+    const terraform = await startTerraform({ install: "running" });
     await terraform.write(webhook("a", "one"));
     terraform.control.create("webhooks", { url: "https://one.example/hook", events: ["invoice.paid"] });
     const { errors } = await terraform.refused();

@@ -185,7 +185,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
 
   it("settles with the state alone, on a machine that has not seen the create", async () => {
     const [subject] = SUBJECTS as [Subject];
-    const { terraform, made, lost, id } = await twoPending(subject, { install: "override" });
+    const { terraform, made, lost, id } = await twoPending(subject, {});
     rmSync(terraform.stateHome, { recursive: true });
     expect((await terraform.hostform("resolve", made, "--adopt", id)).code).toBe(0);
     expect((await terraform.hostform("resolve", lost, "--absent")).code).toBe(0);
@@ -194,7 +194,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
 
   it("finds the state of a workspace", async () => {
     const [subject] = SUBJECTS as [Subject];
-    const { terraform, made, id } = await twoPending(subject, { install: "override" }, async (one) => {
+    const { terraform, made, id } = await twoPending(subject, {}, async (one) => {
       await one.well("workspace", "new", "eu");
     });
     expect((await terraform.hostform("resolve", made, "--adopt", id)).code).toBe(0);
@@ -213,7 +213,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     const backend = await make();
     const { terraform, made, lost, id } = await twoPending(
       subject,
-      { install: "mirror", env: backend.env },
+      { env: backend.env },
       async (one) => {
         const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
         await one.write(`terraform {\n  backend "${backend.type}" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
@@ -234,7 +234,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     const backend = await httpBackend("plain");
     const { terraform, made, lost, id } = await twoPending(
       subject,
-      { install: "mirror", env: backend.env },
+      { env: backend.env },
       async (one) => {
         const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
         const lines = [...settings, "skip_cert_verification = true"].join("\n");
@@ -263,7 +263,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     const backend = await httpBackend("plain");
     const { terraform, made, lost, id } = await twoPending(
       subject,
-      { install: "mirror", env: { ...backend.env, HOSTFORM_STATE_TIMEOUT: "1s" } },
+      { env: { ...backend.env, HOSTFORM_STATE_TIMEOUT: "1s" } },
       async (one) => {
         const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
         await one.write(`terraform {\n  backend "http" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
@@ -292,7 +292,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     const inModule: Subject = { ...subject, declared: () => 'module "sites" {\n  source = "./sites"\n}\n' };
     const requirement =
       'terraform {\n  required_providers {\n    hosting = {\n      source = "hostform/hosting"\n    }\n  }\n}\n';
-    const terraform = await startTerraform({ install: "mirror" });
+    const terraform = await startTerraform({ install: "running" });
     await terraform.write(inModule.declared());
     await terraform.write(requirement, "sites/versions.tf");
     await terraform.write(subject.declared("a"), "sites/main.tf");
