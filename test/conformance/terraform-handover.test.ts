@@ -150,7 +150,7 @@ describe.each(SUBJECTS)("$type", ({ type, config, live }) => {
         })();
         const failures: string[] = [];
         for (const [at, effect] of effects.entries()) {
-          if (!LONG && at % 3 !== effects.length % 3) continue;
+          if (!LONG && at % 8 !== effects.length % 8) continue;
           const begun = await begin(declare(before, first));
           try {
             await begun.core.run(declare(after, first), { life: new Life(at + 1) });

@@ -211,16 +211,12 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
   it.each(backends)("settles a create of a state at the backend %s", async (_, make) => {
     const [, subject] = SUBJECTS as unknown as [Subject, Subject];
     const backend = await make();
-    const { terraform, made, lost, id } = await twoPending(
-      subject,
-      { env: backend.env },
-      async (one) => {
-        const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-        await one.write(`terraform {\n  backend "${backend.type}" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
-        await one.write("");
-        await one.init();
-      },
-    );
+    const { terraform, made, lost, id } = await twoPending(subject, { env: backend.env }, async (one) => {
+      const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+      await one.write(`terraform {\n  backend "${backend.type}" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
+      await one.write("");
+      await one.init();
+    });
     const adopted = await terraform.hostform("resolve", made, "--adopt", id);
     expect(adopted.code, adopted.text).toBe(0);
     expect(adopted.text).not.toContain(CREDENTIALS.password);
@@ -232,17 +228,13 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
   it("leaves the verdict to the next apply where hostform cannot write the state", async () => {
     const [, subject] = SUBJECTS as unknown as [Subject, Subject];
     const backend = await httpBackend("plain");
-    const { terraform, made, lost, id } = await twoPending(
-      subject,
-      { env: backend.env },
-      async (one) => {
-        const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-        const lines = [...settings, "skip_cert_verification = true"].join("\n");
-        await one.write(`terraform {\n  backend "http" {\n${lines}\n  }\n}\n`, "backend.tf");
-        await one.write("");
-        await one.init();
-      },
-    );
+    const { terraform, made, lost, id } = await twoPending(subject, { env: backend.env }, async (one) => {
+      const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+      const lines = [...settings, "skip_cert_verification = true"].join("\n");
+      await one.write(`terraform {\n  backend "http" {\n${lines}\n  }\n}\n`, "backend.tf");
+      await one.write("");
+      await one.init();
+    });
     const listed = JSON.parse((await terraform.hostform("resolve", "--json")).out) as { address: string }[];
     const [first, second] = [made, lost].map((name) => `hosting_service._["${name.slice(-1)}.example"]`);
     expect(listed.map(({ address }) => address).toSorted()).toEqual([first, second].toSorted());
