@@ -83,20 +83,13 @@ export async function createInTurn(
       }
     }
     let intent: Intent = { id: "", thing, likeness, place, at: 0 };
-    /** An earlier attempt of the same intent is open, whatever becomes of this one. */
-    let isAgain = false;
     const begin = async () => {
-      const { openIntent } = creation;
-      const leaving = { ...intent, id: intentId(openIntent), place: placeNow(), at: account.hostNow() };
-      isAgain = openIntent.resent !== undefined;
+      const leaving = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
       await store.leave(turn, leaving);
       // Only now: the row of one that does not leave is that of an earlier attempt.
       intent = leaving;
     };
-    const end = async (outcome: "made" | "nothing") => {
-      if (outcome === "made") await store.answer(intent);
-      else if (!isAgain) await store.unsent(intent);
-    };
+    const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);
     const made = await carryOut({ begin, end }, isOutdated);
     // The answer may be that of the other run's order, under the same key: then it is not new, and has what that run gave it.
     if (isOthers && made !== undefined && made.id !== null) account.noteFound(made.id);
