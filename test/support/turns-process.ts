@@ -16,7 +16,8 @@ const store = new SqliteStore(() => file, {
   clock: {
     ...systemClock,
     sleep: (ms, signal) => {
-      print("waiting");
+      // A longer one is that between signs of life.
+      if (ms < 1_000) print("waiting");
       return systemClock.sleep(ms, signal);
     },
   },

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import type { AccountStore } from "../local/account-store.ts";
+import type { AccountStore, TurnHolder } from "../local/account-store.ts";
 import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
 import { problem } from "../messages/index.ts";
@@ -74,8 +74,13 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         }),
       ),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
-    onWaiting: ({ pid, project, since }) =>
-      warn("waiting", problem("store.waiting", { pid, project, since: new Date(since).toISOString() })),
+    onWaiting: (holder) =>
+      onWarning?.(
+        holder.file === undefined
+          ? problem("store.waiting", turnOf(holder))
+          : problem("store.waiting/file", { ...turnOf(holder), place: holder.file }),
+      ),
+    onTakenOver: (holder) => onWarning?.(problem("store.taken_over", turnOf(holder))),
     onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
     onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
@@ -98,6 +103,8 @@ export function ledgerFor(options: StoreOptions): Ledger {
   const store = openStore(options);
   return Object.assign(store.requests, { close: () => void store.close() });
 }
+
+const turnOf = ({ pid, project, since }: TurnHolder) => ({ pid, project, since: new Date(since).toISOString() });
 
 /** Failures of the file that refuse creates. */
 const REFUSING: ReadonlySet<string> = new Set(["busy", "newer"]);

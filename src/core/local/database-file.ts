@@ -167,14 +167,14 @@ export class DatabaseFile<S> {
   }
 }
 
-/** Does something with a file; while another process uses the file, asks again. */
-export async function whenFree<T>(action: () => T): Promise<T> {
+/** Does something with a file; while another process uses the file, asks again. @param patienceMs for how long. */
+export async function whenFree<T>(action: () => T, patienceMs = PATIENCE_MS): Promise<T> {
   const since = performance.now();
   for (;;) {
     try {
       return action();
     } catch (error) {
-      if (databaseTrouble(error) !== "busy" || performance.now() - since > PATIENCE_MS) throw error;
+      if (databaseTrouble(error) !== "busy" || performance.now() - since >= patienceMs) throw error;
       await new Promise((resolve) => setTimeout(resolve, BUSY_AGAIN_MS + Math.random() * BUSY_SPREAD_MS));
     }
   }

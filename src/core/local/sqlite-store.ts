@@ -33,6 +33,7 @@ import {
 } from "./account-store.ts";
 import { DatabaseFile, databaseTrouble, PATIENCE_MS, whenFree } from "./database-file.ts";
 import { type EarlierFiles, hasEarlierFiles, importEarlierFiles } from "./earlier-files.ts";
+import { lockingPid } from "./file-lock.ts";
 import { SharedHoldings } from "./shared-holdings.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { SharedTurn } from "./shared-turn.ts";
@@ -60,8 +61,10 @@ export interface SqliteStoreOptions {
   onCountingAlone?(reason: unknown): void;
   /** Called when creates of this process no longer wait for those of others, until the store is closed. */
   onCreatingAlone?(reason: unknown): void;
-  /** Called once for each long wait for the turn. */
+  /** Called once for each process that this one waits for, after five seconds. */
   onWaiting?(holder: TurnHolder): void;
+  /** Called when the turn was taken from a frozen process. */
+  onTakenOver?(holder: TurnHolder): void;
   /** Called when the file was damaged. It is kept as `FILE.damaged`. */
   onDamaged?(file: string): void;
   /** Called when a new file was created. */
@@ -123,8 +126,8 @@ export class SqliteStore implements AccountStore {
       process: this.#who,
       place,
       digest: (text) => this.#digest(text),
-      change: (action) => this.#change(action),
-      read: (action) => this.#read(action),
+      change: (action, patienceMs) => this.#change(action, patienceMs),
+      read: (action, patienceMs) => this.#read(action, patienceMs),
     });
     this.#queue = new TurnQueue(this.#turn, options);
     this.#holdings = new SharedHoldings({
@@ -257,6 +260,7 @@ export class SqliteStore implements AccountStore {
 
   async close(): Promise<void> {
     this.requests.settle();
+    this.#queue.close();
     // Ends that cannot be written now count as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();
@@ -316,12 +320,12 @@ export class SqliteStore implements AccountStore {
   }
 
   /** For one statement: nobody else writes about creates while this process has the turn. */
-  #read<T>(action: (statements: StoreStatements) => T): Promise<T | undefined> {
-    return this.#unlessAlone(() => this.#file.use(action));
+  #read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
+    return this.#unlessAlone(() => this.#file.use(action), patienceMs);
   }
 
   /** One step, with the ends of creates that are not written yet. */
-  #change<T>(action: (statements: StoreStatements) => T): Promise<T | undefined> {
+  #change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => {
       const result = this.#file.change((statements) => {
         for (const { intent, isAnswered } of this.#ended) {
@@ -332,14 +336,14 @@ export class SqliteStore implements AccountStore {
       });
       this.#ended = [];
       return result;
-    });
+    }, patienceMs);
   }
 
   /** Once the file is unusable, this process creates without turns until it closes the store. @throws HostformError `store.busy` or `store.newer`. */
-  async #unlessAlone<T>(action: () => T): Promise<T | undefined> {
+  async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {
-      return await whenFree(action);
+      return await whenFree(action, patienceMs);
     } catch (error) {
       const trouble = databaseTrouble(error);
       if (trouble === "busy" || trouble === "newer") return this.#fail(error);
@@ -380,7 +384,7 @@ export class SqliteStore implements AccountStore {
     const trouble = databaseTrouble(error);
     const why =
       trouble === "busy"
-        ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000 })
+        ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000, pid: lockingPid(file) ?? 0 })
         : trouble === "newer"
           ? problem("store.newer", { place: file })
           : problem("store.unwritable", { place: file, reason: messageOf(error) });
