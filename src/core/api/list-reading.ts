@@ -5,7 +5,7 @@ import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
 import { isPromised, type ListPage, nextOf, nextSigns, promisedBy, readItem, readPage } from "./envelope.ts";
 import type { ApiAnswer } from "./exchange.ts";
-import { broken, endless, type FailedAttempt, half } from "./failed-attempt.ts";
+import { broken, endless, FailedAttempt, half } from "./failed-attempt.ts";
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
@@ -374,8 +374,9 @@ export class Reading {
       return readPage(endpoint, json, total);
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
-      // A database may fail at the rows before the first one.
-      if (!NO_PAGE.includes(status) && !(number === 0 && status >= 500)) throw error;
+      // A refusal that was cut off ends no list. A database may fail at the rows before the first one.
+      const isEnd = NO_PAGE.includes(status) && !(error instanceof FailedAttempt && error.transient);
+      if (!isEnd && !(number === 0 && status >= 500)) throw error;
       if (number === this.#start) {
         if (this.#start === 0 || this.#host.first === 1) throw error;
         this.#refusal = error as ApiError;
