@@ -28,7 +28,9 @@ describe("the Idempotency-Key of an order", () => {
   it("is a UUID of version 8, the only form that some hosts take", () => {
     fc.assert(
       fc.property(fc.string({ unit: character }), fc.string({ unit: character }), (project, name) => {
-        expect(idempotencyKey(project, name, 1)).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+        expect(idempotencyKey(project, name, 1)).toMatch(
+          /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/,
+        );
       }),
     );
   });
