@@ -9,10 +9,11 @@ import { derive } from "./store/store.ts";
 
 /**
  * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.
- * `mid-body`: everything is committed, and the connection is cut after half of the answer's body.
+ * `mid-body`: everything is committed, and the connection is cut after half of the answer's body. `body-end`: after all of it,
+ * and before the end that the headers promise.
  * `delivery`: an attempt to deliver an event fails, as if at the receiver.
  */
-export const FAULT_PHASES = ["before", "after", "mid-body", "delivery"] as const;
+export const FAULT_PHASES = ["before", "after", "mid-body", "body-end", "delivery"] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
 
 export interface FaultRequest {

@@ -1,7 +1,12 @@
 import type { FaultRequest } from "../../src/sandbox/index.ts";
 
-/** How the answer of a request may be lost, and whether the server has carried it out by then. */
-export const losses: readonly { loss: string; fault: Omit<FaultRequest, "path" | "method">; done: boolean }[] = [
+/** How the answer of a request may be lost, whether the server has carried it out by then, and whether the answer says what was done. */
+export const losses: readonly {
+  loss: string;
+  fault: Omit<FaultRequest, "path" | "method">;
+  done: boolean;
+  says?: true;
+}[] = [
   {
     loss: "the connection is cut before the server does anything",
     fault: { phase: "before", drop: true },
@@ -10,6 +15,7 @@ export const losses: readonly { loss: string; fault: Omit<FaultRequest, "path" |
   { loss: "the server fails before it does anything", fault: { phase: "before", status: 500 }, done: false },
   { loss: "the connection is cut after the commit", fault: { phase: "after", drop: true }, done: true },
   { loss: "the answer breaks off in mid-body", fault: { phase: "mid-body" }, done: true },
+  { loss: "the answer breaks off before its end", fault: { phase: "body-end" }, done: true, says: true },
   { loss: "the server fails after the commit", fault: { phase: "after", status: 500 }, done: true },
   {
     loss: "a proxy answers HTML after the commit",

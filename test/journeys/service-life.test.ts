@@ -231,7 +231,7 @@ describe("a service that is gone", () => {
       .filter(({ idempotency_key }) => idempotency_key !== null)
       .map(({ idempotency_key }) => idempotency_key);
     expect([second, ...more]).toEqual([undefined]);
-    expect(first).toMatch(/^hostform-1-/);
+    expect(first).toMatch(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/);
     expect(await statusOf(project)).toMatchObject({ status: "active" });
     expect((await project.recorded(WWW))?.private).toEqual({ generation: 2 });
     await project.expectNoChanges();

@@ -37,6 +37,7 @@ const LATER = [5_000, 660_000, 172_800_000] as const;
 function expected({ knowledge, processed, holds }: Row, create: Create): Outcome {
   const { creation, secret, nameless } = create;
   if (knowledge === "refused") return "refused";
+  if (knowledge === "all") return "itself";
   if (creation === "blind") return knowledge === "empty" ? "itself" : "asks";
   if (secret && processed && knowledge === "empty") return "without";
   // What lost its secret with the answer is deleted; in the end the run gives up with nothing made.

@@ -10,7 +10,7 @@ import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../src/core/files/index.ts";
 import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
 import { MemoryStore, MemoryTables, type Note, type NoteOptions } from "../../src/core/local/index.ts";
-import type { Diagnostic } from "../../src/core/model/index.ts";
+import { type Diagnostic, parsedJson } from "../../src/core/model/index.ts";
 import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import { Entries, type Entry } from "../../src/fronts/terraform/entries.ts";
 import { Holdings } from "../../src/fronts/terraform/resource/holdings.ts";
@@ -190,6 +190,9 @@ export class Machine {
         },
         onResponseError: (controller, error) => {
           landed();
+          // A complete answer whose connection was cut counts.
+          const body = Buffer.concat(chunks).toString();
+          if (parsedJson(body) !== undefined) answers.push({ path: url, body });
           handler.onResponseError?.(controller, error);
         },
       };

@@ -94,6 +94,11 @@ function precludes({ status, cut }: ApiReply, { isOwn, json }: RefusalBody): boo
   return isOwn || (status === 422 && isObject(json) && isObject(json.errors));
 }
 
+/** Statuses by which a server says that there is no such object. */
+const GONE: readonly number[] = [404, 410];
+/** Statuses from which the reader of a list or an object concludes that something is missing. */
+const MISSING: readonly number[] = [...GONE, 400, 416, 422];
+
 /** Only what makes something new does harm when it is done twice. */
 const isCreate = (endpoint: EndpointName) => endpoint.startsWith("create") || endpoint === "registerDomain";
 
@@ -130,6 +135,9 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   const what = describeEndpoint(endpoint);
   const changes = repeat !== "safe";
   const isOfObject = path.includes("{");
+  // Nothing is missing, and no list ends, because of a refusal that ended early.
+  if (reply.cut !== undefined && (changes ? GONE : MISSING).includes(status))
+    return again("api.malformed", `The API's answer was cut off (${status})`);
   if (status === 401) {
     return {
       code: "api.unauthenticated",
@@ -151,7 +159,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
       remedy: `It needs the ability "${ability}". Use a token that has it, belongs to the account of the object, and is not restricted to other services.`,
     };
   }
-  if (status === 404 || status === 410) {
+  if (GONE.includes(status)) {
     if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? ""))) {
       return {
         code: "api.malformed",

@@ -206,12 +206,26 @@ export function half(endpoint: EndpointName, what: string, received: number): Fa
   return broken(endpoint, "is incomplete", detail);
 }
 
-export function broken(endpoint: EndpointName, what: string, detail: string): FailedAttempt {
+/** The account changes faster than its list is read: no row is missing for certain, and none is there for certain. */
+export const changing = (endpoint: EndpointName, times: number) =>
+  broken(
+    endpoint,
+    "changes while it is read",
+    `It was read ${times} times, and differed each time.`,
+    "Run the command again when nobody else changes the account. Nothing is changed on the basis of an incomplete listing.",
+  );
+
+export function broken(
+  endpoint: EndpointName,
+  what: string,
+  detail: string,
+  remedy = "Report it to the host. Nothing is changed on the basis of an incomplete listing.",
+): FailedAttempt {
   return new FailedAttempt(endpoint, {
     code: "api.pagination",
     summary: `The listing ${describeEndpoint(endpoint)} ${what}`,
     reached: "answered",
     detail,
-    remedies: ["Report it to the host. Nothing is changed on the basis of an incomplete listing."],
+    remedies: [remedy],
   });
 }

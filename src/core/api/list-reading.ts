@@ -5,7 +5,7 @@ import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
 import { isPromised, type ListPage, nextOf, nextSigns, promisedBy, readItem, readPage } from "./envelope.ts";
 import type { ApiAnswer } from "./exchange.ts";
-import { broken, endless, type FailedAttempt, half } from "./failed-attempt.ts";
+import { broken, endless, FailedAttempt, half } from "./failed-attempt.ts";
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
@@ -89,6 +89,8 @@ export class Reading {
   #firstRows: ReadonlySet<string> = new Set();
   /** The first page was refused as one that does not exist. */
   #refusal: ApiError | undefined;
+  /** A page that an earlier one promised is empty or refused. */
+  #isShortened = false;
   /** Page 0 had rows that no other page has. */
   #hadZero = false;
   /** The page or window that was asked for last, and the index after the last row of the one before. */
@@ -105,6 +107,11 @@ export class Reading {
     this.#host = options.host;
     this.#start = options.host.first ?? 1;
     this.#asked = { page: 1, size: options.pageSize };
+  }
+
+  /** Its problem is one of a list that changes while it is read: rows that the first page promised did not come. */
+  get mayHaveChanged(): boolean {
+    return this.#isShortened || this.mayHaveMoved;
   }
 
   /** Rows are missing, which may have moved to another page meanwhile. */
@@ -163,7 +170,7 @@ export class Reading {
       if (this.pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
       const page = await this.#fetch(this.#asked);
       if (page === undefined) {
-        if (isPromised(signs)) this.problem = half(endpoint, `Page ${asked} is refused`, this.#rows.size);
+        if (isPromised(signs)) this.#shorten(`Page ${asked} is refused`);
         if (this.pages > 0) this.#afterLast = "nothing";
         break;
       }
@@ -181,8 +188,7 @@ export class Reading {
       if (records.length === 0) {
         // A page that the server counts is not the one after the last.
         const counted = !isFirst && (count <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
-        if (next === "more" || counted || (next === "silent" && promised))
-          this.problem = half(endpoint, `Page ${asked} is empty`, this.#rows.size);
+        if (next === "more" || counted || (next === "silent" && promised)) this.#shorten(`Page ${asked} is empty`);
         if (!isFirst) this.#afterLast = "nothing";
         break;
       }
@@ -218,6 +224,11 @@ export class Reading {
       this.#fetchAhead();
     }
     if (this.#hasAll && this.#rows.size > 0) this.problem = undefined;
+  }
+
+  #shorten(what: string): void {
+    this.problem = half(this.#options.endpoint, what, this.#rows.size);
+    this.#isShortened = true;
   }
 
   /** Asks for the second row alone, unless another list had a second page. Few rows are one page at any host. */
@@ -374,8 +385,9 @@ export class Reading {
       return readPage(endpoint, json, total);
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
-      // A database may fail at the rows before the first one.
-      if (!NO_PAGE.includes(status) && !(number === 0 && status >= 500)) throw error;
+      // A refusal that was cut off ends no list. A database may fail at the rows before the first one.
+      const isEnd = NO_PAGE.includes(status) && !(error instanceof FailedAttempt && error.transient);
+      if (!isEnd && !(number === 0 && status >= 500)) throw error;
       if (number === this.#start) {
         if (this.#start === 0 || this.#host.first === 1) throw error;
         this.#refusal = error as ApiError;

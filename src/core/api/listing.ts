@@ -2,7 +2,7 @@
 
 import type { ApiRecord } from "./decoder.ts";
 import type { RecordEndpoint, RecordOf } from "./endpoints.ts";
-import { broken, noList } from "./failed-attempt.ts";
+import { changing, noList } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import { type ListingOptions, type Mode, Reading, type ReadOptions, rowOf } from "./list-reading.ts";
 
@@ -20,10 +20,10 @@ export interface Listing<T> extends AsyncIterable<T> {
  *    page again, or a page that is shorter than the size in force, which is the first page's length if the server does
  *    not name it: it may have clamped `per_page`.
  * 3. If nothing shows that page 1 is the first page, or something speaks against it, it asks for page 0 as well.
- * 4. Fewer rows than every page's total are read once more: rows move while they are read. If the list must be whole, it is
+ * 4. A reading that contradicts itself is repeated: rows come, go and move while they are read. If the list must be whole, it is
  *    read until its windows overlap ({@link continues}), or two readings are equal.
  *
- * A contradiction that remains, or more than `maxPages`, is api.pagination: rows that were not seen might be ordered again. An
+ * A contradiction that the next reading repeats, four readings that differ, or more than `maxPages`, is api.pagination: rows that were not seen might be ordered again. An
  * answer without a list is api.inconclusive, unless a list with rows has its form, or the caller concludes nothing from it
  * ({@link ReadOptions.onNoList}).
  */
@@ -43,7 +43,7 @@ export function createListing<E extends RecordEndpoint>({
   };
 }
 
-/** A list that must be whole is read so many times in windows, and so many times page by page, at most. */
+/** A list is read so many times in windows, and so many times page by page, at most. */
 const MOST_READINGS = { windows: 2, pages: 4 };
 
 async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
@@ -52,9 +52,11 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
   const count = { windows: 0, pages: 0 };
   let pages = 0;
   let before: string | undefined;
+  let contradiction: string | undefined;
   let mode: Mode = whole && host.hasWindows !== false ? "windows" : "pages";
   for (;;) {
-    const reading = new Reading(options, mode);
+    // What the first page promised did not come: nothing is fetched ahead.
+    const reading = new Reading(contradiction === undefined ? options : { ...options, onRead: undefined }, mode);
     for await (const record of reading.read()) {
       const row = rowOf(endpoint, record);
       if (yielded.has(row)) continue;
@@ -68,8 +70,14 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
       if (problem !== undefined || reading.isUnfit || count.windows === MOST_READINGS.windows) mode = "pages";
       continue;
     }
-    if (problem !== undefined && (count[mode] > 1 || !reading.mayHaveMoved)) throw problem;
-    if (problem !== undefined) continue;
+    if (problem !== undefined) {
+      // The host is at fault if it answers the same again; else the account changes.
+      const again = JSON.stringify([problem.message, rows]);
+      if (contradiction === again || !reading.mayHaveChanged) throw problem;
+      if (count[mode] === MOST_READINGS.pages) throw changing(endpoint, count[mode]);
+      contradiction = again;
+      continue;
+    }
     if (instead !== undefined && !(await host.hasForm(instead.form, readAnother))) {
       const failure = noList(endpoint, instead.came);
       if (onNoList === undefined || !reading.isEmpty) throw failure;
@@ -78,8 +86,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
     }
     const isSame = before === rows;
     if (isWhole || isSame || !whole) return onRead?.({ isWhole: isWhole || isSame, pages });
-    if (count.pages === MOST_READINGS.pages)
-      throw broken(endpoint, "changes while it is read", `It was read ${count.pages} times, and differed each time.`);
+    if (count.pages === MOST_READINGS.pages) throw changing(endpoint, count.pages);
     before = rows;
   }
 }

@@ -4,7 +4,7 @@ import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
-import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, parseJson } from "./exchange.ts";
+import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, type Cut, parseJson } from "./exchange.ts";
 import { describeShape, FailedAttempt, inconclusive, malformed } from "./failed-attempt.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
@@ -53,8 +53,9 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   const page = htmlPage(text, reply.headers["content-type"]);
   if (page !== undefined) throw came(redact(page, request.secrets), THROTTLED.test(text));
   const json = parseJson(text);
+  const isWhole = reply.cut === undefined || saysAll(repeat, reply.cut, json?.value);
   const failure =
-    reply.cut === undefined && answer !== "advisory"
+    isWhole && answer !== "advisory"
       ? errorBody(request, reply, json?.value, {
           redact,
           plain: answer === "ignored" || endpoint === "resetPassword",
@@ -72,7 +73,7 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
       remedies: ["Report it to the host: no answer of the API should be that large."],
     });
   }
-  if (reply.cut !== undefined) throw came("an answer that was cut off", true);
+  if (!isWhole) throw came("an answer that was cut off", true);
   if (reply.encoding !== undefined)
     throw came(`an answer in the encoding ${redact(JSON.stringify(reply.encoding), request.secrets)}`, false);
   if (text === "") {
@@ -85,6 +86,16 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
   return json.value;
 }
+
+/**
+ * Returns true if the JSON of an answer to a change is complete, although the end of its body did not come: it may hold a secret
+ * that no other answer shows. An empty one, and any answer to a GET, proves nothing.
+ */
+const saysAll = (repeat: Endpoint["repeat"], cut: Cut, json: unknown): boolean =>
+  repeat !== "safe" &&
+  cut !== "too_large" &&
+  (isObject(json) || Array.isArray(json) || typeof json === "string") &&
+  isFilled(json);
 
 const { plan, ...others } = decoders;
 /** The records that an answer may hold without an envelope. Plans only come as a list. */

@@ -16,6 +16,8 @@ interface RateHints {
 
 /** A reset further away than this is not that of a one-minute window: ignored. */
 const LONGEST_RESET_MS = 3_600_000;
+/** No host asks for a pause until a later date than this. */
+const LONGEST_DATED_MS = 86_400_000;
 
 /**
  * Reads Retry-After (seconds or HTTP date), the X-RateLimit fields, and those of the IETF's drafts: RateLimit-Limit,
@@ -30,8 +32,9 @@ export function rateHints(headers: ApiReply["headers"], now: number): RateHints 
   const perMinute = quota === undefined ? undefined : Math.floor((quota * WINDOW_MS) / 1000 / Math.max(1, window));
   const limit = count(field("limit")?.split(/[,;]/)[0]) ?? count(state.limit) ?? perMinute;
   const remaining = count(field("remaining")) ?? count(state.r) ?? count(state.remaining);
-  const resetMs = reset(field("reset") ?? state.t ?? state.reset, serverNow(headers, now));
-  const retryAfterMs = retryAfter(headers, now);
+  const until = untilBy(httpDate(headers.date), now);
+  const resetMs = reset(field("reset") ?? state.t ?? state.reset, until);
+  const retryAfterMs = retryAfter(headers["retry-after"]?.trim(), until);
   return { limit: limit === 0 ? undefined : limit, remaining, resetMs, retryAfterMs };
 }
 
@@ -48,19 +51,27 @@ function parameters(value: string | undefined): Readonly<Record<string, string>>
   );
 }
 
-/** Returns the pause of Retry-After, in ms; undefined if it is absent, unreadable or a past date. */
-export function retryAfter(headers: ApiReply["headers"], now: number): number | undefined {
-  const value = headers["retry-after"]?.trim();
+/** The time until a moment of the server, in ms; undefined: it is over, or further away than `most`. */
+type Until = (at: number, most: number) => number | undefined;
+
+/**
+ * By the server's clock, so that a clock that differs from ours does not distort its dates. If the server does not say what time
+ * it is, the clocks may be hours apart: then no pause is longer than a window of the limit.
+ */
+const untilBy =
+  (serverNow: number | undefined, now: number): Until =>
+  (at, most) => {
+    const wait = at - (serverNow ?? now);
+    if (wait < 0 || wait > most) return undefined;
+    return serverNow === undefined ? Math.min(wait, WINDOW_MS) : wait;
+  };
+
+/** Returns the pause of Retry-After, in ms; undefined if it is absent, unreadable, a past date or one in the far future. */
+function retryAfter(value: string | undefined, until: Until): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,7}(\.\d{1,9})?$/.test(value)) return Number(value) * 1000;
   const date = httpDate(value);
-  const wait = date === undefined ? -1 : date - serverNow(headers, now);
-  return wait >= 0 ? wait : undefined;
-}
-
-/** The server's idea of now, so that a clock that differs from ours does not distort its dates. */
-function serverNow(headers: ApiReply["headers"], now: number): number {
-  return httpDate(headers.date) ?? now;
+  return date === undefined ? undefined : until(date, LONGEST_DATED_MS);
 }
 
 /** The moment that an HTTP date names, in ms since the epoch; undefined for anything else. */
@@ -75,9 +86,9 @@ function count(value: string | undefined): number | undefined {
 }
 
 /** Epoch seconds, epoch milliseconds or seconds from now, distinguished by their size. */
-function reset(value: string | undefined, now: number): number | undefined {
+function reset(value: string | undefined, until: Until): number | undefined {
   if (value === undefined || !/^\d{1,15}(\.\d{1,9})?$/.test(value.trim())) return undefined;
   const number = Number(value);
-  const wait = number > 1e11 ? number - now : number > 1e8 ? number * 1000 - now : number * 1000;
-  return wait >= 0 && wait <= LONGEST_RESET_MS ? wait : undefined;
+  if (number > 1e8) return until(number > 1e11 ? number : number * 1000, LONGEST_RESET_MS);
+  return number * 1000 <= LONGEST_RESET_MS ? number * 1000 : undefined;
 }

@@ -67,13 +67,14 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
  * that any run, on any machine, with or without state, sends the same key for the same declared order.
  * @param name the declared `reference`, or the resource's address.
  * @param generation 1, and one more each time a service known to be gone is ordered again on purpose.
- * @returns 46 characters of `[a-z0-9-]`.
+ * @returns a UUID of version 8 (RFC 9562): some hosts take nothing else.
  */
 export function idempotencyKey(project: string, name: string, generation: number): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([project, name, generation]))
     .digest("hex");
-  return `hostform-1-${digest.slice(0, 35)}`;
+  const variant = ((Number.parseInt(digest.charAt(16), 16) & 3) | 8).toString(16);
+  return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, `$1-$2-8$3-${variant}$4-$5`);
 }
 
 /**

@@ -154,8 +154,8 @@ function send(
   }
   entry.status = answer.status;
   report({ status: answer.status, headers, body: answer.body, faulty });
-  if (fault?.phase === "mid-body") {
-    cutMidBody(c.env.outgoing, { ...answer, headers });
+  if (fault?.phase === "mid-body" || fault?.phase === "body-end") {
+    cutBody(c.env.outgoing, { ...answer, headers }, fault.phase);
     return RESPONSE_ALREADY_SENT;
   }
   return new Response(answer.body ?? null, { status: answer.status, headers });
@@ -291,10 +291,12 @@ async function answerAfter(world: World, fault: InjectedFault, answer: Outgoing)
 }
 
 /** Sends the headers, which announce the whole body, and half of it; then closes the connection. */
-function cutMidBody(outgoing: HttpBindings["outgoing"], answer: Outgoing): void {
+function cutBody(outgoing: HttpBindings["outgoing"], answer: Outgoing, phase: "mid-body" | "body-end"): void {
   const bytes = Buffer.from(answer.body ?? "");
-  outgoing.writeHead(answer.status, { ...answer.headers, "Content-Length": String(bytes.length) });
-  outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.socket?.destroySoon());
+  const isMiddle = phase === "mid-body";
+  outgoing.writeHead(answer.status, { ...answer.headers, "Content-Length": String(bytes.length + (isMiddle ? 0 : 1)) });
+  const sent = isMiddle ? bytes.subarray(0, Math.floor(bytes.length / 2)) : bytes;
+  outgoing.write(sent, () => outgoing.socket?.destroySoon());
 }
 
 /** The page at a one-time sign-on URL: it works once. */

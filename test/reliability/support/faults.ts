@@ -14,9 +14,9 @@ export interface Target {
 
 /**
  * What the run can know: `refused`, nothing was made; `unknown`, it may have been; `empty`, it was made, but what the answer
- * would have contained is lost.
+ * would have contained is lost; `all`: it was made, and the answer says all of it.
  */
-export type Knowledge = "refused" | "unknown" | "empty";
+export type Knowledge = "refused" | "unknown" | "empty" | "all";
 
 export interface Row {
   readonly what: string;
@@ -116,6 +116,13 @@ export const ROWS: readonly Row[] = [
     knowledge: "unknown",
     processed: true,
     arrange: (place, target) => strike(place, target, { phase: "mid-body" }),
+  },
+  {
+    what: "answer cut off after its JSON",
+    why: "the JSON is complete, so it says what was made, with its secret",
+    knowledge: "all",
+    processed: true,
+    arrange: (place, target) => strike(place, target, { phase: "body-end" }),
   },
   ...unknownResult("HTML page with status 200", "a proxy answered: before the API, or in its place", {
     status: 200,

@@ -61,9 +61,12 @@ describe("phases", () => {
     expect(agencyServices(running)).toBe(1);
   });
 
-  test("mid-body: committed, the headers promise all and half of the body comes", async () => {
+  test.each([
+    ["mid-body", "half of the body comes", (promised: number) => Math.floor(promised / 2)],
+    ["body-end", "all of the body but a byte that only the headers promise", (promised: number) => promised - 1],
+  ] as const)("%s: committed, and %s", async (phase, _, sent) => {
     const running = await start();
-    running.sandbox.control.addFault({ path: "/services", phase: "mid-body" });
+    running.sandbox.control.addFault({ path: "/services", phase });
     const answer = fetch(`${running.sandbox.url}/api/v1/services`, {
       method: "POST",
       headers: { authorization: `Bearer ${running.sandbox.tokens.agency}`, "idempotency-key": "k" },
@@ -78,7 +81,7 @@ describe("phases", () => {
         for await (const chunk of body ?? []) got += chunk.length;
       })(),
     ).rejects.toThrow();
-    expect(got).toBe(Math.floor(promised / 2));
+    expect(got).toBe(sent(promised));
     expect(agencyServices(running)).toBe(1);
   });
 
@@ -163,7 +166,7 @@ describe("which requests a fault strikes", () => {
 
   test.each([
     [{ path: "services", phase: "before" }, "pattern"],
-    [{ path: "/services", phase: "during" }, "before, after, mid-body"],
+    [{ path: "/services", phase: "during" }, "before, after, mid-body, body-end"],
     [{ path: "/services", phase: "before", nth: 0 }, "nth"],
     [{ path: "/services", phase: "before", times: 1.5 }, "times"],
     [{ path: "/services", phase: "before", status: 99 }, "status"],
@@ -172,7 +175,7 @@ describe("which requests a fault strikes", () => {
     [{ path: "/services", phase: "before", drop: "yes" }, "drop"],
     [{ path: "/services", phase: "before", method: 1 }, "method"],
     [{ path: "/services", phase: "before", staus: 500 }, 'no field "staus"'],
-    [{ path: "/services" }, "before, after, mid-body, delivery"],
+    [{ path: "/services" }, "before, after, mid-body, body-end, delivery"],
     [{ phase: "before" }, "operation like orderService"],
     [{ operation: "orderServices", phase: "before" }, 'no operation "orderServices"'],
     [{ operation: "listPlans", path: "/plans", phase: "before" }, "either an operation"],

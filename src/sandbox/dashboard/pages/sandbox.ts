@@ -149,6 +149,7 @@ const PHASES: Readonly<Record<FaultPhase, string>> = {
   before: "before the request is processed",
   after: "after the request is processed",
   "mid-body": "in the middle of the answer",
+  "body-end": "before the end of the answer",
   delivery: "at the receiver of an event",
 };
 

@@ -223,7 +223,8 @@ describe("the limit as an answer reports it: no header is specified (§8), so va
     [reset(NOW / 1000), { resetMs: 0 }],
     [reset(NOW), { resetMs: 0 }],
     [reset(NOW - 1), {}],
-    [reset(NOW + 3_600_000), { resetMs: 3_600_000 }],
+    [reset(NOW + 3_600_000), { resetMs: 60_000 }],
+    [{ ...reset(NOW + 3_600_000), date: AT_NOW }, { resetMs: 3_600_000 }],
     [reset(NOW + 3_600_001), {}],
     [
       { "ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "9", "ratelimit-reset": "5" },
@@ -241,9 +242,28 @@ describe("the limit as an answer reports it: no header is specified (§8), so va
     [{ ratelimit: `"a";r=9${";x=y".repeat(1_000)}` }, {}],
     [{ "x-ratelimit-remaining": "7", "ratelimit-remaining": "9" }, { remaining: 7 }],
     [{ "retry-after": AT_NOW }, { retryAfterMs: 0 }],
+    [{ "retry-after": "Sat, 21 Nov 2026 10:00:59 GMT" }, { retryAfterMs: 59_000 }],
+    [{ "retry-after": "Sat, 21 Nov 2026 11:00:00 GMT" }, { retryAfterMs: 60_000 }],
+    [{ "retry-after": "Sat, 21 Nov 2026 11:00:00 GMT", date: AT_NOW }, { retryAfterMs: 3_600_000 }],
+    [{ "retry-after": "Sun, 21 Nov 2027 10:00:00 GMT" }, {}],
+    [{ "retry-after": "Sun, 21 Nov 2027 10:00:00 GMT", date: AT_NOW }, {}],
     [{ "retry-after": AT_NOW, date: "Sat, some day" }, { retryAfterMs: 0 }],
     [{ "retry-after": AT_NOW, date: "10" }, { retryAfterMs: 0 }],
   ])("%o is %o", (headers, hints) => {
     expect(rateHints(headers, NOW)).toEqual(hints);
+  });
+
+  it("never asks for a pause of more than a window if the host's clock is unknown, whatever the date", () => {
+    const dates = fc.date({ noInvalidDate: true }).map((date) => date.toUTCString());
+    const nonsense = fc.oneof(fc.string(), fc.constantFrom("-5", "-3600", "soon", "99999999999", "1e9", "Infinity"));
+    const near = fc.integer({ min: -86_400, max: 86_400 }).map((s) => new Date(NOW + s * 1000).toUTCString());
+    fc.assert(
+      fc.property(fc.oneof(dates, near, nonsense), (value) => {
+        fc.pre(!/^\s*\d{1,7}(\.\d{1,9})?\s*$/.test(value));
+        const { retryAfterMs = 0 } = rateHints({ "retry-after": value }, NOW);
+        expect(retryAfterMs).toBeGreaterThanOrEqual(0);
+        expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+      }),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Agent } from "undici";
 import { describe, expect, it } from "vitest";
+import type { HostingClient } from "../../../../src/core/api/index.ts";
 import { listening } from "../../../support/listening.ts";
 import { failureOf, service, setUp, TIME_LIMIT, TOKEN, textOf } from "./support.ts";
 
@@ -255,4 +256,103 @@ describe("proxies", () => {
     expect(make).toThrow(/address of an HTTP proxy/);
     expect(make).not.toThrow(/proxy-pass/);
   });
+});
+
+describe("an answer whose JSON is complete, and whose body was cut", () => {
+  /** No final chunk; a Content-Length beyond the body. */
+  const cuts: [why: string, cut: (text: string, status?: number) => Script][] = [
+    [
+      "without a last chunk",
+      (text, status = 201) =>
+        (_, response) => {
+          response.writeHead(status, { "content-type": "application/json" });
+          response.write(text, () => response.destroy());
+        },
+    ],
+    [
+      "below its Content-Length",
+      (text, status = 201) =>
+        (_, response) => {
+          response.writeHead(status, { "content-type": "application/json", "content-length": text.length + 7 });
+          response.write(text, () => response.destroy());
+        },
+    ],
+  ];
+  const changes: [what: string, call: (client: HostingClient) => Promise<unknown>, answer: unknown, read: unknown][] = [
+    [
+      "an order",
+      (client) => client.services.create(order, { idempotencyKey: "k" }),
+      { data: service(), invoice: { id: 3, total: 900, order_id: 7 } },
+      { service: { id: "7" }, invoice: { total: 900 } },
+    ],
+    [
+      "a webhook and its secret",
+      (client) => client.webhooks.create({ url: "https://hooks.acme.example/", events: ["invoice.paid"] }),
+      { data: { id: 4, url: "https://hooks.acme.example/", events: ["invoice.paid"], secret: "whsec_8" } },
+      { id: "4", secret: "whsec_8" },
+    ],
+    [
+      "a generated password",
+      (client) => client.services.resetPassword("7"),
+      { data: { password: "pw-9-Xq" } },
+      { password: "pw-9-Xq" },
+    ],
+    ["a grant", (client) => client.grants.create("7", {}), { data: { id: "g1", email: "a@b.example" } }, { id: "g1" }],
+    ["a client account", (client) => client.accounts.create({}), { data: { id: 5, name: "A" } }, { id: "5" }],
+    [
+      "a migration request",
+      (client) => client.migrationRequests.create({}),
+      { data: { id: 6, domain: "acme.example" } },
+      { id: "6" },
+    ],
+    [
+      "a registration",
+      (client) => client.domains.register({ domain: "acme.example" }),
+      { data: { id: 8, domain: "acme.example", status: "pending" } },
+      { id: "8", status: "pending" },
+    ],
+  ];
+  for (const [why, cut] of cuts) {
+    it.each(changes)(`${why}: %s is read, and nothing is sent again`, async (_, call, answer, read) => {
+      const { url, seen } = await serve(cut(JSON.stringify(answer)));
+      expect(await call(setUp({ baseUrl: url }).client)).toMatchObject(read as object);
+      expect(seen.length).toBe(1);
+    });
+
+    it(`${why}: nothing is made of an empty object, which may be the beginning of another answer`, async () => {
+      for (const text of ["{}", "[]", "null", '""', "7"]) {
+        const { url } = await serve(cut(text));
+        const error = await failureOf(setUp({ baseUrl: url }).client.webhooks.create({}));
+        expect(error, text).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
+      }
+    });
+
+    it(`${why}: a list is read again`, async () => {
+      const { url, seen } = await serve(cut('{"data":[]}', 200), (_, response) =>
+        response.writeHead(200).end(JSON.stringify({ data: [service()], total: 1 })),
+      );
+      expect(await setUp({ baseUrl: url }).client.services.list({ whole: true }).all()).toMatchObject([{ id: "7" }]);
+      expect(seen.length).toBe(2);
+    });
+
+    it.each([400, 404, 410, 416, 422])(
+      `${why}: a refusal with status %i shows neither the end of a list nor that an object is gone`,
+      async (status) => {
+        const refused = cut('{"message":"Not found."}', status);
+        const first = JSON.stringify({ data: Array.from({ length: 25 }, (_, id) => service({ id: id + 1 })) });
+        const { url } = await serve((_, response) => response.writeHead(200).end(first), refused);
+        expect(await failureOf(setUp({ baseUrl: url }).client.services.list().all())).toMatchObject({ status });
+        const object = await serve(refused);
+        const error = await failureOf(setUp({ baseUrl: object.url }).client.services.get("7"));
+        expect(error.diagnostics[0]?.code).toBe("api.malformed");
+        expect(object.seen.length).toBeGreaterThan(1);
+      },
+    );
+
+    it(`${why}: a 404 to a deletion does not show that the object is gone`, async () => {
+      const { url, seen } = await serve(cut('{"message":"Not found."}', 404), whole);
+      await setUp({ baseUrl: url }).client.webhooks.delete("3");
+      expect(seen.length).toBe(2);
+    });
+  }
 });

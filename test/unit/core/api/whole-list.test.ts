@@ -5,7 +5,7 @@ import { HostLists } from "../../../../src/core/api/host-lists.ts";
 import type { ListReading } from "../../../../src/core/api/list-reading.ts";
 import { createListing } from "../../../../src/core/api/listing.ts";
 import { beginOf, windowAfter } from "../../../../src/core/api/windows.ts";
-import { ApiError } from "../../../../src/core/model/index.ts";
+import { ApiError, fail } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 import { failureOf } from "./support.ts";
 
@@ -57,14 +57,14 @@ function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (r
     if (says === "more") return { json: { data, has_more: page < last } };
     return { json: { data, meta: { current_page: page, last_page: last, per_page: size, total: list.length } } };
   };
-  const read = async (lists = new HostLists(), pageSize = 100) => {
+  const read = async (lists = new HostLists(), pageSize = 100, whole = true) => {
     let reading: ListReading | undefined;
     const found = await createListing({
       endpoint: "listServices",
       host: lists,
       maxPages: 200,
       pageSize,
-      whole: true,
+      whole,
       onRead: (read) => {
         reading = read;
       },
@@ -116,7 +116,10 @@ describe("a list that must be whole", () => {
             }
           } catch (error) {
             if (!(error instanceof ApiError)) throw error;
-            expect(error.diagnostics[0]?.code).toBe("api.pagination");
+            expect(error.diagnostics[0]).toMatchObject({
+              code: "api.pagination",
+              summary: expect.stringContaining("changes while it is read"),
+            });
             seen.refused += 1;
           }
         },
@@ -124,6 +127,66 @@ describe("a list that must be whole", () => {
       { numRuns: 1_500 },
     );
     expect(seen.moved).toBeGreaterThan(200);
+  });
+});
+
+describe("a list that is only shown, and changes while it is read", () => {
+  const event = fc.record({
+    does: fc.constantFrom("insert" as const, "delete" as const, "delete" as const),
+    at: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  });
+
+  it("is read again; only one that changes each time is refused, and nobody is told to report it to the host", async () => {
+    const seen = { again: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 40 }),
+        fc.integer({ min: 4, max: 12 }),
+        fc.constantFrom("everything" as const, "total" as const, "more" as const, "nothing" as const),
+        fc.array(fc.array(event, { maxLength: 6 }), { maxLength: 40 }),
+        async (count, cap, says, events) => {
+          const host = setUp({ cap, says }, ids(count), events);
+          const lists = new HostLists();
+          lists.first = 1;
+          try {
+            await host.read(lists, cap, false);
+            if (host.asked.filter((one) => one === host.asked[0]).length > 1) seen.again += 1;
+          } catch (error) {
+            if (!(error instanceof ApiError)) throw error;
+            const [diagnostic] = error.diagnostics;
+            expect(diagnostic?.summary).toContain("changes while it is read");
+            expect(JSON.stringify(diagnostic)).not.toContain("Report it");
+            seen.refused += 1;
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    expect(seen.again).toBeGreaterThan(20);
+  });
+
+  it.each([
+    ["is refused, because its rows are gone", [[2, 1], "404", [1, 1]]],
+    ["is empty, and says that there is more", [[2, 1], "empty", [1, 1]]],
+  ] as const)("is read again when the page after the first %s", async (_, answers) => {
+    const asked: number[] = [];
+    const listing = createListing({
+      endpoint: "listServices",
+      host: Object.assign(new HostLists(), { first: 1 }),
+      maxPages: 9,
+      pageSize: 100,
+      fetchPage: async (page) => {
+        const answer = answers[asked.push(page) - 1] ?? fail("internal", "too many requests");
+        if (answer === "empty") return { json: { data: [], has_more: true } };
+        if (answer !== "404")
+          return { json: { data: ids(100).map((id) => ({ id })), meta: { current_page: page, last_page: answer[0] } } };
+        const summary = "There is no such page.";
+        const refused = { code: "api.not_found", summary, serverMessage: summary, status: 404 } as const;
+        throw new FailedAttempt("listServices", { ...refused, reached: "answered" });
+      },
+    });
+    expect(await listing.all()).toHaveLength(100);
+    expect(asked.at(-1)).toBe(1);
   });
 });
 
