@@ -8,8 +8,8 @@ import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import type { Attempt } from "./decide.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
+import { listAll } from "./pending-list.ts";
 import { type Progress, save, type Turn } from "./perform.ts";
-import { listAll } from "./read.ts";
 import { existing, questionOf } from "./refusals.ts";
 
 /** The object that a create made; `isUseless`: its secret was lost with the answer. */
@@ -17,6 +17,9 @@ interface Settled {
   readonly made: Remote;
   readonly isUseless: boolean;
 }
+
+/** A replay leaves this long after its decision at most, in milliseconds. */
+const REPLAY_MS = 5_000;
 
 /** A create under way: its intent, its attempts, and the decision about them. */
 export class Creation {
@@ -119,7 +122,8 @@ export class Creation {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
     const earlier = this.#earlier;
     if (earlier === undefined) return this.withdraw(generation);
-    if (this.decide().row === "refused-again") throw refusedAgain(this.change, earlier, error);
+    // The list may lag, and the host refused to replay the first answer.
+    if (["refused-again", "young"].includes(this.decide().row)) throw refusedAgain(this.change, earlier, error);
     // The earlier attempt stays open: its result is older than this one.
     await this.#save(earlier);
   }
@@ -172,9 +176,12 @@ export class Creation {
     return this.decide();
   }
 
-  /** Another process created something since the last look. */
+  /** Another process created something since the last look, or the host may forget the Idempotency-Key. */
   get isOutdated(): boolean {
-    return this.#last !== undefined && this.#generation !== this.context.account.generation;
+    const { account } = this.context;
+    if (this.#last === undefined) return false;
+    const isOld = account.hostNow() - this.#last.now > REPLAY_MS && this.decide().row === "replay";
+    return isOld || this.#generation !== account.generation;
   }
 
   /** Decides by the list that was read last. */
