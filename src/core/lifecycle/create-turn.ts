@@ -6,7 +6,7 @@ import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { idempotencyKey, intentId } from "./creating.ts";
+import { idempotencyKey, intentId, thingName } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
 import type { PendingCreate } from "./pending-create.ts";
@@ -175,10 +175,8 @@ function thingOf(
     mark.pending?.idempotencyKey ??
     idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
   const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);
-  return key === undefined ? "" : nameOf(kind, parentOf(kind, planned), key);
+  return key === undefined ? "" : thingName(kind, parentOf(kind, planned), key);
 }
-
-const nameOf = ({ type }: Kind, parent: string | undefined, key: string): string => JSON.stringify([type, parent, key]);
 
 const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
   kind.likeness && kind.naturalKey(planned) === undefined
@@ -201,7 +199,7 @@ export async function findOrder(
   if (store === undefined || !isAsked || key === undefined) return undefined;
   // The plan already reports a store that it cannot use.
   const unused = ifExplained(() => undefined);
-  const earlier = await store.newest({ thing: nameOf(kind, undefined, key), place }).catch(unused);
+  const earlier = await store.newest({ thing: thingName(kind, undefined, key), place }).catch(unused);
   return earlier && isOrderedAlready(kind, earlier) ? orderedAlready(kind, change, key, earlier) : undefined;
 }
 

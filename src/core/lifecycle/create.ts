@@ -11,6 +11,7 @@ import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
+import { learnFromAnswer } from "./habits.ts";
 import { deleteObject } from "./in-place.ts";
 import { isPendingCreate, knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type Progress, perform, save, type Turn } from "./perform.ts";
@@ -158,8 +159,11 @@ async function attempt(
     ...ready.options,
     record: () => creation.record(mutation, ready.before),
     answered: async (answer) => {
+      const since = Date.parse(creation.openIntent.since);
       const made = await ready.answered(answer);
-      return made && recordMade(creation, made);
+      if (made === undefined) return undefined;
+      if (!made.replayed) await learnFromAnswer(context.account, creation.kind, creation.planned, made, since);
+      return recordMade(creation, made);
     },
     failed: async (error) =>
       isLate(error) ? creation.postpone(mutation, error) : of.failed(creation, error, intent === undefined),

@@ -34,6 +34,10 @@ export function intentId({ id, since, operation, params = {} }: Intent): string 
     .digest("hex");
 }
 
+/** Name of an object in the store, by which processes recognize what each of them creates. */
+export const thingName = ({ type }: Pick<Kind, "type">, parent: string | undefined, key: string): string =>
+  JSON.stringify([type, parent, key]);
+
 /** The request of an intent, byte for byte as it was sent. */
 export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   return {

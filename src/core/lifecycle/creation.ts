@@ -9,8 +9,8 @@ import { type Attempt, FENCE_MS } from "./decide.ts";
 import { elapsedMs, isGap, momentOf } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision, type PendingQuestion } from "./pending-facts.ts";
+import { listAll } from "./pending-list.ts";
 import { type Progress, save, type Turn } from "./perform.ts";
-import { listAll } from "./read.ts";
 import { existing, questionOf } from "./refusals.ts";
 
 /** The object that a create made; `isUseless`: its secret was lost with the answer. */
@@ -129,7 +129,9 @@ export class Creation {
       this.#end();
       return;
     }
-    if (this.decide().row === "refused-again") throw refusedAgain(this.change, earlier, error);
+    // The list may lag, and the host refused to replay the first answer.
+    if (!notSent(error) && ["refused-again", "young"].includes(this.decide().row))
+      throw refusedAgain(this.change, earlier, error);
     // The earlier attempt stays open: its result is older than this one.
     await this.#save(earlier);
     this.#attempts = this.#attempts.filter(({ outcome }) => outcome !== "not-sent");

@@ -53,8 +53,11 @@ export interface ObservedFacts {
 /** One object of the list. */
 export interface Row {
   readonly id: string;
-  /** Its natural key beside that of the intent; `hidden`: unreadable; `similar`: neither has a key, and the rest is alike. */
-  readonly key: "same" | "other" | "hidden" | "similar";
+  /**
+   * Its natural key beside that of the intent; `near`: they may be one in two forms; `hidden`: unreadable; `similar`: neither has a
+   * key, and the rest is alike.
+   */
+  readonly key: "same" | "near" | "other" | "hidden" | "similar";
   /** The first immutable attribute in which the object is not as it was sent. */
   readonly differs?: string | undefined;
   readonly ended: boolean;
@@ -144,8 +147,10 @@ export const FILTERS: Readonly<Record<string, (row: Row, facts: Facts) => boolea
   older: ({ key, created }, { createdTimes, attempts: [first] }) =>
     key === "other" && createdTimes === "exact" && created !== undefined && created[1] < startOf(first) - SKEW_MS,
   // hostform does not order again automatically if the host ended the object of an order.
-  ended: ({ ended, key }, { creation }) => ended && (creation !== "keyed" || key === "other"),
+  ended: ({ ended, key }, { creation }) => ended && (creation !== "keyed" || isOther(key)),
 };
+
+const isOther = (key: Row["key"]) => key === "other" || key === "near";
 
 const startOf = (attempt: Attempt | undefined) => attempt?.recordedAt.wall ?? Number.NaN;
 
@@ -153,7 +158,7 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
   const { attempts, rows, before, now, readAt, listLagMs, keyRetentionMs, sender } = facts;
   const news = rows.filter(({ id }) => !before.ids.has(id));
   const candidates = news.filter((row) => !Object.values(filters).some((excludes) => excludes(row, facts)));
-  const near = candidates.filter(({ key }) => key !== "other");
+  const alike = candidates.filter(({ key }) => !isOther(key));
   const outcomes = attempts.map(({ outcome }) => outcome);
   const last = attempts.findLast(({ outcome }) => outcome === "open" || outcome === "accepted");
   const age = last === undefined ? 0 : agesOf(last.leavesBy, now).young;
@@ -166,10 +171,10 @@ function deriveFrom(facts: Facts, filters: typeof FILTERS) {
     isOpen: last !== undefined,
     senderAge: sender === undefined ? PROGRESS_MS : agesOf(sender.progressAt, now).young,
     candidates,
-    near,
+    alike,
     found:
-      near.length === 1
-        ? near.find((row) => isExact(row) && isTimely(row.created, attempts.map(startOf), now.wall))
+      alike.length === 1
+        ? alike.find((row) => isExact(row) && isTimely(row.created, attempts.map(startOf), now.wall))
         : undefined,
     held: news.find(({ key, ended }) => key === "same" && !ended),
     isAbsent: last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
@@ -228,13 +233,13 @@ export const table = (): readonly Rule[] => [
   ["refused", "the API refused each attempt that left", ({ isOpen }) => !isOpen && refused("api")],
   ["blind", "no call shows the result", ({ creation, list }) => (creation === "blind" || list === "none") && ask()],
   ["replay", "the host still keeps the Idempotency-Key, and its answer names the object",
-    ({ creation, want, isAccepted, isReplayable, isOwnRun, list, candidates }) =>
-      creation === "keyed" && want !== "nothing" && !isAccepted && isReplayable &&
+    ({ creation, want, isAccepted, isReplayable, outcomes, isOwnRun, list, candidates }) =>
+      creation === "keyed" && want !== "nothing" && !isAccepted && isReplayable && outcomes.at(-1) !== "refused" &&
       (isOwnRun || (list === "whole" && candidates.length === 0)) && RESEND],
   ["partial", "a list that may lack objects proves nothing", ({ list, nextLook }) => list === "partial" && wait(nextLook)],
   ["found", "nothing else can have created this object", ({ found, ...one }) => found && adopt(found, one)],
   ["twice", "several objects may be the result, or one that is not exactly as it was sent",
-    ({ near }) => near.length > 0 && ask(near)],
+    ({ alike }) => alike.length > 0 && ask(alike)],
   ["young", "lists may lag", ({ isAbsent, nextLook, proof }) => !isAbsent && wait(nextLook, proof)],
   ["rewritten", "the host may show the natural key in a form of its own",
     ({ candidates }) => candidates.length > 0 && ask(candidates)],

@@ -4,10 +4,21 @@
  */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
-import type { Intent } from "../model/index.ts";
+import { type Intent, nearText, type ValueObject } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
-import { type Attempt, type Decision, decide, FENCE_MS, type IntentFacts, LIST_LAG_MS, type ObservedFacts, type Row, SKEW_MS } from "./decide.ts";
+import {
+  type Attempt,
+  type Decision,
+  decide,
+  FENCE_MS,
+  type HostFacts,
+  type IntentFacts,
+  LIST_LAG_MS,
+  type ObservedFacts,
+  type Row,
+  SKEW_MS,
+} from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 
 /** An object that a state of this machine holds, or held. */
@@ -30,9 +41,16 @@ export interface Listed {
   readonly readAt: number;
   /** Objects that the states of this machine hold, or held. */
   readonly known?: readonly KnownObject[];
+  /** Ids of objects with a natural key that another process of this machine requested. */
+  readonly requested?: ReadonlySet<string>;
+  /** Proved habits of the host. Default: unknown. */
+  readonly habits?: Pick<HostFacts, "rewritesKey" | "createdTimes">;
   /** A reset may have given the ids of earlier objects to new ones. */
   readonly isResettable?: boolean;
 }
+
+/** Settings of the provider that a decision depends on. */
+export type PendingSettings = Pick<ReadSettings, "listLagMs" | "keyLifetimeMs">;
 
 export interface PendingQuestion {
   readonly kind: Kind;
@@ -41,7 +59,7 @@ export interface PendingQuestion {
   readonly listed: Listed | undefined;
   /** By the host's clock, in milliseconds since the epoch. */
   readonly now: number;
-  readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
+  readonly settings?: PendingSettings | undefined;
   readonly want?: IntentFacts["want"];
   /** Default: the attempts that the intent records. */
   readonly attempts?: readonly Attempt[];
@@ -112,9 +130,10 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
       rows: listed?.objects.map((remote) => rowOf(question, { ...listed, known }, remote)) ?? [],
     },
     {
-      keyRetentionMs: undefined,
+      keyRetentionMs: settings?.keyLifetimeMs,
       rewritesKey: "unknown",
       createdTimes: "unknown",
+      ...listed?.habits,
       listLagMs: settings?.listLagMs ?? LIST_LAG_MS,
     },
   );
@@ -122,7 +141,11 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
   return { ...decision, objects: listed?.objects.filter(({ id }) => ids.includes(id)) ?? [] };
 }
 
-function rowOf({ kind, sent, siblings, ownerOf }: PendingQuestion, { plans, known }: Listed, remote: Remote): Row {
+function rowOf(
+  { kind, sent, siblings, ownerOf }: PendingQuestion,
+  { plans, known, requested }: Listed,
+  remote: Remote,
+): Row {
   const { id, phase } = remote;
   const owner = ownerOf?.(remote);
   const holder =
@@ -135,7 +158,11 @@ function rowOf({ kind, sent, siblings, ownerOf }: PendingQuestion, { plans, know
     ended: phase === "gone",
     created: madeBetween(remote),
     ...(holder && { holder }),
-    sibling: key === "same" ? undefined : siblingOf(kind, remote, siblings)?.address,
+    sibling:
+      key === "same"
+        ? undefined
+        : (siblingOf(kind, remote, siblings)?.address ??
+          (key === "other" && requested?.has(id) ? "another project" : undefined)),
   };
 }
 
@@ -153,6 +180,20 @@ function keyOf(
 ): Row["key"] {
   if (matches(kind, attributes, live)) return "same";
   if (unreadableOf(kind, attributes, live).length > 0) return "hidden";
-  // An order has no other key than its plan; a similar name or URL is another key.
-  return kind.creation === "keyed" && kind.mayMatch?.(attributes, live, plans) ? "similar" : "other";
+  // An order has no other key than its plan.
+  if (kind.creation === "keyed" && kind.mayMatch?.(attributes, live, plans)) return "similar";
+  return isNear(kind, attributes, live) ? "near" : "other";
 }
+
+/** Returns true if each part of the natural key may be that of the create in another form, or cut. */
+function isNear({ creation, identity, words, mayMatch }: Kind, sent: ValueObject, live: ValueObject): boolean {
+  if (creation !== "keyed" && mayMatch?.(sent, live, [])) return true;
+  return (identity ?? [words.name]).every((name) => {
+    const [a, b] = [sent[name], live[name]];
+    if (typeof a === "string" && typeof b === "string") return nearText(a, b);
+    // A host may drop a word that it does not know.
+    return Array.isArray(a) && Array.isArray(b) && (isWithin(a, b) || isWithin(b, a));
+  });
+}
+
+const isWithin = (some: readonly unknown[], all: readonly unknown[]) => some.every((one) => all.includes(one));

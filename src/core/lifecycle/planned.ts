@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import { type Kind, type ReadSettings, wordsOf } from "../kinds/kind.ts";
+import { type Kind, wordsOf } from "../kinds/kind.ts";
 import {
   type Change,
   type ChangeActions,
@@ -14,6 +14,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { sensitiveNames, writeOnlyNames } from "./attributes.ts";
+import type { PendingSettings } from "./pending-facts.ts";
 import type { Observation, Others } from "./read.ts";
 
 /** What the plan of one declared resource is made from. */
@@ -48,7 +49,7 @@ export interface PlanInput extends Others {
   /** Severity of the reason why an expired object is not created. Default: a warning. */
   readonly severity?: Diagnostic["severity"];
   /** Settings of the provider. */
-  readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
+  readonly settings?: PendingSettings | undefined;
 }
 
 export interface Planned {

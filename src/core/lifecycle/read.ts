@@ -7,7 +7,6 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
   fail,
-  ifExplained,
   isNoList,
   type JsonObject,
   type Phase,
@@ -18,8 +17,10 @@ import {
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
+import { learnFromRow } from "./habits.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
-import type { KnownObject, Listed } from "./pending-facts.ts";
+import type { Listed } from "./pending-facts.ts";
+import { collection, listAll } from "./pending-list.ts";
 import { mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -127,41 +128,6 @@ async function twinsOf(account: Account, { kind, config }: ReadQuery, live: Json
   return twins.length === 0 ? {} : { twins };
 }
 
-/** Lists the kind for a pending create. @param sent the attributes of its request. */
-export async function listAll(account: Account, kind: Kind, sent: ValueObject): Promise<Listed> {
-  const objects = await collection(account, kind, sent);
-  const { creation, mayMatch } = kind;
-  const isUnclear = creation === "keyed" && objects.some(({ attributes }) => mayMatch?.(sent, attributes, []));
-  return {
-    objects,
-    plans: isUnclear ? await account.plans() : [],
-    readAt: account.hostNow(),
-    known: await knownObjects(account, kind, parentOf(kind, sent)),
-    isResettable: account.store?.isResettable === true,
-  };
-}
-
-/** Objects of a kind that the states of this machine hold. Empty if the store is unusable. */
-async function knownObjects({ store, place }: Account, { type }: Kind, parent = ""): Promise<readonly KnownObject[]> {
-  if (store === undefined || place === undefined) return [];
-  const all = await store.holdings({}).catch(ifExplained(() => []));
-  const isKept = (one: (typeof all)[number]) => one.place.mark === place || !one.isRemoved;
-  const ofKind = all.filter((one) => one.type === type && one.parent === parent && isKept(one));
-  return ofKind.map(({ id, firstSeen, lastSeen, intent, isFirm, place: { mark, label } }) => ({
-    id,
-    firstSeen,
-    lastSeen,
-    ...(isFirm && mark !== place && { holder: { name: label, ...(intent !== undefined && { intent }) } }),
-  }));
-}
-
-/** Everything that the kind lists (of a parent, for kinds that have one); nothing while that is not known. */
-export async function collection(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
-  const parent = parentOf(kind, config);
-  if (kind.parent !== undefined && parent === undefined) return [];
-  return [...(await account.list(kind, parent)).values()];
-}
-
 /** Objects that resemble the declaration; none if the declaration or the collection is unknown. @param listed the collection, if it was read. */
 export async function likeness(
   account: Account,
@@ -208,6 +174,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
+  if (found !== undefined) await learnFromRow(account, kind, prior.attributes, prior.private, found);
   return present(kind, prior.attributes, found, prior.private.shown);
 }
 

@@ -1,4 +1,4 @@
-import { type Kind, type ReadSettings, type Remote, type RemovalPolicy, wordsOf } from "../kinds/kind.ts";
+import { type Kind, type Remote, type RemovalPolicy, wordsOf } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
   type Change,
@@ -12,7 +12,7 @@ import {
 } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import { isPendingCreate, type PendingCreate, settledMark } from "./pending-create.ts";
-import { decidePending, type PendingDecision } from "./pending-facts.ts";
+import { decidePending, type PendingDecision, type PendingSettings } from "./pending-facts.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 import { notRemovable, observedMark } from "./status.ts";
@@ -29,7 +29,7 @@ interface RemovalInput {
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
   /** Settings of the provider. */
-  readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
+  readonly settings?: PendingSettings | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;
   /** The other pending creates of the kind and account. */

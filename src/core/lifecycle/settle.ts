@@ -8,9 +8,11 @@ import { ApiError, HostformError, isNotFound, type Json, type JsonObject, type R
 import type { Account } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
+import { learnFromUser } from "./habits.ts";
 import { type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
-import { listAll, type Others, read } from "./read.ts";
+import { listAll } from "./pending-list.ts";
+import { type Others, read } from "./read.ts";
 
 /**
  * Returns the record of an object that the user names as the result of a pending create.
@@ -36,6 +38,7 @@ export async function adopt(
   refuseHeld(kind, prior, remote, others);
   refuseOther(kind, prior, observed.attributes);
   const shown = ownForms(kind, prior.attributes, remote.attributes);
+  await learnFromUser(account, kind, prior.attributes, remote);
   const attributes = refreshed(kind, prior.attributes, remote, shown);
   const isOwn = Object.keys(shown).length > 0;
   return { ...settled, attributes, private: { ...settled.private, ...(isOwn && { shown }) } };

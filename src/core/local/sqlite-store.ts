@@ -80,6 +80,7 @@ interface Ended {
 export class SqliteStore implements AccountStore {
   readonly account: string;
   readonly requests: SharedRequests;
+  readonly habits: string;
   readonly isResettable: boolean;
   readonly #place: () => string;
   readonly #options: SqliteStoreOptions;
@@ -100,6 +101,7 @@ export class SqliteStore implements AccountStore {
   /** @param place returns the file. If it throws, the file is unusable. */
   constructor(place: () => string, options: SqliteStoreOptions) {
     this.account = options.account;
+    this.habits = `habits ${options.scope ?? ""}`;
     this.isResettable = options.isResettable ?? false;
     this.#place = place;
     this.#who = options.process ?? randomUUID();

@@ -125,6 +125,12 @@ export function similarName(declared: unknown, shown: unknown): boolean {
   return whole === other || (cut !== undefined && whole.startsWith(cut) && whole.length > cut.length);
 }
 
+/** Returns true for two texts that may be one: they have the same letters and digits, or one begins with the other. */
+export function nearText(one: string, other: string): boolean {
+  const [a, b] = [bare(one), bare(other)];
+  return a.startsWith(b) || b.startsWith(a);
+}
+
 /** Returns true for two domains that differ in a leading `www.` alone, which some hosts add or drop. */
 export function similarDomain(declared: unknown, shown: unknown): boolean {
   const [one, other] = [foldedDomain(declared), foldedDomain(shown)];

@@ -1,0 +1,70 @@
+/**
+ * The list of a kind, for a decision about a pending create, with what this machine knows of its objects. In: an account and the
+ * attributes of the request. Out: plain values.
+ */
+import type { Kind, Remote } from "../kinds/kind.ts";
+import { ifExplained, type ValueObject } from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { parentOf } from "./attributes.ts";
+import { thingName } from "./creating.ts";
+import { habitsOf } from "./habits.ts";
+import type { KnownObject, Listed } from "./pending-facts.ts";
+
+/** Lists the kind for a pending create. @param sent the attributes of its request. */
+export async function listAll(account: Account, kind: Kind, sent: ValueObject): Promise<Listed> {
+  const objects = await collection(account, kind, sent);
+  const { creation, mayMatch } = kind;
+  const parent = parentOf(kind, sent);
+  const isUnclear = creation === "keyed" && objects.some(({ attributes }) => mayMatch?.(sent, attributes, []));
+  return {
+    objects,
+    plans: isUnclear ? await account.plans() : [],
+    readAt: account.hostNow(),
+    known: await knownObjects(account, kind, parent),
+    requested: await requestedByOthers(account, kind, parent, objects),
+    habits: await habitsOf(account, kind, sent),
+    isResettable: account.store?.isResettable === true,
+  };
+}
+
+/** Objects of a kind that the states of this machine hold. Empty if the store is unusable. */
+async function knownObjects({ store, place }: Account, { type }: Kind, parent = ""): Promise<readonly KnownObject[]> {
+  if (store === undefined || place === undefined) return [];
+  const all = await store.holdings({}).catch(ifExplained(() => []));
+  const isKept = (one: (typeof all)[number]) => one.place.mark === place || !one.isRemoved;
+  const ofKind = all.filter((one) => one.type === type && one.parent === parent && isKept(one));
+  return ofKind.map(({ id, firstSeen, lastSeen, intent, isFirm, place: { mark, label } }) => ({
+    id,
+    firstSeen,
+    lastSeen,
+    ...(isFirm && mark !== place && { holder: { name: label, ...(intent !== undefined && { intent }) } }),
+  }));
+}
+
+/**
+ * Ids of objects whose natural key another process of this machine requested: its create, and no other one, explains the object. Of
+ * two objects with one natural key, the create explains one.
+ */
+async function requestedByOthers(
+  { store }: Account,
+  kind: Kind,
+  parent: string | undefined,
+  objects: readonly Remote[],
+): Promise<ReadonlySet<string>> {
+  const requested = new Set<string>();
+  if (store === undefined) return requested;
+  const byKey = Map.groupBy(objects, ({ attributes }) => kind.naturalKey(attributes));
+  for (const [key, [only, ...others]] of byKey) {
+    if (key === undefined || only === undefined || others.length > 0) continue;
+    const request = await store.newest({ thing: thingName(kind, parent, key) }).catch(ifExplained(() => undefined));
+    if (request !== undefined) requested.add(only.id);
+  }
+  return requested;
+}
+
+/** Everything that the kind lists (of a parent, for kinds that have one); nothing while that is not known. */
+export async function collection(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
+  const parent = parentOf(kind, config);
+  if (kind.parent !== undefined && parent === undefined) return [];
+  return [...(await account.list(kind, parent)).values()];
+}
