@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { attempt, type Clock, hasCode } from "../model/index.ts";
 import type { Turn, TurnRequest } from "./account-store.ts";
+import { PATIENCE_MS } from "./database-file.ts";
 import { type EarlierFiles, importCreates } from "./earlier-files.ts";
 import {
   beginSign,
@@ -76,17 +77,17 @@ export class SharedTurn implements TurnRow {
     return (await this.#of.read((statements) => this.#isAwaited(statements))) ?? false;
   }
 
-  async withdraw(): Promise<void> {
+  async withdraw(patienceMs = 0): Promise<void> {
     await this.#of.change(({ release, dropNext }) => {
       release.run(this.#of.account, this.#of.process);
       dropNext.run(this.#of.account, this.#of.process);
-    });
+    }, patienceMs);
   }
 
   /** Gives back a turn that could not be given back before, and ends the sign of life. */
   async close(): Promise<void> {
     if (this.#endSign === undefined) return;
-    await this.withdraw().catch(() => {});
+    await this.withdraw(PATIENCE_MS).catch(() => {});
     attempt(this.#endSign, () => {});
     this.#endSign = undefined;
   }
@@ -108,7 +109,7 @@ export class SharedTurn implements TurnRow {
     this.#fileSince = undefined;
     if (answer === undefined) return ALONE;
     if (!("epoch" in answer)) return answer;
-    if (this.#takeEarlierLock()) {
+    if (this.#takeEarlierLock() || (await this.#isFrozenOnes())) {
       this.#earlierSince = undefined;
       return answer;
     }
@@ -132,6 +133,8 @@ export class SharedTurn implements TurnRow {
     const epoch = Number(row?.epoch ?? 0) + 1;
     const owner = [this.#of.process, process.pid, this.#mark, project, this.#of.digest(place), now, now];
     putTurn.run(this.#of.account, ...owner, epoch, ...next);
+    // It holds the lock of earlier versions as well.
+    if (isTakenOver) statements.putMeta.run(this.#frozenName, JSON.stringify([row?.process, row?.mark]));
     if (this.#of.earlier) importCreates(statements, this.#of.account, this.#of.earlier);
     statements.markUnknown.run(this.#of.account, this.#of.process);
     return { ...this.#turn(statements, epoch), isTakenOver };
@@ -145,6 +148,17 @@ export class SharedTurn implements TurnRow {
     const pid = lockingPid(file) ?? (this.#isAlive(row?.process, row?.mark) ? Number(row?.pid) : 0);
     const project = row?.pid === pid ? String(row.project) : "";
     return { pid, project, since: this.#fileSince, file, who: "file", sign: String(pid) };
+  }
+
+  get #frozenName(): string {
+    return `frozen ${this.#of.account}`;
+  }
+
+  /** The process that lost its turn while it was frozen lives: the lock of earlier versions is its own. */
+  async #isFrozenOnes(): Promise<boolean> {
+    const frozen = await this.#of.read(({ meta }) => meta.get(this.#frozenName)?.value);
+    const [process, mark]: unknown[] = (frozen && JSON.parse(String(frozen))) || [];
+    return this.#isAlive(process, mark);
   }
 
   get #earlierPath(): string | undefined {

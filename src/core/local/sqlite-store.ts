@@ -43,6 +43,8 @@ import { TurnQueue } from "./turn-queue.ts";
 /** Nobody asks about an older create. */
 const INTENT_KEPT_MS = 30 * 24 * 3_600_000;
 
+const DAY_MS = 24 * 3_600_000;
+
 export interface SqliteStoreOptions {
   readonly account: string;
   readonly clock: Clock;
@@ -232,8 +234,11 @@ export class SqliteStore implements AccountStore {
 
   async notes(list: string, name?: string): Promise<readonly Note[]> {
     if (!this.#exists()) return [];
-    return this.#orFail(({ noteOf, notesOf }) =>
-      (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
+    // A reader needs no transaction: the file may be another process's for long.
+    return this.#explained(() =>
+      this.#file.use(({ noteOf, notesOf }) =>
+        (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
+      ),
     );
   }
 
@@ -295,11 +300,9 @@ export class SqliteStore implements AccountStore {
   }
 
   #prepareFile(statements: StoreStatements): (() => void) | undefined {
-    const { database, putIntent, meta, putMeta, dropUnseen, dropEmpty } = statements;
+    const { putIntent, meta, putMeta } = statements;
     const now = this.#options.clock.now();
-    database.prepare("DELETE FROM intents WHERE at < ?").run(now - INTENT_KEPT_MS);
-    database.prepare("DELETE FROM notes WHERE until < ?").run(now);
-    if (dropUnseen.run(now - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
+    this.#removeOld(statements, now);
     // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
     const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
     const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
@@ -308,6 +311,17 @@ export class SqliteStore implements AccountStore {
       putMeta.run("damaged", setAside);
     }
     return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
+  }
+
+  /** A clock that is far ahead removes nothing: what is removed was old by the clock of another day, too. */
+  #removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {
+    const last = Number(meta.get("cleaned")?.value ?? Number.POSITIVE_INFINITY);
+    if (now >= last && now - last < DAY_MS) return;
+    putMeta.run("cleaned", String(now));
+    if (now < last) return;
+    database.prepare("DELETE FROM intents WHERE at < ?").run(last - INTENT_KEPT_MS);
+    database.prepare("DELETE FROM notes WHERE until < ?").run(last);
+    if (dropUnseen.run(last - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
   }
 
   #put({ putIntent }: StoreStatements, intent: Intent, state: StoredIntent["state"] | "open"): void {

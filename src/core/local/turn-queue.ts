@@ -121,7 +121,8 @@ export class TurnQueue {
         await clock.sleep(ASK_AGAIN_MS, signal);
       }
     } catch (error) {
-      if (waits) await this.#oneByOne(() => this.#withdraw());
+      // Whoever waits for nothing is passed over.
+      if (waits) await this.#oneByOne(() => this.#withdraw()).catch(() => {});
       throw error;
     }
   }

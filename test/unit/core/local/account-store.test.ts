@@ -28,7 +28,7 @@ const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine]
     () => {
       const tables = new MemoryTables();
       const clock = testClock();
-      const [waits, takenOver]: TurnHolder[][] = [[], []];
+      const [waits, takenOver]: [TurnHolder[], TurnHolder[]] = [[], []];
       const open = (own: Clock = clock) => {
         const onWaiting = (one: TurnHolder) => void waits.push(one);
         const onTakenOver = (one: TurnHolder) => void takenOver.push(one);
@@ -42,7 +42,7 @@ const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine]
     () => {
       const file = path.join(temporaryFolder(), "origin.store");
       const clock = testClock();
-      const [waits, takenOver]: TurnHolder[][] = [[], []];
+      const [waits, takenOver]: [TurnHolder[], TurnHolder[]] = [[], []];
       const open = (own: Clock = clock) => {
         const onWaiting = (one: TurnHolder) => void waits.push(one);
         const onTakenOver = (one: TurnHolder) => void takenOver.push(one);
@@ -285,7 +285,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const waiting = open().withTurn(RUN, async () => {
         began = true;
       });
-      while (clock.monotonic() < 600_000) await new Promise((resolve) => setImmediate(resolve));
+      while (clock.monotonic() < 200_000) await new Promise((resolve) => setImmediate(resolve));
       expect(began).toBe(false);
       await a.leave(turn, intent());
       await giveBack();
