@@ -70,6 +70,10 @@ export const samples: {
     isLost,
     isOwn: !isLost,
   })),
+  "api.malformed/other": [{ noun: "service", id: "1001", other: "1002" }],
+  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "not found" }],
+  "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
+  "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
   "plan.gone/paid": [{ ...one, how: 'is "terminated"' }],
   "plan.unreadable": [

@@ -40,8 +40,11 @@ export type Observation =
       /** Other live objects with the natural key that is declared now: a replacement would be refused. */
       readonly twins?: readonly Remote[];
     }
-  /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
-  | ({ readonly status: "gone"; readonly how: string } & Likeness)
+  /**
+   * It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". `isListed`: the
+   * account still shows its row.
+   */
+  | ({ readonly status: "gone"; readonly how: string; readonly isListed?: true } & Likeness)
   /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. */
   | ({ readonly status: "absent"; readonly waitsFor?: string } & Likeness);
 
@@ -270,9 +273,11 @@ async function findByName(
   const key = kind.nested?.keyAttribute;
   if (key === undefined) return undefined;
   const wanted = kind.naturalKey({ [key]: name });
-  return [...(await account.list(kind, parent)).values()].find(
+  const named = [...(await account.list(kind, parent)).values()].filter(
     ({ attributes }) => kind.naturalKey(attributes) === wanted,
   );
+  // The host may keep the rows of earlier ones, which have ended.
+  return named.find(({ phase }) => phase !== "gone") ?? named[0];
 }
 
 /** Some hosts round the creation time when they return it again. */
@@ -308,6 +313,10 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 
+/** The evidence that the row of an object has ended: `is "terminated"`. */
+export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
+  end ?? `is ${JSON.stringify(status ?? "gone")}`;
+
 function present(
   kind: Kind,
   recorded: JsonObject | undefined,
@@ -318,8 +327,7 @@ function present(
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
   const attributes = refreshed(kind, recorded, remote, shown);
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
-  if (remote.phase === "gone")
-    return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
+  if (remote.phase === "gone") return { status: "gone", how: endOf(remote), isListed: true, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
   return { status: "present", attributes, phase: remote.phase, ...(unclear && { unclear }) };
 }
