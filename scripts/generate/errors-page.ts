@@ -31,6 +31,7 @@ const TITLES: Readonly<Record<string, string>> = {
   provider: "Providers and tokens",
   store: "The store of this machine",
   api: "The API",
+  condition: "Conditions of objects",
   plan: "Planning",
   account: "Accounts",
   guard: "Guards",

@@ -149,7 +149,7 @@ export class Redaction {
 const JSON_WORDS = `
   action_reason actions address addresses after_sensitive after_unknown amount apply_complete apply_errored
   apply_progress apply_start applyable attribute auto_approve awaiting base before before_sensitive billed cannot_update
-  change_summary changes column complete config create creating currency default deferred delete
+  change_summary changes condition conditions column complete config create creating currency default deferred delete
   delete_because_no_resource_config destroy destroying detail diagnostic diagnostics effect effects elapsed_seconds
   endColumn endLine error_count errored events failed filename forget format_version held_seconds highlight_end_offset
   highlight_start_offset hostform id_key id_value implied_provider import importing index interrupted interval_seconds
@@ -162,7 +162,7 @@ const JSON_WORDS = `
   forget suspending target targets terraform terraform_version timestamp unchecked unfulfilled unknown unlisted unread unrecorded
   unsuspend unsuspending update values version waits_for warning warning_count action change context declared elapsed
   hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui access_given access_taken
-  adopted client discount domain integration leaves monthly months offline online person plan recorded sentence totals
+  adopted client discount domain integration leaves monthly months off offline online own_form person plan recorded sentence totals
   undo
 `;
 

@@ -4,6 +4,7 @@ import {
   type ApplyResult,
   type Change,
   type ChangeOutcome,
+  conditionWarning,
   type Diagnostic,
   effectOf,
   isFulfilled,
@@ -55,7 +56,7 @@ export function versionMessage(version: string, now: number): UiMessage {
   return message(now, "info", `hostform ${version}`, "version", { hostform: version, ui: UI_VERSION });
 }
 
-/** What a plan says, before it is applied: drift, one `planned_change` for each change, the summary, diagnostics. */
+/** Messages of a plan before it is applied: drift, one `planned_change` for each change, diagnostics and conditions, the summary. */
 export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiMessage[] {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const counts = countChanges(changes);
@@ -66,7 +67,9 @@ export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiM
       return message(now, "info", `${drift.address}: Drift detected (${action})`, "resource_drift", { change });
     }),
     ...changes.map((change) => plannedChange(change, now)),
-    ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
+    ...[...plan.diagnostics, ...(plan.conditions ?? []).map(conditionWarning)].map((diagnostic) =>
+      diagnosticMessage(diagnostic, now, remedies),
+    ),
     summary("plan", counts, plannedEffects(counts), now, { cost: plan.cost, requests: plan.requests }),
     ...leftOutTexts(plan).map((text) => message(now, "info", text, "log", {})),
     ...plannedOutputs(plan, now),

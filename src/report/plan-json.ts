@@ -3,6 +3,7 @@ import {
   type Change,
   type ChangeActions,
   type ChangeEffect,
+  type Condition,
   changesRecord,
   type Drift,
   type Effect,
@@ -241,9 +242,23 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly totals: readonly MoneyTotal[];
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
+  /** What needs attention and is no change: objects that the host does not keep as declared, or has switched off. */
+  readonly conditions: readonly ConditionJson[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** By address; resources about which there is nothing to say are left out. */
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
+}
+
+/** A condition by its name, such as `own_form`, with its texts. */
+export interface ConditionJson extends Omit<Condition, "detail" | "remedies"> {
+  readonly detail: string;
+  /** What can be done about it. */
+  readonly fix?: string;
+}
+
+function conditionJson({ remedies, detail = "", ...condition }: Condition, render: RemedyText): ConditionJson {
+  const fix = render({ address: condition.address, ...(remedies && { remedies }) });
+  return { ...condition, detail, ...(fix !== undefined && { fix }) };
 }
 
 /** Of one resource. Its `provider` is the alias, that is the account; the exit codes say that it is `unfulfilled`, too. */
@@ -273,6 +288,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     ...(plan.unread && { unread: plan.unread }),
     ...(plan.base && { base: plan.base }),
     ...(plan.notRead && { not_read: plan.notRead }),
+    conditions: (plan.conditions ?? []).map((one) => conditionJson(one, remedies)),
     diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, remedies)),
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
   };

@@ -46,6 +46,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...outputLines(plan, paint),
     ...waitingLines(plan, paint),
     ...unlistedLines(plan),
+    ...conditionLines(plan, paint, options),
   ];
   const prose = (line: string) => flow(line, options.width);
   const lines = options.body === false ? [] : body().flatMap((line) => flow(line, options.width, 4));
@@ -87,6 +88,20 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   if (waiting.length === 0) return [];
   const lines = waiting.map((change) => escapeLine(`  ${change.address}: ${deferredText(change)}`));
   return [paint.bold("Deferred:"), ...firstOf(lines, MAX_LINES), ""];
+}
+
+/** What needs attention and is no change. */
+function conditionLines({ conditions = [] }: Plan, paint: Paint, { remedies }: PlanTextOptions): string[] {
+  if (conditions.length === 0) return [];
+  const lines = conditions.flatMap(({ summary, detail, ...about }) => {
+    const fix = remedies(about);
+    return [
+      `  ${paint.warning("!")} ${escapeLine(summary)}`,
+      ...(detail === undefined ? [] : [`    ${escapeLine(detail)}`]),
+      ...(fix === undefined ? [] : [`    ${paint.fix("Fix:")} ${escapeLine(fix)}`]),
+    ];
+  });
+  return [paint.bold("Needs attention:"), ...lines, ""];
 }
 
 /** Resources that no list shows, because of their age, their service or the host: planned without having been seen. */
@@ -145,6 +160,9 @@ export function summaryLine(plan: Plan): string {
     return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
   }
   if (!isNothing) return planCounts(countChanges(plan.changes));
+  const conditions = plan.conditions?.length ?? 0;
+  if (conditions > 0 && !changesRecord(plan) && !isHeldUp(plan))
+    return `No changes. ${plural(conditions, "condition")} ${conditions === 1 ? "needs" : "need"} attention; see above.`;
   const isAll = plan.notRead === undefined && plan.base === undefined;
   if (!isAll && !changesRecord(plan) && !isHeldUp(plan))
     return `No changes in what was ${plan.base === undefined ? "read" : "planned"}.`;

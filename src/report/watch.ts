@@ -34,6 +34,8 @@ export function watchNotes(plan: Plan): ReadonlyMap<string, WatchNote> {
     else if (change.deferred.length > 0)
       notes.set(change.address, { text: `    ${change.address}: ${deferredText(change)}`, isChange: false });
   }
+  for (const { address, condition, summary } of plan.conditions ?? [])
+    notes.set(`${address} ${condition}`, { text: `  ! ${summary}`, isChange: false });
   return notes;
 }
 
@@ -71,7 +73,9 @@ export function foundText(plan: Plan, errors: number): string {
     return `${plural(plan.pending.length, "create")} without known outcome: see \`hostform resolve\`.`;
   }
   if (isHeldUp(plan)) return "Not all that is declared can be done now.";
-  const count = plan.changes.length;
+  const [count, conditions] = [plan.changes.length, plan.conditions?.length ?? 0];
+  if (conditions > 0)
+    return `No changes. ${plural(conditions, "condition")} ${conditions === 1 ? "needs" : "need"} attention.`;
   return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;
 }
 

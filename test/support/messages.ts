@@ -33,6 +33,11 @@ const rejected = { ...resource, id: "1001" };
 export const samples: {
   readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[];
 } = {
+  "condition.own_form": [
+    { ...resource, name: "suspended", is: false, declared: true, times: 2 },
+    { ...resource, name: "email", times: 2 },
+  ],
+  "condition.off": [{ address: "hosting_webhook.billing", noun: "webhook", id: "7" }],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },

@@ -98,6 +98,9 @@ export function plan(options: PlanOptions): Plan {
     ...notReadOf(options),
     drift: driftOf(state, observed.observations),
     ...(outputs.outputs.length > 0 && { outputs: outputs.outputs }),
+    ...(made.conditions.length > 0 && {
+      conditions: made.conditions.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+    }),
     diagnostics: found,
     cost: costOf(sorted),
     requests: estimateRequests(sorted, { ...options, ...options.applying, kinds }),

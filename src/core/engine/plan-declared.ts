@@ -12,6 +12,7 @@ import {
 import { dependencyOrder } from "../model/graph.ts";
 import {
   type Change,
+  type Condition,
   type Desired,
   type DesiredResource,
   type Diagnostic,
@@ -74,6 +75,7 @@ export interface PlanOptions {
 interface PlannedDeclared {
   readonly changes: ReadonlyMap<string, Change>;
   readonly diagnostics: readonly Diagnostic[];
+  readonly conditions: readonly Condition[];
   readonly scope: EvalScope;
 }
 
@@ -85,6 +87,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   const { desired, state, observed, kinds, env } = options;
   const changes = new Map<string, Change>();
   const diagnostics: Diagnostic[] = [];
+  const conditions: Condition[] = [];
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const data = new DataSources(desired.data, undefined, observed.data);
   const index = addressIndex(declared.keys(), data.dependencies());
@@ -165,9 +168,10 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       const unnamed = orderNameErrors(kind, config, desired.project);
       diagnostics.push(...unnamed.map((each) => located({ ...each, address: resource.address }, resource.locate([]))));
     }
+    conditions.push(...(planned.conditions ?? []));
     diagnostics.push(...planned.diagnostics.map((each) => located(each, resource.locate(each.attribute ?? []))));
   }
-  return { changes, diagnostics, scope };
+  return { changes, diagnostics, conditions, scope };
 }
 
 /** Returns a function that finds live objects which the plan deletes: their natural keys become free. */

@@ -4,6 +4,7 @@ import {
   type Change,
   type ChangeActions,
   type ChangeReason,
+  type Condition,
   type Diagnostic,
   type JsonObject,
   type PrivateMark,
@@ -53,6 +54,8 @@ export interface PlanInput extends Others {
 export interface Planned {
   readonly change: Change;
   readonly diagnostics: readonly Diagnostic[];
+  /** Conditions of the object. Absent: none. */
+  readonly conditions?: readonly Condition[];
   /** The attributes that others may refer to: after the change, with unknown parts. */
   readonly result: ValueObject;
 }
@@ -67,6 +70,7 @@ interface Finish {
   readonly mark: PrivateMark;
   readonly requests: number;
   readonly diagnostics: readonly Diagnostic[];
+  readonly conditions?: readonly Condition[];
   readonly importing?: boolean;
   readonly quote?: Quote | undefined;
   readonly anyway?: true;
@@ -108,7 +112,8 @@ export function finish(input: PlanInput, end: Finish): Planned {
     ...(end.anyway && { anyway: true }),
     ...(end.unfulfilled && { unfulfilled: true }),
   };
-  return { change, diagnostics: end.diagnostics, result: end.after ?? {} };
+  const { diagnostics, conditions } = end;
+  return { change, diagnostics, ...(conditions?.length && { conditions }), result: end.after ?? {} };
 }
 
 /** Nothing is done; what is known of it stays as it is. */

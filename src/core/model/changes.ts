@@ -1,4 +1,5 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
+import type { Condition } from "./condition.ts";
 import { type Diagnostic, isError } from "./errors.ts";
 import { readMoment } from "./moment.ts";
 import type { PrivateMark } from "./state.ts";
@@ -72,6 +73,8 @@ export interface Plan {
   readonly notRead?: readonly NotRead[];
   /** The commit since which only the changes were planned (`--base`), and how many resources were not. Absent: everything was. */
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
+  /** What needs attention and is no change, in address order. Absent: nothing. */
+  readonly conditions?: readonly Condition[];
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];

@@ -74,6 +74,8 @@ export const codes = {
   "api.cancelled": "The request was cancelled",
   "api.no_list": "An answer in place of a list proves nothing, and nothing depends on it",
   "api.deprecated": "The API announces that it ends",
+  "condition.own_form": "The host keeps another value than was sent, after two changes",
+  "condition.off": "The host has switched off an object, which receives no events",
   "plan.immutable": "A change is not possible in place",
   "plan.mismatch": "The object to adopt differs from the declaration",
   "plan.prevented": "Removal is prevented by deletion_policy",

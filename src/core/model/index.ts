@@ -6,6 +6,7 @@
 
 export * from "./changes.ts";
 export * from "./codes.ts";
+export * from "./condition.ts";
 export * from "./contract-report.ts";
 export * from "./desired.ts";
 export * from "./effect.ts";

@@ -14,6 +14,7 @@ import {
 } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
+  conditionWarning,
   type Diagnostic,
   HostformError,
   hasUnknown,
@@ -269,6 +270,7 @@ async function planRecorded(
   const asMade = pending ? [] : immutableSinceCreate(kind, prior, { mark, declared, gone });
   const diagnostics = [
     ...planned.diagnostics,
+    ...(planned.conditions ?? []).map(conditionWarning),
     ...asMade,
     ...double,
     ...deferred(kind, planned.change.deferred),

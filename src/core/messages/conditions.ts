@@ -1,0 +1,28 @@
+/** Messages about the state of an object in the account that no change ends. */
+import type { Json } from "../model/index.ts";
+import { type Catalogue, type Words, warning } from "./message.ts";
+import { inJson } from "./objects.ts";
+
+/** An attribute whose value did not stay. `is` and `declared` are absent where they are secret. */
+export interface Unkept extends Words<"address" | "noun" | "name"> {
+  readonly is?: Json | undefined;
+  readonly declared?: Json | undefined;
+  /** Number of changes that had no effect. */
+  readonly times: number;
+}
+
+export const conditions = {
+  "condition.own_form": warning(({ address, noun, name, is, declared, times }: Unkept) => ({
+    summary:
+      is === undefined || declared === undefined
+        ? `${name} of ${address} stays another one than the declared one, which is secret`
+        : `${name} of ${address} stays ${inJson(is)}; ${inJson(declared)} is declared`,
+    detail: `The host answered ${times} changes with the same value. The next apply leaves the ${noun} as it is.`,
+    remedies: ["Declare the value that the host keeps, or ask the host why it keeps another one."],
+  })),
+  "condition.off": warning(({ address, noun, id }: Words<"address" | "noun" | "id">) => ({
+    summary: `${address}: the host has switched off ${noun} ${id}`,
+    detail: "It receives no events until it is switched on again.",
+    remedies: ["Correct its receiver. Then switch it on in the dashboard."],
+  })),
+} satisfies Catalogue;

@@ -1,0 +1,67 @@
+/** Conditions: what needs attention and is no change, in every report of a plan. */
+import { describe, expect, it } from "vitest";
+import { conditionFor } from "../../../src/core/messages/index.ts";
+import { conditionOf, conditionWarning } from "../../../src/core/model/index.ts";
+import { foundText, planJson, planMessages, renderPlan, summaryLine, watchNotes } from "../../../src/report/index.ts";
+import { fixOf } from "../../support/remedies.ts";
+import { change, plan, update } from "./builders.ts";
+
+const off = conditionFor("off", { address: "hosting_webhook.billing", noun: "webhook", id: "7" });
+const kept = conditionFor("own_form", {
+  address: "hosting_service.acme",
+  noun: "service",
+  name: "suspended",
+  is: "a\u001b[2J",
+  declared: true,
+  times: 2,
+});
+const both = plan([change()], { conditions: [kept, off] });
+
+describe("conditions of a plan", () => {
+  it("follow the changes as text, with their fix and without control characters", () => {
+    const text = renderPlan(both, { remedies: fixOf, color: false });
+    expect(text).toContain("Needs attention:\n  ! suspended of hosting_service.acme stays");
+    expect(text).toContain(
+      "  ! hosting_webhook.billing: the host has switched off webhook 7\n    It receives no events",
+    );
+    expect(text).toContain("    Fix: Correct its receiver.");
+    expect(text).not.toContain("\u001b");
+  });
+
+  it("end the claim that the account matches the declaration", () => {
+    expect(summaryLine(both)).toBe("No changes. 2 conditions need attention; see above.");
+    expect(foundText(both, 0)).toBe("No changes. 2 conditions need attention.");
+    expect(summaryLine(plan([update({ suspended: true })], { conditions: [off] }))).toMatch(/^Plan: /);
+    expect(summaryLine(plan([change()]))).toBe("No changes. Your account matches the declaration.");
+  });
+
+  it("are a list of the JSON document that is empty without any", () => {
+    const json = planJson(both, { remedies: fixOf }).hostform.conditions;
+    expect(json.map(({ condition, address }) => [condition, address])).toEqual([
+      ["own_form", "hosting_service.acme"],
+      ["off", "hosting_webhook.billing"],
+    ]);
+    expect(json[1]).toEqual({
+      address: "hosting_webhook.billing",
+      condition: "off",
+      summary: "hosting_webhook.billing: the host has switched off webhook 7",
+      detail: "It receives no events until it is switched on again.",
+      fix: "Correct its receiver. Then switch it on in the dashboard.",
+    });
+    expect(planJson(plan(), { remedies: fixOf }).hostform.conditions).toEqual([]);
+  });
+
+  it("are warnings among the messages of an apply, and notes of a watch that stay apart from changes", () => {
+    const codes = planMessages(both, 0, fixOf).flatMap(({ diagnostic }) => Object(diagnostic).code ?? []);
+    expect(codes).toEqual(["condition.own_form", "condition.off"]);
+    expect([...watchNotes(both)].map(([key, { isChange }]) => [key, isChange])).toEqual([
+      ["hosting_service.acme own_form", false],
+      ["hosting_webhook.billing off", false],
+    ]);
+  });
+
+  it("become warnings and back without a loss", () => {
+    expect(conditionOf(conditionWarning(off))).toEqual(off);
+    expect(conditionWarning(off)).toMatchObject({ severity: "warning", code: "condition.off" });
+  });
+});
