@@ -21,5 +21,14 @@ export { duplicate, lookalike, unknownValues, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
 export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
-export { mayPass, NotLiveYet, observedMark, signOnRefused, unknownPhase, unseenNames } from "./status.ts";
+export {
+  endOf,
+  mayPass,
+  NotLiveYet,
+  observedMark,
+  signOnRefused,
+  switchedOff,
+  unknownPhase,
+  unseenNames,
+} from "./status.ts";
 export * from "./validate.ts";

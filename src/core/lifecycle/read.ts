@@ -20,7 +20,7 @@ import type { Account } from "./account.ts";
 import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
 import type { KnownObject, Listed } from "./pending-facts.ts";
-import { mayPass } from "./status.ts";
+import { endOf, mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =
@@ -35,15 +35,14 @@ export type Observation =
       readonly waitsFor?: string;
       /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
       readonly unproven?: Diagnostic;
+      /** The host has switched it off: the evidence. */
+      readonly off?: string;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
       /** Other live objects with the natural key that is declared now: a replacement would be refused. */
       readonly twins?: readonly Remote[];
     }
-  /**
-   * It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". `isListed`: the
-   * account still shows its row.
-   */
+  /** It was recorded (or named for adoption) and has ended. `how` completes the sentence "service 1001 …". `isListed`: the account shows its row. */
   | ({ readonly status: "gone"; readonly how: string; readonly isListed?: true } & Likeness)
   /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. */
   | ({ readonly status: "absent"; readonly waitsFor?: string } & Likeness);
@@ -313,10 +312,6 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 
-/** The evidence that the row of an object has ended: `is "terminated"`. */
-export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
-  end ?? `is ${JSON.stringify(status ?? "gone")}`;
-
 function present(
   kind: Kind,
   recorded: JsonObject | undefined,
@@ -329,7 +324,8 @@ function present(
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone") return { status: "gone", how: endOf(remote), isListed: true, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
-  return { status: "present", attributes, phase: remote.phase, ...(unclear && { unclear }) };
+  const { phase, off } = remote;
+  return { status: "present", attributes, phase, ...(off && { off }), ...(unclear && { unclear }) };
 }
 
 /** What is known of other resources, to find the owner of a live object. */

@@ -18,11 +18,13 @@ import {
   refreshed,
   sameInUse,
   settledMark,
+  switchedOff,
   unknownValues,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
 import { problem } from "../../../core/messages/index.ts";
 import {
+  conditionWarning,
   type Diagnostic,
   fail,
   HostformError,
@@ -31,7 +33,14 @@ import {
   warningOf,
 } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import {
+  type Answer,
+  hiddenNames,
+  type Mark,
+  nameOf,
+  recordedAs,
+  withProviderAttributes,
+} from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
 import { heldElsewhere, importHeld } from "./holding-notices.ts";
 import { otherHost, shownLater } from "./notices.ts";
@@ -88,6 +97,9 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
+      ...switchedOff({ kind, address: prior.address, attributes: state }, seen.off, hiddenNames(kind)).map(
+        conditionWarning,
+      ),
       ...unknownValues(prior.address, seen.unclear ?? {}),
       ...(await doublesOf(kind, prior, scope)),
       ...(await otherHolders(kind, recorded, scope)),
