@@ -1,6 +1,6 @@
 import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
-import { phaseOfWord } from "../core/kinds/service/words.ts";
+import { phaseOfWord } from "../core/kinds/phase-words.ts";
 import { sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Backend,

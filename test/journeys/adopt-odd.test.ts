@@ -79,7 +79,7 @@ describe("an account with odd values", () => {
     control.change("accounts", client.id, { name: "\u0000" });
     const { code, out, text } = await project.run("adopt", "--auto-approve");
     expect(code, text).toBe(0);
-    for (const { id } of ended) expect(out).toContain(`service ${id}: it has ended (cancelled).`);
+    for (const { id } of ended) expect(out).toContain(`service ${id} has ended: it is "cancelled".`);
     expect(flat(out)).toContain('Its email cannot be declared: "no address"');
     expect(flat(out)).toContain('Its url cannot be declared: "ftp://hooks.acme.example/"');
     expect(await written(project)).toMatch(/Dev@Acme\.Example: view/i);

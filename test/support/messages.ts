@@ -30,6 +30,8 @@ const status = { ...resource, provider: "main", status: "Odd", job: undefined, n
 const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
 const rejected = { ...resource, id: "1001" };
 
+const off = { address: "hosting_webhook.billing", noun: "webhook", id: "7", off: "is_active is false" };
+
 export const samples: {
   readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[];
 } = {
@@ -37,7 +39,10 @@ export const samples: {
     { ...resource, name: "suspended", is: false, declared: true, times: 2 },
     { ...resource, name: "email", times: 2 },
   ],
-  "condition.off": [{ address: "hosting_webhook.billing", noun: "webhook", id: "7" }],
+  "condition.off": [
+    { ...off, name: "https://hooks.acme.example" },
+    { ...off, name: undefined },
+  ],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },
@@ -75,6 +80,10 @@ export const samples: {
     isLost,
     isOwn: !isLost,
   })),
+  "api.malformed/other": [{ noun: "service", id: "1001", other: "1002" }],
+  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The API does not know the object (404)." }],
+  "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
+  "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
   "plan.gone/paid": [{ ...one, how: 'is "terminated"' }],
   "plan.unreadable": [

@@ -79,8 +79,7 @@ export function hasId<T extends ApiRecord>(decoder: Decoder<T>, value: unknown):
  * domain goes by another name only where its own is absent, and only what looks like one is taken for it.
  */
 function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
-  const fields = [said.attributes, said.fields, said.properties].find(isObject);
-  const value = snakeNames(fields === undefined ? said : { ...fields, ...said });
+  const value = fieldsOf(said);
   const others: Record<string, unknown> = {};
   for (const field in decoder.aliases) {
     const own = value[field];
@@ -91,6 +90,12 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
     if (other !== undefined) others[field] = other;
   }
   return { ...value, ...others };
+}
+
+/** The fields of a record as it came, also those below `attributes`, with names in snake_case. */
+export function fieldsOf(said: Fields): Fields {
+  const fields = [said.attributes, said.fields, said.properties].find(isObject);
+  return snakeNames(fields === undefined ? said : { ...fields, ...said });
 }
 
 const SNAKE = /^[a-z\d][a-z\d_]*$/;

@@ -3,6 +3,7 @@ import type { AccountRecord } from "../api/index.ts";
 import { CURRENCIES, folded, sameFolded, similarName } from "../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
+import { ALIVE, type Life, lifeOf } from "./life.ts";
 
 const text = (description: string, example: string) =>
   attribute(z.string().min(1).optional(), {
@@ -35,9 +36,9 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
 });
 
-const remote = ({ raw: _raw, ...record }: AccountRecord): Remote => ({
+const remote = ({ raw: _raw, ...record }: AccountRecord, life: Life = ALIVE): Remote => ({
   id: record.id,
-  phase: "live",
+  ...life,
   attributes: { ...record },
 });
 
@@ -68,8 +69,9 @@ an \`import\` block.`,
   schemaVersion: 0,
   creation: "listable",
   removal: "policy",
-  async *list({ client, ...options }) {
-    for await (const record of client.accounts.list(options)) yield remote(record);
+  async *list(context) {
+    const { client, ...options } = context;
+    for await (const record of client.accounts.list(options)) yield remote(record, lifeOf(record, context));
   },
   identity: ["name"],
   naturalKey: ({ name }) => folded(name),

@@ -13,6 +13,7 @@ import {
 } from "../model/index.ts";
 import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } from "./attribute.ts";
 import { createdFrom, holdsId, type Kind, type Remote } from "./kind.ts";
+import { ALIVE, type Life, lifeOf } from "./life.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("grant"),
@@ -53,9 +54,9 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
 });
 
-const remote = (record: GrantRecord, service: string): Remote => ({
+const remote = (record: GrantRecord, service: string, life: Life = ALIVE): Remote => ({
   id: record.id,
-  phase: "live",
+  ...life,
   attributes: {
     id: record.id,
     service_id: service,
@@ -113,8 +114,10 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   removal: "delete",
   parent: "service_id",
   listAbility: "technical",
-  async *list({ client, ...options }, service = "") {
-    for await (const record of client.grants.list(service, options)) yield remote(record, service);
+  async *list(context, service = "") {
+    const { client, ...options } = context;
+    for await (const record of client.grants.list(service, options))
+      yield remote(record, service, lifeOf(record, context));
   },
   identity: ["email"],
   naturalKey: ({ email }) => foldedEmail(email),

@@ -14,11 +14,11 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import type { AttributeMeta } from "./attribute.ts";
+import { LIVES, type Life, lifeOf } from "./life.ts";
+import type { PhaseWords } from "./phase-words.ts";
 
 /** How to read a host's answers: settings of a provider that kinds need. */
-export interface ReadSettings {
-  /** Lower-cased status word -> phase, beside the built-in words. */
-  readonly statusWords: Readonly<Record<string, Phase>>;
+export interface ReadSettings extends PhaseWords {
   /** How long the host remembers an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
   /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
@@ -34,7 +34,7 @@ export interface ReadContext extends ListOptions {
 }
 
 /** An object of the account as a kind reads it. */
-export interface Remote {
+export interface Remote extends Pick<Life, "end" | "off"> {
   readonly id: string;
   /** The kind's attributes that the API returned; those it never returns are absent. */
   readonly attributes: JsonObject;
@@ -315,9 +315,11 @@ export async function collect(
   return found;
 }
 
-/** Returns true if the account has no such service, the only kind of parent (§4: grants of a service). */
-async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
-  for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
+/** Returns true if the account has no such service, or its row has ended: the only kind of parent (§4: grants of a service). */
+async function isWithout(context: ReadContext, serviceId: string): Promise<boolean> {
+  const { client, signal } = context;
+  for await (const record of client.services.list({ signal, whole: true }))
+    if (record.id === serviceId) return lifeOf(record, context, LIVES.paid).phase === "gone";
   return true;
 }
 

@@ -12,6 +12,7 @@ import {
   identifier,
 } from "./attribute.ts";
 import { createdFrom, type Kind, type Remote } from "./kind.ts";
+import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("migration request"),
@@ -41,9 +42,9 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
 });
 
-const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord): Remote => ({
+const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord, life: Life = ALIVE): Remote => ({
   id: record.id,
-  phase: "live",
+  ...life,
   attributes: { ...record, ...(order_id !== null && { order_id }) },
 });
 
@@ -73,10 +74,15 @@ follows \`deletion_policy\`.`,
   schemaVersion: 0,
   creation: "listable",
   removal: "policy",
-  async *list({ client, ...options }) {
-    for await (const record of client.migrationRequests.list(options)) yield remote(record);
+  async *list(context) {
+    const { client, ...options } = context;
+    for await (const record of client.migrationRequests.list(options))
+      yield remote(record, lifeOf(record, context, LIVES.task));
   },
-  get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
+  async get(context, id) {
+    const record = await context.client.migrationRequests.get(id, { signal: context.signal });
+    return remote(record, lifeOf(record, context, LIVES.task));
+  },
   identity: ["domain"],
   naturalKey: ({ domain }) => foldedDomain(domain),
   sameIdentity: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,

@@ -3,6 +3,7 @@ import type { WebhookRecord } from "../api/index.ts";
 import { EVENTS, errorOf, hasUnknown, normalUrl, sameUrl, sentUrl } from "../model/index.ts";
 import { attribute, createdAtAttribute, idAttribute, sameSet } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
+import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
 
 const attributes = z.strictObject({
@@ -42,9 +43,9 @@ function declarable(events: readonly string[]): readonly string[] {
   return known.length === 0 ? events : known;
 }
 
-const remote = (record: WebhookRecord): Remote => ({
+const remote = (record: WebhookRecord, life: Life = ALIVE): Remote => ({
   id: record.id,
-  phase: "live",
+  ...life,
   attributes: { id: record.id, url: record.url, events: declarable(record.events), created_at: record.created_at },
 });
 
@@ -88,8 +89,10 @@ between.`,
   replacement: "create-first",
   removal: "delete",
   listAbility: "technical",
-  async *list({ client, ...options }) {
-    for await (const record of client.webhooks.list(options)) yield remote(record);
+  async *list(context) {
+    const { client, ...options } = context;
+    for await (const record of client.webhooks.list(options))
+      yield remote(record, lifeOf(record, context, LIVES.switched));
   },
   identity: ["url", "events"],
   // A URL may have several subscriptions: only the same URL with the same events is the same one.

@@ -1,8 +1,19 @@
 import type { ApiRecord, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
-import { type ApiError, type Clock, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import {
+  type ApiError,
+  type Clock,
+  HostformError,
+  inScale,
+  isForbidden,
+  isNoList,
+  isNotFound,
+  saysNotFound,
+} from "../model/index.ts";
 import { isGap, momentOf } from "./fence.ts";
+import { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
@@ -23,22 +34,6 @@ interface Recheck {
   readonly again: Listing;
   readonly both: Listing;
 }
-
-/** What it takes to read an account again, in requests. */
-export interface ListCosts {
-  /** Of each collection that was listed, by {@link listName}. */
-  readonly lists: ReadonlyMap<string, number>;
-  /** The whole ones: a create needs no second reading of them. */
-  readonly whole: ReadonlySet<string>;
-  /** The whole ones that were read a moment ago: an order needs no second reading of them. */
-  readonly fresh: ReadonlySet<string>;
-  readonly plans: number;
-  readonly arePlansFresh: boolean;
-}
-
-/** How many requests it takes to read so many objects again: each by GET, or the pages of the collection. */
-export const readAgainCost = (kind: Kind, count: number, pages = 1): number =>
-  kind.get === undefined ? pages : Math.min(count, pages);
 
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
@@ -63,6 +58,8 @@ export class Account {
   #calledAt: ReturnType<typeof momentOf> | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
+  /** Objects that a DELETE did not find, although their list shows them as alive. */
+  readonly #ended = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
   /** When they were read, at the host, and how many pages there were. */
   #plansAt: number | undefined;
@@ -143,10 +140,8 @@ export class Account {
     if (kind.get === undefined) return undefined;
     try {
       const remote = await kind.get(this.#context, id);
-      if (remote.id === id) return remote;
-      return fail("api.malformed", `The API was asked for ${kind.noun} ${id} and answered with ${remote.id}`, {
-        remedies: ["Look for a cache or proxy between here and the API. No request follows such an answer."],
-      });
+      if (remote.id === id) return this.#seen(kind, remote);
+      throw new HostformError([problem("api.malformed/other", { noun: kind.noun, id, other: remote.id })]);
     } catch (error) {
       if ((unlisted && isNotFound(error)) || (await this.isMissing(error, kind, id))) return undefined;
       throw error;
@@ -156,20 +151,37 @@ export class Account {
   /**
    * Whether a failure says that the object does not exist. Routers and proxies say "not found" too, in JSON as well, while
    * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object. Where the host answers with no list, the API's
-   * own words are believed: nothing is created because of them, as a create needs a list.
+   * own words are believed: nothing is created because of them, as a create needs a list. A row that has ended confirms it.
+   * @param asks asks the API once more, if it is its own word and the collection shows the object as alive. True: it gives the same answer.
    * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
    */
-  async isMissing(error: unknown, kind: Kind, id: string, parent?: string): Promise<boolean> {
+  async isMissing(
+    error: unknown,
+    kind: Kind,
+    id: string,
+    parent?: string,
+    asks?: () => Promise<boolean>,
+  ): Promise<boolean> {
     if (!saysNotFound(error)) return false;
     if (kind.list === undefined) return isNotFound(error);
     const again = this.#again(kind, parent);
-    if (!(await again).has(id)) return !this.#unproven.has(again) || isNotFound(error);
-    return fail("api.malformed", `The API answers that ${kind.noun} ${id} does not exist, but lists it`, {
-      detail: error.message,
-      remedies: [
-        "Try again in a minute: a router or proxy may have answered instead of the API. No request follows such an answer.",
-      ],
-    });
+    const row = (await again).get(id);
+    if (row === undefined) return !this.#unproven.has(again) || isNotFound(error);
+    if (row.phase === "gone") return true;
+    if (asks !== undefined && isNotFound(error)) {
+      if (await asks()) this.#ended.add(`${kind.type} ${id}`);
+      return true;
+    }
+    throw new HostformError([problem("api.malformed/listed", { noun: kind.noun, id, said: error.message })]);
+  }
+
+  #seen({ type }: Kind, one: Remote): Remote {
+    return this.#ended.has(`${type} ${one.id}`) ? { ...one, phase: "gone", end: "no longer exists" } : one;
+  }
+
+  async #collect(...[kind, ...reading]: Parameters<typeof collect>): Listing {
+    const found = await collect(kind, ...reading);
+    return this.#ended.size === 0 ? found : new Map([...found].map(([id, one]) => [id, this.#seen(kind, one)]));
   }
 
   /** The collection read a second time, once for all who doubt the first. */
@@ -197,7 +209,7 @@ export class Account {
     const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList };
     // Creates of others after the count make the list outdated.
-    const listing = this.#counted.then(() => collect(kind, reading, parent));
+    const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
     return listing;
   }
 
@@ -258,7 +270,7 @@ export class Account {
     if (kind.get !== undefined && (ids.length === 1 || ids.length <= (this.#pages.get(listName(kind, parent)) ?? 1)))
       return new Map(await Promise.all(ids.map(async (id) => [id, await this.get(kind, id)] as const)));
     const missing = new Set(ids);
-    return collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
+    return this.#collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
   }
 
   /** The plans that can be ordered (§4 GET /plans). {@link Shown} */
@@ -406,6 +418,3 @@ export class Account {
     this.#invoices = undefined;
   }
 }
-
-/** Names a collection of an account. */
-export const listName = ({ type }: Pick<Kind, "type">, parent: string | undefined) => `${type} ${parent}`;

@@ -3,6 +3,7 @@
  */
 import type { Mutation, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
 import { parentOf, refreshed } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
@@ -86,19 +87,25 @@ function begin(
   });
 }
 
-/** Deletes an object of the kind. @param ticket a place within the request limit that was booked for it. */
+/**
+ * Deletes an object of the kind. One that the API does not find has ended, also if its list still shows it as alive: hosts keep
+ * rows of what has ended. Then the API is asked twice, because a router may have answered the first time.
+ * @param ticket a place within the request limit that was booked for it.
+ */
 export async function deleteObject(
   progress: Progress,
   attributes: JsonObject,
   mark = progress.mark,
   ticket?: Ticket,
 ): Promise<void> {
-  const { kind, change, context } = progress;
+  const { kind, change, context, diagnostics } = progress;
   const { account } = context;
   if (kind.remove === undefined) fail("internal", `${kind.type} has no request that removes it`);
+  const request = kind.remove(attributes);
+  const send = (own?: Ticket) =>
+    begin(progress, request, mark, mark, async () => void context.fate.did.add("delete"), own);
   try {
-    const answered = async () => void context.fate.did.add("delete");
-    await begin(progress, kind.remove(attributes), mark, mark, answered, ticket);
+    await send(ticket);
   } catch (error) {
     const parent = parentOf(kind, progress.attributes);
     // An object that is gone already is what was wanted, if the account confirms it.
@@ -106,7 +113,15 @@ export async function deleteObject(
     // List lag may hide a new object, so only the API itself can say that it is gone; a proxy may answer 404 too.
     const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
     if (isUnlisted && !isNotFound(error)) throw error;
-    if (!(await account.isMissing(error, kind, String(attributes.id), parent))) throw error;
+    const id = String(attributes.id);
+    const asks = async () => {
+      const again: unknown = await send().catch((second: unknown) => second);
+      if (again === undefined) return false;
+      if (!isNotFound(again)) throw again;
+      diagnostics.push(problem("plan.gone/listed", { address: change.address, noun: kind.noun, object: id }));
+      return true;
+    };
+    if (!(await account.isMissing(error, kind, id, parent, asks))) throw error;
   }
 }
 

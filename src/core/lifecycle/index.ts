@@ -11,6 +11,7 @@ export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { JobWatch, nextPause } from "./job-watch.ts";
+export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 export * from "./ownership.ts";
 export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";
@@ -20,5 +21,14 @@ export { duplicate, lookalike, unknownValues, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
 export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
-export { mayPass, NotLiveYet, observedMark, signOnRefused, unknownPhase, unseenNames } from "./status.ts";
+export {
+  endOf,
+  mayPass,
+  NotLiveYet,
+  observedMark,
+  signOnRefused,
+  switchedOff,
+  unknownPhase,
+  unseenNames,
+} from "./status.ts";
 export * from "./validate.ts";

@@ -20,7 +20,7 @@ import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./
 import { lookalikesOf, renamedFrom } from "./read.ts";
 import { existing, gone, immutable, lookalike, mismatch, questionOf, unknownValues, unreadable } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
-import { observedMark, unknownPhase, unseenNames } from "./status.ts";
+import { observedMark, switchedOff, unknownPhase, unseenNames } from "./status.ts";
 
 /**
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
@@ -44,9 +44,12 @@ export function planResource(input: PlanInput): Planned {
     const creates = planned.change.actions.some((action) => action === "create");
     if (creates && observed.twins !== undefined)
       return unchanged(input, observed.attributes, [...planned.diagnostics, existing(input, observed.twins)]);
-    return creates && observed.unproven !== undefined
-      ? unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }])
-      : planned;
+    if (creates)
+      return observed.unproven === undefined
+        ? planned
+        : unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }]);
+    const off = switchedOff({ ...input, attributes: observed.attributes }, observed.off, secretNames(input));
+    return off.length === 0 ? planned : { ...planned, conditions: [...(planned.conditions ?? []), ...off] };
   }
   if (expired !== undefined) return leave(notCreated(input, expired));
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);

@@ -21,7 +21,7 @@ import { learnFromRow } from "./habits.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
 import type { Listed } from "./pending-facts.ts";
 import { collection, listAll } from "./pending-list.ts";
-import { mayPass } from "./status.ts";
+import { endOf, mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =
@@ -36,13 +36,15 @@ export type Observation =
       readonly waitsFor?: string;
       /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
       readonly unproven?: Diagnostic;
+      /** The host has switched it off: the evidence. */
+      readonly off?: string;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
       /** Other live objects with the natural key that is declared now: a replacement would be refused. */
       readonly twins?: readonly Remote[];
     }
-  /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
-  | ({ readonly status: "gone"; readonly how: string } & Likeness)
+  /** It was recorded (or named for adoption) and has ended. `how` completes the sentence "service 1001 …". `isListed`: the account shows its row. */
+  | ({ readonly status: "gone"; readonly how: string; readonly isListed?: true } & Likeness)
   /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. */
   | ({ readonly status: "absent"; readonly waitsFor?: string } & Likeness);
 
@@ -237,9 +239,11 @@ async function findByName(
   const key = kind.nested?.keyAttribute;
   if (key === undefined) return undefined;
   const wanted = kind.naturalKey({ [key]: name });
-  return [...(await account.list(kind, parent)).values()].find(
+  const named = [...(await account.list(kind, parent)).values()].filter(
     ({ attributes }) => kind.naturalKey(attributes) === wanted,
   );
+  // The host may keep the rows of earlier ones, which have ended.
+  return named.find(({ phase }) => phase !== "gone") ?? named[0];
 }
 
 /** Some hosts round the creation time when they return it again. */
@@ -285,10 +289,10 @@ function present(
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
   const attributes = refreshed(kind, recorded, remote, shown);
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
-  if (remote.phase === "gone")
-    return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
+  if (remote.phase === "gone") return { status: "gone", how: endOf(remote), isListed: true, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
-  return { status: "present", attributes, phase: remote.phase, ...(unclear && { unclear }) };
+  const { phase, off } = remote;
+  return { status: "present", attributes, phase, ...(off && { off }), ...(unclear && { unclear }) };
 }
 
 /** What is known of other resources, to find the owner of a live object. */

@@ -6,6 +6,8 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
   ApiError,
+  type Condition,
+  conditionOf,
   type Diagnostic,
   HostformError,
   isPaid,
@@ -72,6 +74,29 @@ export function unknownPhase(
     attribute: names.slice(0, 1),
     severity,
   });
+}
+
+/** The evidence that the row of an object has ended: `is "terminated"`. */
+export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
+  end ?? `is ${JSON.stringify(status ?? "gone")}`;
+
+/** An object that the host has switched off: no request of the API switches it on. @param secrets names of secret attributes. */
+export function switchedOff(
+  { kind, address, attributes }: Pick<Subject, "address" | "attributes"> & { readonly kind: Kind },
+  off: string | undefined,
+  secrets: readonly string[],
+): Condition[] {
+  if (off === undefined) return [];
+  const { name } = kind.words;
+  const shown = secrets.includes(name) ? undefined : attributes[name];
+  const about = {
+    address,
+    noun: kind.noun,
+    id: String(attributes.id),
+    off,
+    name: shown == null ? undefined : String(shown),
+  };
+  return [conditionOf(problem("condition.off", about))];
 }
 
 /** A removal that begins with a suspension waits for a status that hostform understands. */

@@ -11,6 +11,11 @@ export interface Unkept extends Words<"address" | "noun" | "name"> {
   readonly times: number;
 }
 
+/** An object that the host has switched off. `off`: the evidence. `name` is absent where it is secret. */
+export interface Off extends Words<"address" | "noun" | "id" | "off"> {
+  readonly name: string | undefined;
+}
+
 export const conditions = {
   "condition.own_form": warning(({ address, noun, name, is, declared, times }: Unkept) => ({
     summary:
@@ -20,9 +25,12 @@ export const conditions = {
     detail: `The host answered ${times} changes with the same value. The next apply leaves the ${noun} as it is.`,
     remedies: ["Declare the value that the host keeps, or ask the host why it keeps another one."],
   })),
-  "condition.off": warning(({ address, noun, id }: Words<"address" | "noun" | "id">) => ({
-    summary: `${address}: the host has switched off ${noun} ${id}`,
-    detail: "It receives no events until it is switched on again.",
-    remedies: ["Correct its receiver. Then switch it on in the dashboard."],
+  "condition.off": warning(({ address, noun, id, name, off }: Off) => ({
+    summary: `${address}: the host shows ${noun} ${id}${name === undefined ? "" : ` (${name})`} as switched off: ${off}`,
+    detail: "It may receive no events until it is switched on again.",
+    remedies: [
+      "Correct its receiver. Then switch it on in the dashboard.",
+      "Or delete it there and apply: that creates another one, with a new secret.",
+    ],
   })),
 } satisfies Catalogue;

@@ -139,6 +139,27 @@ export const objects = {
     summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
     remedies: ["Correct the id of the import, or remove the import."],
   })),
+  "api.malformed/other": error(({ noun, id, other }: Words<"noun" | "id" | "other">) => ({
+    summary: `The API was asked for ${noun} ${id} and answered with ${other}`,
+    remedies: ["Look for a cache or proxy between here and the API. No request follows such an answer."],
+  })),
+  "api.malformed/listed": error(({ noun, id, said }: Words<"noun" | "id" | "said">) => ({
+    summary: `The API answers that ${noun} ${id} does not exist, but lists it`,
+    detail: said,
+    remedies: [
+      "Try again in a minute: a router or proxy may have answered instead of the API. No request follows such an answer.",
+    ],
+  })),
+  "plan.gone/ended": warning(({ noun, object, how }: Gone) => ({
+    summary: `${noun} ${object} ${how}`,
+    detail: `The account still lists it. An apply creates another ${noun}.`,
+    remedies: [`If you no longer want the ${noun}, stop declaring it.`],
+  })),
+  "plan.gone/listed": warning(({ noun, object }: Words<"noun" | "object">) => ({
+    summary: `${noun} ${object} counts as ended: the API lists it, but does not find it`,
+    detail: "The API answered two deletions with 404.",
+    remedies: [`Check the dashboard. If it shows the ${noun} as active, remove it there.`],
+  })),
   "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
     summary: `${address}: ${noun} ${object} ${how}`,
     detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,

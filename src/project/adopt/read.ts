@@ -2,7 +2,7 @@
 import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
-import { type Account, mayPass } from "../../core/lifecycle/index.ts";
+import { type Account, endOf, mayPass } from "../../core/lifecycle/index.ts";
 import { ApiError, fail, foldedDomain } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import type { KeptLists } from "./kept.ts";
@@ -138,7 +138,7 @@ export async function readCollections(
         });
         const wanted = byId([...found.values()].filter((one) => selection.wants(kind, one)));
         const [gone, rest] = [wanted.filter(isGone), wanted.filter((one) => !isGone(one))];
-        ended.push(...gone.map(({ id, attributes }) => `${kind.noun} ${id}: it has ended (${attributes.status}).`));
+        ended.push(...gone.map((one) => `${kind.noun} ${one.id} has ended: it ${endOf(one)}.`));
         objects.set(kind.type, rest);
       }),
   ]);
@@ -174,7 +174,7 @@ export async function readGrants(
   const work = async () => {
     for (const { id, phase } of waiting) {
       try {
-        found.set(id, byId([...(await account.list(nestedKind, id)).values()]));
+        found.set(id, byId([...(await account.list(nestedKind, id)).values()].filter((one) => !isGone(one))));
       } catch (error) {
         if (phase === "live" || phase === "suspended" || !mayPass(error)) throw error;
         unread.push(`The grants of service ${id}: it is not live yet.`);

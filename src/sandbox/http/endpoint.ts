@@ -8,7 +8,7 @@ import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
 import { type Reply, readId, type Sent } from "../shape/items.ts";
 import type { Ability, Collections, Customer, Token } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Table } from "../store/store.ts";
 import type { World } from "../world.ts";
 
 /** A request that has passed authentication, the rate limit and the ability check. */
@@ -163,9 +163,21 @@ export function requireUnrestricted(token: Token): void {
   }
 }
 
-export function ownRecords<K extends keyof typeof IN_PATH | "accounts">({ world, customer }: Call, collection: K) {
-  const records: readonly Collections[K][] = world.store.table(collection).all() as Collections[K][];
-  return records.filter((one) => one.customer_id === customer.id);
+export function ownRecords<K extends keyof typeof IN_PATH | "accounts">(call: Call, collection: K) {
+  const kind = collection === "accounts" ? "account" : IN_PATH[collection as keyof typeof IN_PATH];
+  return withEnded(call, collection, kind.replace(" ", "_") as Sent["kind"]).filter(
+    (one) => one.customer_id === call.customer.id,
+  );
+}
+
+/** The records of a list: with those that have ended, if the host keeps their rows. */
+export function withEnded<K extends keyof Collections>(
+  { world: { store, settings } }: Call,
+  collection: K,
+  kind: Sent["kind"],
+): readonly Collections[K][] {
+  const table = store.table(collection) as Table<Collections[K]>;
+  return [...table.all(), ...(settings.rendering.kinds?.[kind]?.ended === undefined ? [] : table.ended())];
 }
 
 /** The collections with a record in the path of some endpoint. */

@@ -10,6 +10,7 @@ import {
   requireUnrestricted,
   technical,
   view,
+  withEnded,
 } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { comingStatus, enqueue } from "../lifecycle/services.ts";
@@ -46,7 +47,7 @@ export const serviceEndpoints = {
   signOnToPanel: technical(signOn),
   listGrants: technical((call) => {
     const { id } = recordInPath(call, "services");
-    const shared = call.world.store.table("grants").filter((one) => one.service_id === id);
+    const shared = withEnded(call, "grants", "grant").filter((one) => one.service_id === id);
     return page(call, "grant", shared);
   }),
   grantService: technical((call) =>

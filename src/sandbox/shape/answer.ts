@@ -6,6 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { Settings } from "../options.ts";
 import { firstPage, type Profile } from "../profile/profile.ts";
 import type { Refusal } from "../refusal.ts";
+import { hasEnded } from "../store/store.ts";
 import { invoiceBody, itemBody, type JsonObject, type Reply, type Sent } from "./items.ts";
 import { renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle } from "./rendering.ts";
 
@@ -68,8 +69,8 @@ function bodyOf(item: Sent, { profile, rendering }: Form): JsonObject {
 }
 
 function listed(item: Sent, form: Form): JsonObject {
-  const body = bodyOf(item, form);
-  const wrapper = form.rendering.kinds?.[item.kind]?.wrapped;
+  const { wrapped: wrapper, ended } = form.rendering.kinds?.[item.kind] ?? {};
+  const body = { ...bodyOf(item, form), ...(hasEnded(item.record) && ended) };
   return wrapper === undefined ? body : { [wrapper]: body };
 }
 

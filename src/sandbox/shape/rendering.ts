@@ -70,6 +70,8 @@ interface KindRendering {
   single?: string;
   /** Unknown fields. */
   more?: Readonly<Record<string, Json>>;
+  /** Lists keep the rows of removed records, with these fields. Default: they leave the list. */
+  ended?: Readonly<Record<string, Json>>;
   /** The answer to a creation. `only`: these fields of the record alone; `body`: in place of the record. */
   created?: { readonly status?: number; readonly only?: readonly string[]; readonly body?: Json };
 }

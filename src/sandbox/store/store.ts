@@ -24,9 +24,16 @@ export interface Persistence {
 
 type Note = (id: RecordId, before: { id: RecordId } | undefined) => void;
 
+const endedRows = new WeakSet<object>();
+
+/** Returns true for a record that was removed. */
+export const hasEnded = (row: object): boolean => endedRows.has(row);
+
 /** The records of one collection, in order of their creation. Records are never mutated in place: `update` replaces them. */
 export class Table<T extends { id: RecordId }> {
   readonly #rows = new Map<RecordId, T>();
+  /** Removed records, for hosts that keep them in lists. No file has them. */
+  readonly #ended = new Map<RecordId, T>();
   readonly #note: Note;
 
   constructor(note: Note) {
@@ -44,6 +51,10 @@ export class Table<T extends { id: RecordId }> {
   /** All records, oldest first. */
   all(): T[] {
     return [...this.#rows.values()];
+  }
+
+  ended(): T[] {
+    return [...this.#ended.values()];
   }
 
   find(test: (row: T) => boolean): T | undefined {
@@ -76,12 +87,18 @@ export class Table<T extends { id: RecordId }> {
     if (before === undefined) return;
     this.#note(id, before);
     this.#rows.delete(id);
+    this.#ended.set(id, before);
+    endedRows.add(before);
   }
 
   /** Restores a record outside of any transaction, for rollbacks and for loading a file. */
   restore(id: RecordId, row: T | undefined): void {
+    this.#ended.delete(id);
     if (row === undefined) this.#rows.delete(id);
-    else this.#rows.set(id, row);
+    else {
+      this.#rows.set(id, row);
+      endedRows.delete(row);
+    }
   }
 }
 

@@ -6,7 +6,13 @@ import { foundText, planJson, planMessages, renderPlan, summaryLine, watchNotes 
 import { fixOf } from "../../support/remedies.ts";
 import { change, plan, update } from "./builders.ts";
 
-const off = conditionFor("off", { address: "hosting_webhook.billing", noun: "webhook", id: "7" });
+const off = conditionFor("off", {
+  address: "hosting_webhook.billing",
+  noun: "webhook",
+  id: "7",
+  name: undefined,
+  off: "is_active is false",
+});
 const kept = conditionFor("own_form", {
   address: "hosting_service.acme",
   noun: "service",
@@ -22,7 +28,7 @@ describe("conditions of a plan", () => {
     const text = renderPlan(both, { remedies: fixOf, color: false });
     expect(text).toContain("Needs attention:\n  ! suspended of hosting_service.acme stays");
     expect(text).toContain(
-      "  ! hosting_webhook.billing: the host has switched off webhook 7\n    It receives no events",
+      "  ! hosting_webhook.billing: the host shows webhook 7 as switched off: is_active is false\n    It may receive",
     );
     expect(text).toContain("    Fix: Correct its receiver.");
     expect(text).not.toContain("\u001b");
@@ -44,9 +50,9 @@ describe("conditions of a plan", () => {
     expect(json[1]).toEqual({
       address: "hosting_webhook.billing",
       condition: "off",
-      summary: "hosting_webhook.billing: the host has switched off webhook 7",
-      detail: "It receives no events until it is switched on again.",
-      fix: "Correct its receiver. Then switch it on in the dashboard.",
+      summary: "hosting_webhook.billing: the host shows webhook 7 as switched off: is_active is false",
+      detail: "It may receive no events until it is switched on again.",
+      fix: "Correct its receiver. Then switch it on in the dashboard. Or delete it there and apply: that creates another one, with a new secret.",
     });
     expect(planJson(plan(), { remedies: fixOf }).hostform.conditions).toEqual([]);
   });

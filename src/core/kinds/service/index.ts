@@ -14,6 +14,7 @@ import {
 import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
 import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import { type ChangeStep, holdsId, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
+import { ALIVE, LIVES, type Life, lifeOf } from "../life.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
 import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
@@ -153,12 +154,13 @@ const attributes = z.strictObject({
   ...invoiceAttributes,
 });
 
-function remote(record: ServiceRecord, settings: ReadSettings): Remote {
-  const phase = phaseOf(record.status, record.provisioning_status, settings);
+function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ...end }: Life = ALIVE): Remote {
+  const phase = life === "gone" ? life : phaseOf(record.status, record.provisioning_status, settings);
   const term = monthsOf(record.billing_cycle);
   return {
     id: record.id,
     phase,
+    ...end,
     attributes: {
       id: record.id,
       plan: record.plan,
@@ -241,13 +243,17 @@ export const service: Kind<"createService"> = {
   creation: "keyed",
   removal: "policy",
   check,
-  async *list({ client, settings, ...options }) {
+  async *list(context) {
+    const { client, settings, ...options } = context;
     for await (const record of client.services.list(options)) {
       inScale(settings.moneyScale, "service", [record]);
-      yield remote(record, settings);
+      yield remote(record, settings, lifeOf(record, context, LIVES.paid));
     }
   },
-  get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
+  async get(context, id) {
+    const record = await context.client.services.get(id, { signal: context.signal });
+    return remote(record, context.settings, lifeOf(record, context, LIVES.paid));
+  },
   naturalKey: ({ domain }) => foldedDomain(domain),
   // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
   mayMatch({ domain, plan_id }, live, plans) {

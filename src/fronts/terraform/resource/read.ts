@@ -18,10 +18,13 @@ import {
   refreshed,
   sameInUse,
   settledMark,
+  switchedOff,
   unknownValues,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
+import { problem } from "../../../core/messages/index.ts";
 import {
+  conditionWarning,
   type Diagnostic,
   fail,
   HostformError,
@@ -30,7 +33,14 @@ import {
   warningOf,
 } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import {
+  type Answer,
+  hiddenNames,
+  type Mark,
+  nameOf,
+  recordedAs,
+  withProviderAttributes,
+} from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
 import { heldElsewhere, importHeld } from "./holding-notices.ts";
 import { otherHost, shownLater } from "./notices.ts";
@@ -39,6 +49,9 @@ import type { ProviderScope } from "./provider-scope.ts";
 
 /** The status that is recorded of a paid object which the API no longer knows. */
 export const GONE = "gone";
+
+/** The status that is recorded of a paid object whose row has ended by another field than its status. */
+const ENDED = "ended";
 
 /** The object as Terraform has it recorded, in the phase that its attributes show. */
 export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSettings): Observation {
@@ -84,6 +97,9 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
+      ...switchedOff({ kind, address: prior.address, attributes: state }, seen.off, hiddenNames(kind)).map(
+        conditionWarning,
+      ),
       ...unknownValues(prior.address, seen.unclear ?? {}),
       ...(await doublesOf(kind, prior, scope)),
       ...(await otherHolders(kind, recorded, scope)),
@@ -95,13 +111,16 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     // Its entry goes with it; the entry of an object that replaces it stays.
     if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     await scope.holdings.remove(kind, recorded);
-    if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
+    const ended = seen.status === "gone" && seen.isListed ? [endedInList(kind, prior, seen.how)] : [];
+    if (why === undefined) return { state: null, mark: {}, diagnostics: ended };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
   // What the account still shows of it (a status such as "terminated"); else only that it is gone.
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
-  const attributes =
-    last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last, prior.private.shown);
+  const shown = last && refreshed(kind, recorded, last, prior.private.shown);
+  const isShown = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
+  const status = last?.phase === "gone" ? ENDED : GONE;
+  const attributes = isShown ? shown : { ...(shown ?? recorded), status };
   return { state: withProviderAttributes(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
 }
 
@@ -128,6 +147,10 @@ export function keptUnread(
   });
   return { ...recorded, diagnostics: [warning] };
 }
+
+/** The host keeps the row of an object that has ended: lists and the dashboard may still show it. */
+const endedInList = ({ noun }: Kind, { address, attributes }: ResourceState, how: string): Diagnostic =>
+  problem("plan.gone/ended", { address, noun, object: String(attributes.id), how });
 
 /**
  * Why an object that is gone is not created again: it has expired, or its parent is gone too. It stays in the state; otherwise
@@ -261,9 +284,12 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
   const alone = await scope.collections.isAlone(kind, parsed?.parent);
   const seen = await read(scope.account, { kind, prior: undefined, importId: id, config: undefined, alone });
   if (seen.status !== "present") {
-    const how = seen.status === "gone" ? seen.how : "does not exist";
+    const { how, isListed } = seen.status === "gone" ? seen : { how: "does not exist", isListed: undefined };
+    const why = isListed
+      ? "It has ended: nothing is left to manage."
+      : "The account of this provider configuration does not have it.";
     fail("plan.gone", `${kind.noun} ${id} ${how}`, {
-      detail: `The account of this provider configuration does not have it.${kind.parent === undefined ? ` The import id of a ${kind.noun} is its id alone.` : ""}`,
+      detail: `${why}${kind.parent === undefined ? ` The import id of a ${kind.noun} is its id alone.` : ""}`,
       remedies: [
         `Correct the id; the data source \`${kind.type}s\` lists the existing ones. Or use the provider configuration (token) of the account that has it.`,
       ],

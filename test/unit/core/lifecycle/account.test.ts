@@ -18,7 +18,8 @@ import {
   remote,
 } from "../../../support/subjects.ts";
 
-const hooks = (...ids: string[]) => ids.map((id) => remote({ ...liveWebhook, id }));
+const liveHook = (id: string) => ({ ...liveWebhook, id });
+const hooks = (...ids: string[]) => ids.map((id) => remote(liveHook(id)));
 const fails = (error: unknown): Remote[] => {
   throw error;
 };
@@ -126,9 +127,15 @@ describe("a collection of a parent that is not found", () => {
     expect((await account.list(grants(error), "1001")).size).toBe(0);
   });
 
+  it("is empty when the list of parents shows that it has ended", async () => {
+    const { account, answers } = readerOf();
+    answers.services = () => [{ id: "1001", raw: { id: 1001, status: "terminated" } }];
+    expect((await account.list(grants(notFound()), "1001")).size).toBe(0);
+  });
+
   it("is an error when the account has it", async () => {
     const { account, answers } = readerOf();
-    answers.services = () => [{ id: "7" }, { id: "1001" }];
+    answers.services = () => [{ id: "7" }, { id: "1001", raw: { id: 1001, deleted_at: null } }];
     await expect(account.list(grants(notFound()), "1001")).rejects.toMatchObject({
       diagnostics: [{ code: "api.not_found" }],
     });
@@ -182,6 +189,8 @@ describe("an object that is missing", () => {
     ["not by another refusal", failure("answered", 403), [], false],
     ["not by a page with another status", page(503), [], false],
     ["not by a mistake of ours", Object.assign(new Error("x"), { status: 404 }), [], false],
+    ["by the API's word, when the list shows that it has ended", notFound(), [remote(liveHook("1"), "gone")], true],
+    ["by a page, when the list shows that it has ended", page(404), [remote(liveHook("1"), "gone")], true],
     ["and is an error while the list shows it", notFound(), hooks("1"), "error"],
     ["and is an error while the list shows it beside a page", page(410), hooks("1"), "error"],
   ])("is missing %s", async (_, error, live, expected) => {

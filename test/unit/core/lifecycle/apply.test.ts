@@ -395,8 +395,34 @@ describe("a removal", () => {
       [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "left the state"],
     ],
     [
-      "is not done because somebody says not found of what is still listed",
+      "of what is still listed is done when the API says twice that it does not know it, with a warning",
       { ...hook, live: [remote(liveWebhook)], answers: { deleteWebhook: missing } },
+      [
+        ...[`${OLD} [attempt deleteWebhook]`, DELETED, `${OLD} [attempt deleteWebhook]`, DELETED],
+        ...["drop hosting_webhook.a", "plan.gone hosting_webhook.a", "left the state"],
+      ],
+    ],
+    [
+      "of what is still listed is sent again when somebody said not found, and is done by its answer",
+      { ...hook, live: [remote(liveWebhook)], answers: { deleteWebhook: (nth) => (nth === 1 ? missing() : {}) } },
+      [
+        ...[`${OLD} [attempt deleteWebhook]`, DELETED, `${OLD} [attempt deleteWebhook]`, DELETED],
+        ...["drop hosting_webhook.a", "left the state"],
+      ],
+    ],
+    [
+      "of what is still listed is not done when the second answer is lost",
+      { ...hook, live: [remote(liveWebhook)], answers: { deleteWebhook: (nth) => (nth === 1 ? missing() : lost()) } },
+      [...[`${OLD} [attempt deleteWebhook]`, DELETED, `${OLD} [attempt deleteWebhook]`, DELETED], "failed: api.server"],
+    ],
+    [
+      "of a row that has ended is done by one answer",
+      { ...hook, live: [remote(liveWebhook, "gone")], answers: { deleteWebhook: missing } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "left the state"],
+    ],
+    [
+      "is not done because a page says not found of what is still listed",
+      { ...hook, live: [remote(liveWebhook)], answers: { deleteWebhook: page } },
       [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "failed: api.malformed"],
     ],
     [

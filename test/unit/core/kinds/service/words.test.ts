@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { monthsOf, passwordForm, phaseOf, phaseOfWord } from "../../../../../src/core/kinds/service/words.ts";
+import { phaseOfWord } from "../../../../../src/core/kinds/phase-words.ts";
+import { monthsOf, passwordForm, phaseOf } from "../../../../../src/core/kinds/service/words.ts";
 import fc from "../../../../support/fc.ts";
 
 const plain = { statusWords: {} };

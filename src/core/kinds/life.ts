@@ -1,0 +1,142 @@
+/**
+ * The life of a row: which rows of a list are alive, which have ended, and which are switched off. The fields for that are not
+ * specified (§2 Gaps): hosts keep ended rows in their lists, with a time, a truth value or a status word.
+ */
+import { type ApiRecord, fieldsOf, instant, word } from "../api/decoder.ts";
+import { type Json, type Phase, readMoment } from "../model/index.ts";
+import { type PhaseWords, phaseOfWord, words } from "./phase-words.ts";
+
+export interface Life {
+  readonly phase: "live" | "gone";
+  /** The evidence that the row has ended. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
+  readonly end?: string;
+  /** The field by which the host has switched the object off: `is_active is false`. */
+  readonly off?: string;
+}
+
+export const ALIVE: Life = { phase: "live" };
+
+/** What a kind needs to read a life: the host's clock, and the user's words. */
+interface LifeContext {
+  readonly client: { hostNow(): number };
+  readonly settings: PhaseWords;
+}
+
+/** Fields and words that end a row of a kind. */
+interface LifeRules {
+  /** Participles in the names of fields: `deleted_at`, `is_deleted`, `deleted`. */
+  readonly ends: ReadonlySet<string>;
+  /** Status words that mean something else for the kind. */
+  readonly words: Readonly<Record<string, Phase>>;
+  /** The host can switch the object off. */
+  readonly hasSwitch?: true;
+}
+
+const REMOVED = ["deleted", "removed", "destroyed", "terminated", "trashed", "discarded"];
+const REVOKED = ["revoked", "cancelled", "canceled", "withdrawn", "unsubscribed"];
+const CLOSED = ["ended", "closed", "archived"];
+
+const mean = (phase: Phase, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, phase]));
+
+const ANY: LifeRules = {
+  ends: new Set([...REMOVED, ...REVOKED, ...CLOSED]),
+  words: mean("gone", [...REMOVED, ...REVOKED, ...CLOSED]),
+};
+
+/** Rules of the kinds. An end that may mean something else is no end where another create would do harm. */
+export const LIVES = {
+  any: ANY,
+  switched: {
+    ...ANY,
+    words: { ...ANY.words, ...mean("suspended", ["inactive", "failing", "off", "stopped"]) },
+    hasSwitch: true,
+  },
+  /** Work that ends when it is done: it is not done a second time. */
+  task: {
+    ends: new Set([...REMOVED, ...REVOKED]),
+    words: {
+      ...mean("gone", [...REMOVED, ...REVOKED]),
+      ...mean("live", [...CLOSED, "beendet", "terminado", "დახურული"]),
+    },
+  },
+  /** A cancelled service may be paid for until its period ends: only the status word shows the end of that. */
+  paid: { ends: new Set(REMOVED), words: {} },
+} as const satisfies Readonly<Record<string, LifeRules>>;
+
+/** Reads the life of a record. A field wins over the status word: hosts keep the last status of a row that they deleted. */
+export function lifeOf(
+  { raw }: Pick<ApiRecord, "raw">,
+  { client, settings }: LifeContext,
+  rules: LifeRules = LIVES.any,
+): Life {
+  const fields = fieldsOf(raw);
+  for (const name in fields) {
+    const end = endOf(name, fields[name], rules.ends, client);
+    if (end !== undefined) return { phase: "gone", end };
+  }
+  const status = word(fields.status) ?? word(fields.state);
+  if (phaseOfWord(status, settings, rules.words) === "gone")
+    return { phase: "gone", end: `is ${JSON.stringify(status)}` };
+  const off = rules.hasSwitch && switchOf(fields, status, settings, rules.words, client);
+  return { phase: "live", ...(off && { off }) };
+}
+
+const NAME = /^(?:is_|was_|soft_)*(date_)?([a-z]+?)(_at|_on|_date|_time)?$/;
+const YES = /^(?:true|1|yes|y|on)$/i;
+const NO = /^(?:false|0|no|n|off)$/i;
+
+/** The participle of a field that says what was done to the row: `deleted` of `is_deleted` and `deleted_at`. */
+function participleOf(
+  name: string,
+  ofKind: ReadonlySet<string>,
+): { readonly did: string; readonly isTime: boolean } | undefined {
+  const [, before, did = "", after] = NAME.exec(name) ?? [];
+  return ofKind.has(did) ? { did, isTime: (before ?? after) !== undefined } : undefined;
+}
+
+/** The evidence in one field. An end in the future is no end. A text that is no time counts under the name of a time. */
+function endOf(
+  name: string,
+  value: unknown,
+  ends: ReadonlySet<string>,
+  clock: LifeContext["client"],
+): string | undefined {
+  const found = participleOf(name, ends);
+  const said = found && instant(value);
+  if (found === undefined || said == null) return undefined;
+  const moment = readMoment(said);
+  if ("at" in moment)
+    return moment.at <= clock.hostNow()
+      ? `was ${found.did} on ${new Date(moment.at).toISOString().slice(0, 10)}`
+      : undefined;
+  const isEnd = YES.test(said) || (found.isTime && !NO.test(said) && !/^[\d.]+$/.test(said));
+  return isEnd ? `is listed with ${name} ${shown(value)}` : undefined;
+}
+
+const shown = (value: unknown) => JSON.stringify(value as Json).slice(0, 60);
+
+const ON = /^(?:is_)?(?:active|enabled)$/;
+const OFF = new Set(["disabled", "paused", "suspended", "deactivated", "inactive"]);
+
+function switchOf(
+  fields: Readonly<Record<string, unknown>>,
+  status: string | null,
+  settings: PhaseWords,
+  kindWords: LifeRules["words"],
+  clock: LifeContext["client"],
+): string | undefined {
+  for (const [name, value] of Object.entries(fields)) {
+    const isOff = ON.test(name) ? NO.test(word(value) ?? "") : endOf(name, value, OFF, clock) !== undefined;
+    if (isOff) return `${name} is ${shown(value)}`;
+  }
+  if (status === null) return undefined;
+  const whole = phaseOfWord(status, settings, kindWords);
+  const parts = words(status).map((part) => phaseOfWord(part, { statusWords: {} }, kindWords));
+  // "disabled after 10 failures": the words beside the known one say why.
+  const isPart =
+    whole === "unknown" &&
+    parts.includes("suspended") &&
+    parts.every((one) => one === "suspended" || one === "unknown");
+  const isNegated = words(status).some((part) => part === "not" || part === "no");
+  return whole === "suspended" || (isPart && !isNegated) ? `status is ${JSON.stringify(status)}` : undefined;
+}

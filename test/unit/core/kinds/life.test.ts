@@ -1,0 +1,146 @@
+// Rows of lists that have ended or are switched off, in the forms that hosts give them.
+import { describe, expect, it } from "vitest";
+import { LIVES, lifeOf } from "../../../../src/core/kinds/life.ts";
+import type { JsonObject, Phase } from "../../../../src/core/model/index.ts";
+import { START } from "../../../support/clock.ts";
+
+const client = { hostNow: () => START };
+const past = new Date(START - 86_400_000).toISOString();
+const future = new Date(START + 86_400_000).toISOString();
+const day = past.slice(0, 10);
+
+const life = (raw: object, rules: keyof typeof LIVES = "any", statusWords: Readonly<Record<string, Phase>> = {}) =>
+  lifeOf({ raw: { id: 7, ...raw } as JsonObject }, { client, settings: { statusWords } }, LIVES[rules]);
+
+describe("a row", () => {
+  it.each<[object, string]>([
+    [{ deleted_at: past }, `was deleted on ${day}`],
+    [{ deletedAt: past }, `was deleted on ${day}`],
+    [{ soft_deleted_at: past }, `was deleted on ${day}`],
+    [{ date_deleted: past }, `was deleted on ${day}`],
+    [{ revoked_at: past.slice(0, 19).replace("T", " ") }, `was revoked on ${day}`],
+    [{ ended_at: (START - 86_400_000) / 1000 }, `was ended on ${day}`],
+    [{ cancelled_at: String(START - 86_400_000) }, `was cancelled on ${day}`],
+    [{ canceled_on: day }, `was canceled on ${day}`],
+    [{ archived_at: { date: `${past.slice(0, 19)}Z`, timezone: "UTC" } }, `was archived on ${day}`],
+    [{ removed_at: past }, `was removed on ${day}`],
+    [{ terminated_at: past }, `was terminated on ${day}`],
+    [{ closed_at: past }, `was closed on ${day}`],
+    [{ attributes: { "deleted-at": past } }, `was deleted on ${day}`],
+    [{ deleted: past }, `was deleted on ${day}`],
+    [{ deleted_at: new Date(START).toISOString() }, `was deleted on ${new Date(START).toISOString().slice(0, 10)}`],
+    [{ is_deleted: true }, "is listed with is_deleted true"],
+    [{ deleted: 1 }, "is listed with deleted 1"],
+    [{ removed: "yes" }, 'is listed with removed "yes"'],
+    [{ deleted_at: true }, "is listed with deleted_at true"],
+    [{ deleted_at: "20.11.2026 by admin" }, 'is listed with deleted_at "20.11.2026 by admin"'],
+    [{ status: "deleted" }, 'is "deleted"'],
+    [{ status: "REVOKED" }, 'is "REVOKED"'],
+    [{ state: "archived" }, 'is "archived"'],
+    [{ status: { name: "Cancelled" } }, 'is "Cancelled"'],
+    [{ status: "deleted by user" }, 'is "deleted by user"'],
+    [{ status: "active", deleted_at: past }, `was deleted on ${day}`],
+  ])("has ended by %j", (fields, end) => expect(life(fields)).toEqual({ phase: "gone", end }));
+
+  it.each<[object]>([
+    [{}],
+    [{ deleted_at: null }],
+    [{ deleted_at: "" }],
+    [{ deleted_at: "0000-00-00 00:00:00" }],
+    [{ deleted_at: 0 }],
+    [{ deleted_at: "no" }],
+    [{ deleted_at: "never" }],
+    [{ deleted_at: future }],
+    [{ revoked_at: (START + 86_400_000) / 1000 }],
+    [{ deleted_at: 3 }],
+    [{ deleted_at: [] }],
+    [{ deleted_at: {} }],
+    [{ is_deleted: false }],
+    [{ deleted: "false" }],
+    [{ archived: 0 }],
+    [{ removed: 3 }],
+    [{ deleted_by: "Ana" }],
+    [{ undeleted_at: past }],
+    [{ expires_at: past }],
+    [{ ends_at: past }],
+    [{ customer: { status: "deleted", deleted_at: past } }],
+    [{ status: "active" }],
+    [{ status: "pending deletion" }],
+    [{ status: "not deleted" }],
+    [{ status: "expired" }],
+    [{ status: 7 }],
+  ])("is alive with %j", (fields) => expect(life(fields)).toEqual({ phase: "live" }));
+
+  it("ends by the user's own word, and lives by it", () => {
+    expect(life({ status: "Weg" }, "any", { weg: "gone" })).toEqual({ phase: "gone", end: 'is "Weg"' });
+    expect(life({ status: "archived" }, "any", { archived: "live" })).toEqual({ phase: "live" });
+  });
+});
+
+describe("a migration request", () => {
+  it.each([{ status: "cancelled" }, { deleted_at: past }, { cancelled_at: past }, { status: "removed" }])(
+    "has ended by %j",
+    (fields) => expect(life(fields, "task").phase).toBe("gone"),
+  );
+
+  it.each([{ status: "closed" }, { status: "ended" }, { ended_at: past }, { closed_at: past }, { archived: true }])(
+    "that may be done is alive with %j: it is not requested again",
+    (fields) => expect(life(fields, "task")).toEqual({ phase: "live" }),
+  );
+});
+
+describe("a service", () => {
+  it.each([{ deleted_at: past, status: "active" }, { terminated_at: past }, { is_deleted: true }])(
+    "has ended by %j",
+    (fields) => expect(life(fields, "paid").phase).toBe("gone"),
+  );
+
+  it.each([
+    { cancelled_at: past },
+    { closed_at: past },
+    { ended_at: past },
+    { archived: true },
+    { deleted_at: future },
+  ])("that may be paid for is alive with %j: a second one would be ordered", (fields) =>
+    expect(life({ status: "active", ...fields }, "paid")).toEqual({ phase: "live" }),
+  );
+});
+
+describe("a webhook", () => {
+  it.each<[object, string]>([
+    [{ is_active: false }, "is_active is false"],
+    [{ isActive: 0 }, "is_active is 0"],
+    [{ active: "no" }, 'active is "no"'],
+    [{ enabled: false }, "enabled is false"],
+    [{ is_disabled: true }, "is_disabled is true"],
+    [{ disabled_at: past }, `disabled_at is ${JSON.stringify(past)}`],
+    [{ status: "disabled" }, 'status is "disabled"'],
+    [{ status: "INACTIVE" }, 'status is "INACTIVE"'],
+    [{ status: "paused" }, 'status is "paused"'],
+    [{ status: "failing" }, 'status is "failing"'],
+    [{ status: "disabled after 10 failures" }, 'status is "disabled after 10 failures"'],
+  ])("is switched off by %j", (fields, off) => expect(life(fields, "switched")).toEqual({ phase: "live", off }));
+
+  it.each<[object]>([
+    [{ is_active: true }],
+    [{ active: null }],
+    [{ enabled: "" }],
+    [{ disabled_at: null }],
+    [{ disabled_at: future }],
+    [{ disabled: false }],
+    [{ status: "active" }],
+    [{ status: "enabled" }],
+    [{ status: "success" }],
+    [{ status: "not paused" }],
+    [{ status: "disabled, now active" }],
+  ])("is on with %j", (fields) => expect(life(fields, "switched")).toEqual({ phase: "live" }));
+
+  it("that has ended is not switched off", () =>
+    expect(life({ is_active: false, deleted_at: past }, "switched")).toEqual({
+      phase: "gone",
+      end: `was deleted on ${day}`,
+    }));
+
+  it("is on by the user's own word", () =>
+    expect(life({ status: "paused" }, "switched", { paused: "live" })).toEqual({ phase: "live" }));
+});
