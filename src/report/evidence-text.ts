@@ -17,11 +17,21 @@ interface EvidenceReport {
   readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "waiting" | "held" | "unclear" | "unknowable";
   readonly until?: string;
   readonly holder?: string;
+  readonly ruled_out?: readonly RuledOut[];
+  readonly rewrites_key?: "never" | "seen" | "unknown";
 }
 
-type Candidate = { readonly id: string; readonly natural_key: string | null } & Readonly<
+type Found = { readonly id: string; readonly natural_key: string | null } & Readonly<
   Record<"created_at" | "status" | "domain" | "plan", Json>
 >;
+type Candidate = Found & {
+  readonly key?: "same" | "near" | "other" | "hidden" | "similar";
+  readonly differs?: string;
+};
+type RuledOut = Found & {
+  readonly why: "held" | "siblings" | "otherKey" | "older" | "ended";
+  readonly by: string | null;
+};
 type InvoiceEvidence = {
   readonly id: string;
   readonly total: number | null;
@@ -37,7 +47,7 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   waiting:
     "It is too early to decide: from UNTIL on, a list without it proves that it was not created. To decide now: `--adopt ID` or `--absent`.",
   held: "It created nothing: HOLDER has the object with this natural key. Pass `--absent`.",
-  unclear: "hostform cannot decide: adopt one of these with `--adopt ID`, or pass `--absent`.",
+  unclear: "hostform cannot decide. Look at the objects in the dashboard, then pass one of these:",
   unknowable:
     "The API has no call that shows it: pass `--adopt ID` if it was ordered (see the invoice or the dashboard), else `--absent`.",
 };
@@ -70,18 +80,64 @@ function linesOf(one: EvidenceReport, now: number): string[] {
     ...candidateLines(one),
     ...(one.available === undefined ? [] : [availability(one.available)]),
     ...invoiceLines(one),
+    ...ruledOutLines(one),
     `  ${VERDICT[one.verdict].replace("UNTIL", () => one.until ?? "the next run").replace("HOLDER", () => escapeLine(one.holder ?? ""))}`,
+    ...(one.verdict === "unclear" ? answerLines(one) : []),
   ];
 }
 
 function candidateLines({ candidates }: EvidenceReport): string[] {
   if (candidates === null) return [];
   if (candidates.length === 0) return ["  The account shows no new candidate."];
-  const lines = candidates.map(({ id, natural_key: key, created_at, status, domain, plan }) => {
-    const facts = [plan, domain ?? key, status, created_at].filter((fact) => fact !== null).map(String);
-    return `    ${escapeLine([id, ...facts].join("  "))}`;
-  });
-  return ["  New since then:", ...firstOf(lines, MAX_LISTED, "    ")];
+  return ["  New since then:", ...firstOf(candidates.map(lineOf), MAX_LISTED, "    ")];
+}
+
+function lineOf({ id, natural_key: key, created_at, status, domain, plan }: Found): string {
+  const facts = [plan, domain ?? key, status, created_at].filter((fact) => fact !== null).map(String);
+  return `    ${escapeLine([id, ...facts].join("  "))}`;
+}
+
+/** Reasons why an object is not the result. */
+const WHY: Readonly<Record<RuledOut["why"], (by: string) => string>> = {
+  held: (by) => `${by} has it`,
+  siblings: (by) => `${by} requested it`,
+  otherKey: () => "another natural key, and this host shows each as it was sent",
+  older: () => "created before the request",
+  ended: () => "it has ended",
+};
+
+function ruledOutLines({ ruled_out: ruledOut = [] }: EvidenceReport): string[] {
+  if (ruledOut.length === 0) return [];
+  const lines = ruledOut.map((one) => `${lineOf(one)}: ${escapeLine(WHY[one.why](one.by ?? ""))}`);
+  return ["  New, but not its result:", ...firstOf(lines, MAX_LISTED, "    ")];
+}
+
+/** The answers to a question, each with what speaks for it. */
+function answerLines({ candidates, accepted, rewrites_key: habit }: EvidenceReport): string[] {
+  const all = candidates ?? [];
+  const reasons = [...new Set(all.map(({ key, differs }) => reasonOf(key, differs, habit)))];
+  const isMissing = all.every(({ key }) => key === "other" || key === "near");
+  const absent = accepted
+    ? "a job was to create it, and nothing shows its result"
+    : isMissing
+      ? "no list shows the natural key as it was sent"
+      : "somebody else may have created what is new";
+  return [
+    ...(all.length === 0 ? [] : [`  --adopt ID if the request created it: ${reasons.join("; ")}`]),
+    `  --absent if the request created nothing: ${absent}`,
+  ];
+}
+
+function reasonOf(key: Candidate["key"], differs: string | undefined, habit: EvidenceReport["rewrites_key"]): string {
+  if (differs !== undefined) return `the natural key is the same, and ${escapeLine(differs)} is another`;
+  if (key === "same") return "the natural key is the same, and nothing else shows who created it";
+  if (key === "hidden") return "the API does not show its natural key";
+  if (key === "near") return "the natural keys are alike, so the host may have rewritten or cut it";
+  if (key !== "other") return "nothing but its plan distinguishes it from others";
+  if (habit === "never") return "the list before the request was too long to be recorded";
+  return habit === "seen"
+    ? "this host has shown a natural key in a form of its own before"
+    : "this host may show the natural key in a form of its own: fewer than 10 recorded objects prove that it does not";
 }
 
 const availability = (available: boolean | null): string =>

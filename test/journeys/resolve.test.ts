@@ -1,4 +1,5 @@
 /** `hostform resolve`: the evidence on creates without known outcome, and settling them without a prompt. */
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
@@ -196,5 +197,99 @@ describe("resolve", () => {
     expect(ran.code).toBe(1);
     expect(ran.err).toContain('is already in the state, as hosting_grant.www["dev@acme.example"]');
     expect((await project.recorded(address))?.private.pending).toBeDefined();
+  });
+});
+
+/** An apply loses the create of a client account in both attempts. */
+async function loseCreate(project: Project): Promise<void> {
+  project.control.addFault({ method: "POST", path: "/accounts", phase: "before", drop: true, times: 2 });
+  const ran = await project.run("apply", "--auto-approve");
+  expect(ran.code, ran.text).toBe(1);
+  project.clock.advance(3_600_000);
+}
+
+/** A client account whose create was lost in both attempts of a run. */
+async function pendingAccount(): Promise<Project> {
+  const project = await startProject({
+    declare: { project: "resolve", client_accounts: { alpha: { name: "Alpha & Sons", currency: "USD" } } },
+  });
+  project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "state-home");
+  await loseCreate(project);
+  return project;
+}
+
+describe("the question about a create", () => {
+  it("shows on one screen what was sent, what was found and what speaks for each answer", async () => {
+    const project = await pendingAccount();
+    project.control.create("accounts", { name: "OMEGA  Ltd" });
+    const { code, out } = await project.run("resolve");
+    expect(code).toBe(1);
+    const lines = out.split("\n");
+    expect(lines.length, out).toBeLessThan(24);
+    expect(lines[0]).toBe("hosting_client_account.alpha");
+    expect(out).toMatch(/createAccount was sent at 2026-11-21T10:00:00.000Z \(1 h .* ago\); its answer was lost/);
+    expect(out).toContain("Alpha & Sons");
+    expect(out, "the name as the API shows it").toMatch(/New since then:\n {4}\S+ {2}OMEGA {2}Ltd/);
+    expect(out.replace(/\s+/g, " ")).toContain(
+      "--adopt ID if the request created it: this host may show the natural key in a form of its own: fewer than 10 recorded objects prove that it does not --absent if the request created nothing: no list shows the natural key as it was sent",
+    );
+    const [json] = JSON.parse((await project.run("resolve", "--json")).out);
+    expect(json).toMatchObject({
+      verdict: "unclear",
+      candidates: [{ natural_key: "OMEGA  Ltd", key: "other" }],
+      ruled_out: [],
+      rewrites_key: "unknown",
+    });
+  });
+
+  it("is not asked about what another project of this machine created, and names that project", async () => {
+    const project = await pendingAccount();
+    const beside = await project.beside({ project: "two", client_accounts: { omega: { name: "Omega" } } });
+    await beside.apply();
+    const { out } = await project.run("resolve");
+    expect(out.replace(/\s+/g, " ")).toMatch(
+      /New, but not its result: \S+ Omega .*: hosting.tfstate in \S+beside has it/,
+    );
+    expect(JSON.parse((await project.run("resolve", "--json")).out)).toMatchObject([
+      { verdict: "nothing", because: "the create made nothing", ruled_out: [{ natural_key: "Omega", why: "held" }] },
+    ]);
+    await project.apply();
+    expect(project.control.list("accounts").map(({ name }) => name)).toEqual(["Omega", "Alpha & Sons"]);
+  });
+
+  it("is asked about a similar name, whoever requested it, and its answer teaches the host's habit", async () => {
+    const project = await pendingAccount();
+    const made = project.control.create("accounts", { name: "Alpha Sons" });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain('its name is "Alpha Sons" and the request had "Alpha & Sons"');
+    expect((await project.run("resolve")).out).toContain("the natural keys are alike");
+    const id = project.idOf("accounts", made.id);
+    expect((await project.run("resolve", "hosting_client_account.alpha", "--adopt", id)).code).toBe(0);
+    await project.declare({
+      project: "resolve",
+      client_accounts: { alpha: { name: "Alpha & Sons", currency: "USD" }, beta: { name: "Beta" } },
+    });
+    await loseCreate(project);
+    project.control.create("accounts", { name: "Omega" });
+    expect((await project.run("resolve")).out.replace(/\s+/g, " ")).toContain(
+      "--adopt ID if the request created it: this host has shown a natural key in a form of its own before",
+    );
+  });
+});
+
+describe("a plan of a lost create", () => {
+  it("says how long the apply waits, and its estimate counts the wait", async () => {
+    const project = await startProject({
+      declare: { project: "resolve", client_accounts: { alpha: { name: "Alpha", currency: "USD" } } },
+    });
+    project.control.addFault({ method: "POST", path: "/accounts", phase: "before", drop: true, times: 2 });
+    await project.run("apply", "--auto-approve");
+    const plan = await project.run("plan");
+    expect(plan.out.replace(/\s+/g, " ")).toContain("the same is sent again, after 80 s if no list shows its object");
+    expect(plan.out).toContain("about 1 minute");
+    project.clock.advance(3_600_000);
+    const later = await project.run("plan");
+    expect(later.out.replace(/\s+/g, " ")).toContain("the same is sent again, because the create made nothing");
   });
 });

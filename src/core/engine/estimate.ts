@@ -80,7 +80,8 @@ function playThrough(changes: readonly Change[], costs: AccountCosts, options: E
   for (const change of changes) {
     const isNext = inTurn && orders.has(change.address);
     let sentAt = after;
-    for (let count = change.requests; count > 0; count--) sentAt = requests.send(isNext ? requests.answered : after);
+    const from = Math.max(isNext ? requests.answered : after, change.waitMs ?? 0);
+    for (let count = change.requests; count > 0; count--) sentAt = requests.send(from);
     const kind = kinds.get(change.type);
     if (kind === undefined || !queuesJob(change)) continue;
     const ends = jobs.get(kind) ?? [];

@@ -46,7 +46,7 @@ export const providerSettings = z.strictObject({
     .regex(/^[1-9]\d{0,5}(?:s|m|h|d)$/, RETENTION)
     .optional()
     .describe(
-      "How long this host remembers an Idempotency-Key, such as 24h, if it documents that. For so long one run repeats an unanswered order; later, and in every other run, it looks for the order first. Default: 5s.",
+      "How long this host remembers an Idempotency-Key, such as 24h, if it documents that. For so long an unanswered order is repeated: at once in its run, and in a later run if a whole list shows nothing that it may have created. After that, a list decides. Default: 5s, and no repetition in a later run.",
     ),
   list_lag: z
     .string(LAG)

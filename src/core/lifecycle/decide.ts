@@ -139,8 +139,11 @@ function agesOf(from: Instant, to: Instant): { readonly young: number; readonly 
 
 type Facts = IntentFacts & ObservedFacts & HostFacts;
 
+/** Reasons why a new row is not the result of a create. */
+export type Exclusion = "held" | "siblings" | "otherKey" | "older" | "ended";
+
 /** Rows that cannot be the result of the create, beside those of `before`. */
-export const FILTERS: Readonly<Record<string, (row: Row, facts: Facts) => boolean>> = {
+export const FILTERS: Readonly<Record<Exclusion, (row: Row, facts: Facts) => boolean>> = {
   held: ({ holder }, { id }) => holder !== undefined && holder.intent !== id,
   siblings: ({ sibling, key }) => sibling !== undefined && key !== "same",
   otherKey: ({ key }, { rewritesKey, before }) => key === "other" && rewritesKey === "never" && before.complete,
@@ -154,7 +157,18 @@ const isOther = (key: Row["key"]) => key === "other" || key === "near";
 
 const startOf = (attempt: Attempt | undefined) => attempt?.recordedAt.wall ?? Number.NaN;
 
-function deriveFrom(facts: Facts, filters: typeof FILTERS) {
+type Filters = Readonly<Partial<typeof FILTERS>>;
+
+/** Returns the rows that are new since the create and are not its result, each with the reason. */
+export function excluded(facts: Facts): (readonly [row: Row, why: Exclusion])[] {
+  const filters = Object.entries(FILTERS) as [Exclusion, (row: Row, facts: Facts) => boolean][];
+  return facts.rows.flatMap((row): (readonly [Row, Exclusion])[] => {
+    const [why] = facts.before.ids.has(row.id) ? [] : (filters.find(([, excludes]) => excludes(row, facts)) ?? []);
+    return why === undefined ? [] : [[row, why]];
+  });
+}
+
+function deriveFrom(facts: Facts, filters: Filters) {
   const { attempts, rows, before, now, readAt, listLagMs, keyRetentionMs, sender } = facts;
   const news = rows.filter(({ id }) => !before.ids.has(id));
   const candidates = news.filter((row) => !Object.values(filters).some((excludes) => excludes(row, facts)));
@@ -256,7 +270,7 @@ export const table = (): readonly Rule[] => [
 ];
 
 /** Makes the decision from a table and its filters; tests leave parts out. */
-export function decideBy(rules: () => readonly Rule[], filters: typeof FILTERS) {
+export function decideBy(rules: () => readonly Rule[], filters: Filters) {
   return (intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision => {
     const one = deriveFrom({ ...intent, ...observed, ...host }, filters);
     for (const [row, because, outcomeOf] of rules()) {

@@ -11,6 +11,8 @@ import {
   type Attempt,
   type Decision,
   decide,
+  type Exclusion,
+  excluded,
   FENCE_MS,
   type HostFacts,
   type IntentFacts,
@@ -73,8 +75,22 @@ export interface PendingQuestion {
   ownerOf?(remote: Remote): string | undefined;
 }
 
-/** A decision with the objects that it names. */
-export type PendingDecision = Decision & { readonly objects: readonly Remote[] };
+/** An object that is new since a create, and not its result. */
+export interface RuledOut {
+  readonly remote: Remote;
+  readonly why: Exclusion;
+  /** The address or the state that holds the object or requested it. */
+  readonly by?: string | undefined;
+}
+
+/** A decision with the objects that it names, and its evidence. */
+export type PendingDecision = Decision & {
+  readonly objects: readonly Remote[];
+  /** The candidates of a question, with the same ids as the objects. */
+  readonly rows: readonly Row[];
+  readonly ruledOut: readonly RuledOut[];
+  readonly rewritesKey: HostFacts["rewritesKey"];
+};
 
 /** A request of an earlier version waits this long at most for the request limit after its record. */
 const IN_LINE_MS = 600_000;
@@ -119,26 +135,33 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
     deletable: kind.removal === "delete",
     want,
   };
-  const decision = by(
-    intent,
-    {
-      now: { wall: now },
-      readAt: { wall: listed?.readAt ?? now },
-      gap: isGap,
-      lock,
-      list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",
-      rows: listed?.objects.map((remote) => rowOf(question, { ...listed, known }, remote)) ?? [],
-    },
-    {
-      keyRetentionMs: settings?.keyLifetimeMs,
-      rewritesKey: "unknown",
-      createdTimes: "unknown",
-      ...listed?.habits,
-      listLagMs: settings?.listLagMs ?? LIST_LAG_MS,
-    },
+  const observed: ObservedFacts = {
+    now: { wall: now },
+    readAt: { wall: listed?.readAt ?? now },
+    gap: isGap,
+    lock,
+    list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",
+    rows: listed?.objects.map((remote) => rowOf(question, { ...listed, known }, remote)) ?? [],
+  };
+  const host: HostFacts = {
+    keyRetentionMs: settings?.keyLifetimeMs,
+    rewritesKey: "unknown",
+    createdTimes: "unknown",
+    ...listed?.habits,
+    listLagMs: settings?.listLagMs ?? LIST_LAG_MS,
+  };
+  const decision = by(intent, observed, host);
+  const rows = decision.do === "ask" ? decision.candidates : [];
+  const ids = "id" in decision ? [decision.id] : rows.map(({ id }) => id);
+  const ruledOut = excluded({ ...intent, ...observed, ...host }).flatMap(([{ id, holder, sibling }, why]): RuledOut[] =>
+    (listed?.objects.filter((one) => one.id === id) ?? []).map((remote) => ({
+      remote,
+      why,
+      by: why === "held" ? holder?.name : why === "siblings" ? sibling : undefined,
+    })),
   );
-  const ids = decision.do === "ask" ? decision.candidates.map(({ id }) => id) : "id" in decision ? [decision.id] : [];
-  return { ...decision, objects: listed?.objects.filter(({ id }) => ids.includes(id)) ?? [] };
+  const objects = listed?.objects.filter(({ id }) => ids.includes(id)) ?? [];
+  return { ...decision, objects, rows, ruledOut, rewritesKey: host.rewritesKey };
 }
 
 function rowOf(

@@ -15,7 +15,7 @@ import {
 import { attributesOf, hasAll, refreshed, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
-import { decidePending } from "./pending-facts.ts";
+import { attemptsOf, decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
 import { existing, gone, immutable, lookalike, mismatch, questionOf, unknownValues, unreadable } from "./refusals.ts";
@@ -89,11 +89,17 @@ const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] =
   objects.filter((remote) => ownerOf(remote) === undefined);
 
 /** The request of a pending create is sent again, or what it made is replaced. */
-function planResent(input: PlanInput, { private: mark }: PendingCreate, text: string, requests = 1): Planned {
+function planResent(
+  input: PlanInput,
+  { private: mark }: PendingCreate,
+  text: string,
+  { requests = 1, waitMs = 0 }: { readonly requests?: number; readonly waitMs?: number },
+): Planned {
   const { pending, generation } = mark;
   const planned = planCreate(input, [{ why: "declared", text }], generation, true);
   // The intent goes along: whatever was renamed since, this is that request.
-  const change = { ...planned.change, requests: requests + planned.change.requests - 1 };
+  const wait = waitMs > 0 && { waitMs };
+  const change = { ...planned.change, requests: requests + planned.change.requests - 1, ...wait };
   return { ...planned, change: { ...change, private: { ...change.private, pending } } };
 }
 
@@ -270,14 +276,15 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   const listed = observed.status === "absent" ? observed.listed : undefined;
   // An expired create is forgotten without another look, so its absence is proved now.
   const [want, by] = expired === undefined ? (["it", foresee] as const) : (["nothing", decide] as const);
-  const decided = decidePending({ ...input, sent: prior, listed, want }, by);
+  const question = { ...input, sent: prior, listed, want };
+  const decided = decidePending(question, by);
   const [only] = decided.objects;
   const leave = (...why: Diagnostic[]) => unchanged(input, prior.attributes, why);
   const then = asSent(input, prior);
   if (decided.do === "adopt" && only !== undefined) {
     if (decided.next === "recreate") {
       const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
-      return planResent(then, prior, text, 2);
+      return planResent(then, prior, text, { requests: 2 });
     }
     const attributes = refreshed(kind, prior.attributes, only);
     const present = { status: "present", attributes, phase: only.phase } as const;
@@ -286,8 +293,15 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   if (decided.do === "ask") return leave(questionOf(input, prior, decided));
   if (decided.do === "refused" && only !== undefined) return leave(existing(input, [only]));
   if (expired === undefined) {
+    // The apply decides so: the run that sent the request has ended.
+    const now = decidePending({ ...question, attempts: attemptsOf(prior.private.pending, input.now) });
+    const waitMs = now.do === "wait" && now.proof !== undefined ? now.proof - input.now : 0;
     const again = `the answer to the request of ${since} was lost: the same is sent again`;
-    return planResent(then, prior, kind.creation === "keyed" ? `${again}, with the same key` : again);
+    const key = kind.creation === "keyed" ? ", with the same key" : "";
+    const why =
+      waitMs > 0 ? `after ${Math.ceil(waitMs / 1000)} s if no list shows its object` : `because ${decided.because}`;
+    const text = `${again}${key}, ${why}`;
+    return planResent(then, prior, text, { waitMs });
   }
   if (decided.do !== "refused") return leave(notCreated(input, expired));
   const { change } = unchanged({ ...input, prior: { ...prior, private: {} } }, prior.attributes, []);

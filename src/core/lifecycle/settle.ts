@@ -123,20 +123,39 @@ export interface Evidence {
    * `unclear`: the user decides which candidate it is; `unknowable`: no call shows the object.
    */
   readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "waiting" | "held" | "unclear" | "unknowable";
+  /** The fact that decides, as a clause: `the create made nothing`. */
+  readonly because: string;
+  /** Objects that are new since the request and that something else explains. */
+  readonly ruled_out: readonly RuledOutObject[];
+  /** The host's habit with natural keys: 10 recorded objects have theirs as it was sent, one has not, or neither is proved. */
+  readonly rewrites_key: "never" | "seen" | "unknown";
   /** ISO 8601. */
   readonly until?: string;
   /** The address of the object with the same natural key. */
   readonly holder?: string;
 }
 
-interface Candidate {
+interface Found {
   readonly id: string;
-  /** What distinguishes it from others of its kind (an e-mail address, a domain); null where that cannot be read. */
+  /** What distinguishes it from others of its kind (an e-mail address, a domain) as the API shows it; null where that cannot be read. */
   readonly natural_key: string | null;
   readonly created_at: Json;
   readonly status: Json;
   readonly domain: Json;
   readonly plan: Json;
+}
+
+interface Candidate extends Found {
+  /** Its natural key beside the requested one; absent for an object that the next apply adopts. */
+  readonly key?: "same" | "near" | "other" | "hidden" | "similar";
+  /** The immutable attribute in which it is not as it was requested. */
+  readonly differs?: string;
+}
+
+/** `otherKey`: the host shows natural keys as they were sent, and this is another one. `by`: an address or a state. */
+interface RuledOutObject extends Found {
+  readonly why: "held" | "siblings" | "otherKey" | "older" | "ended";
+  readonly by: string | null;
 }
 
 interface InvoiceEvidence {
@@ -168,7 +187,8 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
   const question = await questionFor(input);
   const decided = decidePending(question);
   // Until absence is proved, the candidates are those that an apply would ask about then.
-  const made = kind.list === undefined ? null : decidePending(question, foresee).objects;
+  const foreseen = decidePending(question, foresee);
+  const made = kind.list === undefined ? null : foreseen.objects;
   const domain = kind.list === undefined ? prior.attributes.domain : undefined;
   return {
     address: prior.address,
@@ -178,10 +198,13 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
     idempotency_key: pending.idempotencyKey ?? null,
     body: pending.body ?? null,
     ...(pending.accepted && { accepted: true }),
-    candidates: made?.map((remote) => candidateOf(kind, remote)) ?? null,
+    candidates: made?.map((remote) => candidateOf(kind, remote, foreseen)) ?? null,
     invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
     ...(typeof domain === "string" && { available: await account.isAvailable(domain) }),
     ...verdictOf(kind, decided),
+    because: decided.because,
+    ruled_out: foreseen.ruledOut.map(({ remote, why, by = null }) => ({ ...foundOf(kind, remote), why, by })),
+    rewrites_key: foreseen.rewritesKey,
   };
 }
 
@@ -203,14 +226,23 @@ function verdictOf({ creation }: Kind, decided: PendingDecision): Pick<Evidence,
   }
 }
 
-const candidateOf = (kind: Kind, { id, attributes }: Remote): Candidate => ({
+function candidateOf(kind: Kind, remote: Remote, { rows }: PendingDecision): Candidate {
+  const { key, differs } = rows.find(({ id }) => id === remote.id) ?? {};
+  return { ...foundOf(kind, remote), ...(key && { key }), ...(differs && { differs }) };
+}
+
+const foundOf = (kind: Kind, { id, attributes }: Remote): Found => ({
   id,
-  natural_key: kind.naturalKey(attributes) ?? null,
+  natural_key: kind.naturalKey(attributes) === undefined ? null : shownKey(kind, attributes),
   created_at: attributes.created_at ?? null,
   status: attributes.status ?? null,
   domain: attributes.domain ?? null,
   plan: attributes.plan ?? null,
 });
+
+/** The natural key as the API shows it: a folded name is on no page of the host. */
+const shownKey = ({ identity, words }: Kind, attributes: JsonObject): string =>
+  (identity ?? [words.name]).map((name) => [attributes[name]].flat().join(",")).join(" ");
 
 /** Invoices name the order that they are for (§2 order_id), not when they were raised. */
 async function invoicesOf(

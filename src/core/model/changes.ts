@@ -339,6 +339,8 @@ export interface Change {
   readonly dependsOn: readonly string[];
   /** How many API requests the change takes, polls not counted. */
   readonly requests: number;
+  /** Longest wait before the first request, in milliseconds: lists may lag. */
+  readonly waitMs?: number;
   /** The price of the order, for what is paid. */
   readonly quote?: Quote;
 }

@@ -41,7 +41,7 @@ export const providerSchema: Schema = {
     ),
     idempotency_key_retention: optional(
       "string",
-      "How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.",
+      "How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an order whose answer was lost is repeated: at once in its apply, and in a later apply if a whole list shows nothing that it may have created. After that, a list decides. Default: `5s`, and no repetition in a later apply.",
     ),
     list_lag: optional(
       "string",

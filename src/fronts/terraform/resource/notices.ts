@@ -37,7 +37,8 @@ export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied,
   if (awaiting === "payment") {
     const { number, id, total, currency } = invoice ?? {};
     const amount = total == null ? "" : ` of ${formatMoney(total, currency ?? null, moneyScale)}`;
-    const detail = `Invoice ${number ?? id ?? "(unknown)"}${amount} was raised.`;
+    const named = number ?? id;
+    const detail = named == null ? `The answer names no invoice${amount}.` : `Its invoice is ${named}${amount}.`;
     const summary = `The ${kind.noun} is ordered and waits for the payment of its invoice`;
     reported.push(warningOf("apply.waiting", summary, { detail }));
   }

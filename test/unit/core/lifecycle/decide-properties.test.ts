@@ -5,6 +5,7 @@ import {
   type Decision,
   decide,
   decideBy,
+  excluded,
   FILTERS,
   type HostFacts,
   type IntentFacts,
@@ -32,7 +33,7 @@ const rows = (least = 0): fc.Arbitrary<Row[]> =>
   fc.uniqueArray(
     fc.record({
       id: some("old", "201", "202", "203"),
-      key: some<Row["key"]>("same", "other", "hidden", "similar"),
+      key: some<Row["key"]>("same", "near", "other", "hidden", "similar"),
       differs: some(undefined, undefined, "plan_id"),
       ended: some(false, false, true),
       created: some<Row["created"]>(undefined, [SENT, SENT], [SENT - HOUR, SENT - HOUR], [SENT - HOUR, SENT + HOUR]),
@@ -151,6 +152,35 @@ describe("a decision", () => {
     );
   });
 
+  it("loses no candidate with a similar key to a habit of the host or to dates", () => {
+    const habits: readonly Partial<HostFacts>[] = [{ rewritesKey: "never" }, { createdTimes: "exact" }];
+    fc.assert(
+      fc.property(facts, some(...habits), (one, habit) => {
+        const near = one.observed.rows.map((each): Row => (each.key === "other" ? { ...each, key: "near" } : each));
+        const drawn = { ...one, observed: { ...one.observed, rows: near } };
+        const unknown = { ...drawn, host: { ...one.host, rewritesKey: "unknown", createdTimes: "unknown" } as const };
+        const proved = { ...unknown, host: { ...unknown.host, ...habit } };
+        expect(decided(proved)).toEqual(decided(unknown));
+      }),
+    );
+  });
+
+  it("repeats an order across runs only within the retention and without a candidate", () => {
+    fc.assert(
+      fc.property(facts, (one) => {
+        const { intent: of, observed: seen, host: at } = one;
+        if (decided(one).row !== "replay" || of.attempts.every(({ ofThisRun }) => ofThisRun)) return;
+        const first = of.attempts.find(({ outcome }) => outcome === "open")?.recordedAt.wall ?? Number.NaN;
+        expect(seen.now.wall - first).toBeLessThan(at.keyRetentionMs ?? 0);
+        expect(seen.list).toBe("whole");
+        const excludes = new Set(excluded({ ...of, ...seen, ...at }).map(([{ id }]) => id));
+        expect(seen.rows.filter(({ id }) => !of.before.ids.has(id) && !excludes.has(id))).toEqual([]);
+        expect(of.attempts.at(-1)?.outcome).not.toBe("refused");
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   it("is no wait after `again`, and no repetition after an adoption, when time passes", () => {
     fc.assert(
       fc.property(facts, fc.integer({ min: 0, max: 48 * HOUR }), (one, ms) => {
@@ -214,7 +244,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   creation: some("keyed", "listable", "blind"),
   hasKey: fc.boolean(),
   lag: fc.integer({ min: 0, max: LAG }),
-  shows: some("same", "other", "hidden", "similar"),
+  shows: some("same", "near", "other", "hidden", "similar"),
   others: rows().map((all) => all.filter(({ id }) => id !== "201")),
   looks: fc.array(fc.integer({ min: 0, max: 48 * HOUR }), { minLength: 1, maxLength: 6 }),
 });
@@ -295,7 +325,17 @@ const PARTS: Readonly<Record<string, (drawn: Facts) => Facts>> = {
     host: host({ createdTimes: "exact" }),
   }),
   ended: (one) => listable(one, { rows: [row({ ended: true })] }),
+  "near otherKey": (one) => ({
+    ...listable(one, { rows: [row({ key: "near" })] }),
+    host: host({ rewritesKey: "never" }),
+  }),
+  "near older": (one) => ({
+    ...listable(one, { rows: [row({ key: "near", created: [0, 1] })] }),
+    host: host({ createdTimes: "exact" }),
+  }),
 };
+
+const asOther = (each: Row): Row => ({ ...each, key: each.key === "near" ? "other" : each.key });
 
 const calm = (one: Facts): Facts => ({ ...one, observed: { ...one.observed, gap: false, lock: "held" } });
 
@@ -340,8 +380,13 @@ describe("a decision without a part of the table", () => {
     ).toBe(true);
   });
 
+  it.each(["otherKey", "older"] as const)("differs within 300 seeds if %s excludes similar keys as well", (name) => {
+    const filters = { ...FILTERS, [name]: (each: Row, all: never) => FILTERS[name](asOther(each), all) };
+    expect(isNoticed(`near ${name}`, decideBy(table, filters))).toBe(true);
+  });
+
   it.each(Object.keys(FILTERS))("differs within 300 seeds without the filter %s", (name) => {
-    const { [name]: _, ...rest } = FILTERS;
+    const rest = Object.fromEntries(Object.entries(FILTERS).filter(([filter]) => filter !== name));
     expect(isNoticed(name, decideBy(table, rest))).toBe(true);
   });
 });

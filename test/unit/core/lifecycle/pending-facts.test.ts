@@ -26,20 +26,21 @@ const hook = (id: string, url = "https://hooks.acme.example", phase: Remote["pha
 interface Options extends Omit<Partial<Parameters<typeof decidePending>[0]>, "listed"> {
   readonly held?: Listed["known"];
   readonly isResettable?: boolean;
+  readonly habits?: Listed["habits"];
   readonly pending?: Partial<Intent>;
   readonly attributes?: JsonObject;
 }
 
 const decided = (
   objects: readonly Remote[],
-  { pending, attributes, held = [], isResettable = false, ...over }: Options = {},
+  { pending, attributes, held = [], isResettable = false, habits, ...over }: Options = {},
   by?: typeof foresee,
 ) =>
   decidePending(
     {
       kind: webhook,
       sent: { attributes: attributes ?? { ...liveWebhook, secret: "s" }, private: { pending: intent(pending) } },
-      listed: { objects, plans: [], readAt: NOW, known: held, isResettable },
+      listed: { objects, plans: [], readAt: NOW, known: held, isResettable, ...(habits && { habits }) },
       now: NOW,
       ...over,
     },
@@ -112,6 +113,96 @@ describe("objects that the states of this machine hold", () => {
     expect(decided([hook("1")], ofSandbox)).toMatchObject({ do: "adopt", objects: [{ id: "1" }] });
     expect(decided([OTHER], ofSandbox)).toMatchObject({ do: "ask", row: "rewritten" });
     expect(decided([hook("1")], { ...ofSandbox, held: seen(NOW, {}) })).toMatchObject({ do: "refused", why: "held" });
+  });
+});
+
+describe("an object with another natural key", () => {
+  const account = kindOf("hosting_client_account");
+  const HABITS = { rewritesKey: "never", createdTimes: "unknown" } as const;
+  const named = (name: string, over: JsonObject = {}) =>
+    remote({ id: "1", name, created_at: at(-60 * MINUTE), ...over });
+  const about = (name: string, shown: Remote, more: Partial<Listed> = {}) =>
+    decidePending({
+      kind: account,
+      sent: { attributes: { name }, private: { pending: intent() } },
+      listed: { objects: [shown], plans: [], readAt: NOW, ...more },
+      now: NOW,
+    });
+
+  it.each([
+    ["Alpha", "ALPHA"],
+    ["Alpha & Sons", "Alpha Sons"],
+    ["Café Müller", "Cafe Muller"],
+    ["Alpha Holding International", "Alpha Holding"],
+    ["Alpha", "Alpha Ltd"],
+    ["Alpha", "***"],
+  ])("is a candidate for %j at any host if it is %j", (name, shown) => {
+    const decision = about(name, named(shown), { habits: HABITS });
+    expect(decision.objects.map(({ id }) => id)).toEqual(["1"]);
+    expect(decision.do).not.toBe("resend");
+  });
+
+  it("is ruled out if the host shows names as they were sent", () => {
+    expect(about("Alpha", named("Omega"))).toMatchObject({ row: "rewritten" });
+    const decision = about("Alpha", named("Omega"), { habits: HABITS });
+    expect(decision).toMatchObject({ row: "again", ruledOut: [{ why: "otherKey", remote: { id: "1" } }] });
+    expect(about("Alpha", named("Omega"), { habits: { ...HABITS, rewritesKey: "seen" } }).row).toBe("rewritten");
+  });
+
+  it("is ruled out if it was created before the request, at a host whose creation times are exact", () => {
+    const habits = { rewritesKey: "unknown", createdTimes: "exact" } as const;
+    const before = named("Omega", { created_at: at(-71 * MINUTE) });
+    expect(about("Alpha", before).row).toBe("rewritten");
+    expect(about("Alpha", before, { habits })).toMatchObject({ row: "again", ruledOut: [{ why: "older" }] });
+    expect(about("Alpha", named("Omega", { created_at: at(-69 * MINUTE) }), { habits }).row).toBe("rewritten");
+    expect(about("Alpha", named("Omega", { created_at: null }), { habits }).row).toBe("rewritten");
+  });
+
+  it("is ruled out if another process of this machine requested it, unless the keys are alike", () => {
+    const requested = new Set(["1"]);
+    expect(about("Alpha", named("Omega"), { requested })).toMatchObject({
+      row: "again",
+      ruledOut: [{ why: "siblings", by: "another project" }],
+    });
+    expect(about("Alpha", named("Alpha Ltd"), { requested }).row).toBe("rewritten");
+  });
+
+  it("of a webhook is near if the host drops an event, and another one at another URL", () => {
+    const sent = { url: "https://a.example/in", events: ["invoice.paid", "service.expiring"] };
+    const shown = (over: JsonObject) =>
+      decided([remote({ ...liveWebhook, ...sent, ...over, id: "1", created_at: at(-60 * MINUTE) })], {
+        attributes: { ...liveWebhook, ...sent, secret: "s" },
+        habits: HABITS,
+      }).row;
+    expect(shown({ events: ["invoice.paid"] })).toBe("rewritten");
+    expect(shown({ events: ["invoice.created"] })).toBe("again");
+    expect(shown({ url: "https://b.example/in" })).toBe("again");
+  });
+});
+
+describe("a declared retention of keys", () => {
+  const alpha = { plan_id: 11, currency: "USD", domain: "alpha.example" };
+  const order = (age: number, objects: readonly Remote[] = [], more: Partial<Intent> = {}) =>
+    decidePending({
+      kind: service,
+      sent: { attributes: alpha, private: { pending: intent({ since: at(-age), ...more }) } },
+      listed: { objects, plans: [], readAt: NOW },
+      now: NOW,
+      settings: { keyLifetimeMs: 24 * 60 * MINUTE },
+    });
+
+  it("lets a later run repeat an order at once if a whole list shows no candidate", () => {
+    expect(order(1_000)).toMatchObject({ row: "replay", do: "resend" });
+    expect(order(23 * 60 * MINUTE)).toMatchObject({ row: "replay" });
+    expect(order(24 * 60 * MINUTE), "the host may have forgotten the key").toMatchObject({ row: "again" });
+  });
+
+  it("adopts a listed order, and repeats none beside a candidate or after an acceptance", () => {
+    const shown = (domain: string) => remote({ ...liveService, id: "7", domain, created_at: at(0) });
+    expect(order(1_000, [shown("alpha.example")])).toMatchObject({ do: "adopt", id: "7" });
+    expect(order(1_000, [shown("www.alpha.example")])).toMatchObject({ do: "ask", row: "twice" });
+    expect(order(1_000, [shown("omega.example")])).toMatchObject({ do: "wait" });
+    expect(order(1_000, [], { accepted: true })).toMatchObject({ do: "wait", row: "young" });
   });
 });
 

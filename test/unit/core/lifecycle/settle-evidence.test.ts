@@ -202,6 +202,9 @@ describe("the evidence", () => {
         },
       ],
       verdict: "made",
+      because: "nothing else can have created this object",
+      ruled_out: [],
+      rewrites_key: "unknown",
     });
   });
 
@@ -213,9 +216,9 @@ describe("the evidence", () => {
     const bare = { id: "201", url: HOOK.url, events: HOOK.events } as JsonObject;
     const found = await look("hosting_webhook", HOOK, { live: [bare] });
     expect(found).toMatchObject({ idempotency_key: null, body: null, invoices: [] });
-    const natural_key = "https://hooks.acme.example/ invoice.paid";
+    const natural_key = "https://hooks.acme.example invoice.paid";
     const nothing = { created_at: null, status: null, domain: null, plan: null };
-    expect(found.candidates).toEqual([{ id: "201", natural_key, ...nothing }]);
+    expect(found.candidates).toEqual([{ id: "201", natural_key, key: "same", ...nothing }]);
   });
 
   it("has no invoices of what costs nothing: they are not even asked for", async () => {
