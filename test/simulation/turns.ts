@@ -12,7 +12,7 @@ export class SimulatedTurns {
     this.#world = world;
   }
 
-  for(life: Life, { now, sleep }: Clock): AccountStore {
+  for(life: Life, { now, monotonic, sleep }: Clock): AccountStore {
     const tables = this.#tables;
     life.atDeath(() => {
       if (tables.holder?.process === life.name) tables.holder = undefined;
@@ -20,7 +20,7 @@ export class SimulatedTurns {
     });
     const clock: Clock = {
       now,
-      monotonic: now,
+      monotonic,
       sleep: async (ms, signal) => {
         await sleep(ms + this.#world.chance.real() * ms, signal);
         // A process that died while it waited takes no turn: nobody would ever give it back.
