@@ -70,6 +70,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.unreachable": "Do what the message says about the step that failed; nothing was sent unless it says so.",
   "api.timeout": "Try again; see `--verbose` for the times of each request.",
   "api.too_late": "Run the command again: it looks at the account first.",
+  "api.late": "Apply again: hostform reads the account first, and nothing was sent.",
   "api.inconclusive": "Try again in a minute. If it stays, check that no proxy answers, then report it to the host.",
   "api.accepted": "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
   "api.form": "Nothing to do if it is what you meant. Otherwise declare it as the API shows it.",

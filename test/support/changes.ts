@@ -64,6 +64,7 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     owner,
     adoptsOrders,
     pause = async () => undefined,
+    clock = { now: () => account.hostNow(), monotonic: () => account.hostNow(), sleep: async () => undefined },
     ...more
   } = over;
   const { wait = async () => undefined, confirm, outputs, read, parentKind, ...recorded } = more;
@@ -72,7 +73,7 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     writer,
     parentKind,
     fate: new Fate(),
-    run: { project, pause, ...given({ stop, owner, adoptsOrders }) },
+    run: { project, clock, pause, ...given({ stop, owner, adoptsOrders }) },
     records: {
       save: async (resource) => void records.push(structuredClone(resource)),
       drop: async () => void records.push("dropped"),

@@ -24,6 +24,16 @@ export interface CallOptions {
    * it rejects, the request does not leave.
    */
   readonly onLeave?: (() => void | Promise<void>) | undefined;
+  /** The time in which each attempt may leave. Default: any time. */
+  readonly fence?: Fence | undefined;
+}
+
+/** The time in which a request may leave after its record. */
+export interface Fence {
+  /** Time that is left, in milliseconds; 0 if none is. */
+  leftMs(): number;
+  /** Records the request again, for a repetition: its time begins again. @throws HostformError; the request must not leave. */
+  renew(): Promise<void>;
 }
 
 /** Parts of a request. */
@@ -44,6 +54,8 @@ export interface ApiRequest extends CallOptions {
   readonly secrets: readonly string[];
   /** Counts from 1; set by the retry handler. */
   readonly attempt: number;
+  /** An earlier attempt may have been carried out; set by the retry handler. */
+  readonly isRepetition?: boolean;
   /** Wait of this attempt for the rate limit, in ms, and the requests left in the minute after it; set by the limit handler. */
   readonly waitedMs: number;
   readonly left: number;

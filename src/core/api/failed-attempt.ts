@@ -78,6 +78,19 @@ export function tooLate(endpoint: EndpointName): FailedAttempt {
   });
 }
 
+/** An attempt that was not made because too much time passed since its record. @param cause failure of the attempt before it. */
+export function late(endpoint: EndpointName, cause?: unknown): FailedAttempt {
+  const failure = {
+    code: "api.late",
+    summary: `${describeEndpoint(endpoint)} was not sent: more than 5 seconds passed since it was recorded`,
+    reached: "no",
+    detail: "This process was stopped, or had to wait. Another run may have changed the account since then.",
+    remedies: [{ do: "apply_again" }],
+    transient: true,
+  } as const;
+  return new FailedAttempt(endpoint, failure, { cause });
+}
+
 /** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. */
 export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiError {
   return new ApiError(

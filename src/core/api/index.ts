@@ -24,7 +24,7 @@ export {
   type MutationName,
   type Repeat,
 } from "./endpoints.ts";
-export type { CallOptions, HttpDispatcher } from "./exchange.ts";
+export type { CallOptions, Fence, HttpDispatcher } from "./exchange.ts";
 export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { ListReading, ReadOptions } from "./list-reading.ts";
 export type { Listing } from "./listing.ts";

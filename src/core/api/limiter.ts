@@ -12,7 +12,7 @@ import {
 } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import { cancelled, FailedAttempt, tooLate } from "./failed-attempt.ts";
+import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
 import { rateHints } from "./rate-hints.ts";
 import { Ticket } from "./ticket.ts";
 
@@ -255,10 +255,16 @@ export async function reserve(
 export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
   const { limiter, clock } = options;
   return async function limiting(request) {
+    const { endpoint, fence, isRepetition } = request;
+    // A repetition is recorded again, so it may wait for longer.
+    const bound = isRepetition ? undefined : fence;
+    if (bound !== undefined && bound.leftMs() <= 0) throw late(endpoint);
     const own = request.ticket?.use() ? request.ticket : undefined;
-    const booking = (own ?? (await reserve(options, request)))?.booking;
+    const ticket = own ?? (await reserve(options, request, bound?.leftMs()));
+    if (ticket === undefined) throw late(endpoint);
     try {
       checkLeaving(request, clock.now());
+      if (isRepetition && fence !== undefined && fence.leftMs() <= 0) await fence.renew();
       await request.onLeave?.();
       checkLeaving(request, clock.now());
     } catch (error) {
@@ -267,7 +273,7 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
     }
     const sentAt = clock.now();
     try {
-      const reply = await next({ ...request, ...booking });
+      const reply = await next({ ...request, ...ticket.booking });
       // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
       await limiter.learn(reply, sentAt).catch(() => {});
       return reply;

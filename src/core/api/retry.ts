@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
 import { type ApiAnswer, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import { cancelled, FailedAttempt, keyTooOld } from "./failed-attempt.ts";
+import { cancelled, FailedAttempt, keyTooOld, late } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
 export interface RetryOptions {
@@ -42,6 +42,7 @@ interface Tally {
  * | 409 with a key (§7): the first is still in progress | again, same key and bytes | — |
  * | lost, cut or unreadable answer, timeout, 408, 5xx | again | reported: it may have been carried out |
  * | any other answer | reported | reported |
+ * | it did not leave in time (`Fence`) | after an ambiguous attempt again, recorded again; else reported | reported |
  *
  * A request with a key is repeated only while the host certainly remembers the key: less than `repeatWithinMs` after the first
  * attempt whose outcome is open has left.
@@ -56,6 +57,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     let waited = 0;
     const tally: Tally = { failures: 0, refusals: 0, conflicts: 0 };
     let doubtful = false;
+    let last: FailedAttempt | undefined;
     let { notAfter } = request;
     for (let attempt = 1; ; attempt++) {
       let leftAt = clock.now();
@@ -64,14 +66,19 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         leftAt = clock.now();
       };
       try {
-        return await next({ ...request, attempt, notAfter, onLeave });
+        return await next({ ...request, attempt, notAfter, onLeave, isRepetition: doubtful });
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
-        if (repeat === "idempotent" && doubtful && error.diagnostics[0]?.code === "api.not_found") return DONE_BEFORE;
-        if (repeat === "keyed" && doubtful && error.diagnostics[0]?.code === "api.too_late")
+        const [{ code } = {}] = error.diagnostics;
+        if (repeat === "idempotent" && doubtful && code === "api.not_found") return DONE_BEFORE;
+        if (repeat === "keyed" && doubtful && code === "api.too_late")
           throw keyTooOld(request.endpoint, { cause: error });
+        const isLate = code === "api.late";
+        if (isLate && !doubtful) throw late(request.endpoint, last);
         const delay = delayBefore(error, repeat, tally, options);
-        if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
+        if (delay === undefined || waited + delay > LONGEST_WAITS_MS)
+          throw ((isLate && last) || error).after(attempt, doubtful);
+        if (!isLate) last = error;
         if (repeat === "keyed" && error.reached === "maybe")
           // A key is forgotten when its time is over, and not a millisecond later.
           notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs - 1);

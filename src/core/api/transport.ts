@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher } from "./exchange.ts";
-import { cancelled, FailedAttempt } from "./failed-attempt.ts";
+import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
@@ -32,8 +32,9 @@ const GIVEN_UP = new Error("given up");
  * Puts a request on the wire and reads the whole answer, bounded in time and size. Redirects are not followed. Rejects
  * only when no status came; a body that ended early has `cut`.
  *
- * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so it is checked
- * once more, in the same turn of the event loop as undici writes. What was not written is `cancelled` with `reached: "no"`.
+ * Nothing is written to a socket once `signal` or `stop` is aborted, or the time of the request is over: a request may wait for
+ * a connection, and the process may be stopped at any moment. So undici asks once more, in the same turn of the event loop in
+ * which it writes. A request that was not written has `reached: "no"`.
  */
 export async function send(options: SendOptions, request: ApiRequest): Promise<ApiReply> {
   const { baseUrl, clock, timeoutMs, maxResponseBytes } = options;
@@ -43,7 +44,13 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   const held = beforeLeaving(request);
   if (held?.aborted) throw cancelled(endpoint, "no");
   const ended = new AbortController();
-  const exchange = new Exchange(held, maxResponseBytes);
+  const overdue = () =>
+    request.notAfter !== undefined && clock.now() > request.notAfter
+      ? tooLate(endpoint)
+      : request.fence !== undefined && request.fence.leftMs() <= 0
+        ? late(endpoint)
+        : undefined;
+  const exchange = new Exchange({ held, overdue }, maxResponseBytes);
   let timedOut = false;
   const timers: Promise<void>[] = [];
   const endAfter = (ms: number) => {
@@ -74,6 +81,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   } catch (error) {
     if (error instanceof FailedAttempt) throw error;
     if (held?.aborted && !exchange.hasLeft) throw cancelled(endpoint, "no");
+    if (exchange.overdue !== undefined) throw exchange.overdue;
     if (signal?.aborted) throw cancelled(endpoint, "maybe");
     if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, timeoutMs);
     throw unreachable(request, baseUrl, {
@@ -89,11 +97,21 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   }
 }
 
+/** Conditions under which a request must not leave. */
+interface Check {
+  /** Aborted: it must not leave. */
+  readonly held: AbortSignal | undefined;
+  /** Returns a failure if its time is over. */
+  overdue(): FailedAttempt | undefined;
+}
+
 /** One attempt, as undici reports it: without a stream for the body, which costs more than all the rest. */
 class Exchange implements DispatchHandler {
   /** A byte of the request may have been written to a socket. */
   hasLeft = false;
-  readonly #held: AbortSignal | undefined;
+  /** The reason why the request was not written: its time was over. */
+  overdue: FailedAttempt | undefined;
+  readonly #check: Check;
   readonly #most: number;
   readonly #reply = Promise.withResolvers<ApiReply>();
   #controller: Dispatcher.DispatchController | undefined;
@@ -102,9 +120,9 @@ class Exchange implements DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
-  /** @param held aborted: it must not leave. @param most bytes of the body. */
-  constructor(held: AbortSignal | undefined, most: number) {
-    this.#held = held;
+  /** @param check is asked when the request is written. @param most bytes of the body. */
+  constructor(check: Check, most: number) {
+    this.#check = check;
     this.#most = most;
   }
 
@@ -120,7 +138,9 @@ class Exchange implements DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#held?.aborted || this.#isGivenUp) {
+    const { held, overdue } = this.#check;
+    if (!held?.aborted && !this.#isGivenUp) this.overdue = overdue();
+    if (held?.aborted || this.#isGivenUp || this.overdue !== undefined) {
       controller.abort(GIVEN_UP);
     } else {
       this.hasLeft = true;

@@ -300,6 +300,7 @@ class Run {
       fate,
       run: {
         project: plan.project,
+        clock,
         stop,
         owner: () => this.#options.owner?.(),
         pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),

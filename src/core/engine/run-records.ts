@@ -16,6 +16,10 @@ export interface Recorder {
   remove(address: string): Promise<void>;
   /** The outputs, all of them, by name. */
   setOutputs?(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
+  /** Asks the backend whether this process holds the lock of the state. @throws HostformError `state.lost_lock`. */
+  proveLock?(): Promise<void>;
+  /** Returns the failure that shows without a question to a server that the lock is lost. */
+  lostLock?(): HostformError | undefined;
 }
 
 /**
@@ -50,7 +54,8 @@ export class Records {
     const own = this.#kinds.get(type);
     return {
       prior: this.#resources.get(address),
-      lostLock: () => this.#lostLock,
+      lostLock: () => (this.#lostLock ??= this.#recorder.lostLock?.()),
+      ...(this.#recorder.proveLock && { proveLock: () => this.#write(async () => this.#recorder.proveLock?.()) }),
       ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
       replaces: (remote) => own !== undefined && this.#deleted.has(this.#keyOf(provider, own, remote)),
       claimId: (kind, id, attributes) =>

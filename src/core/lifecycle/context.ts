@@ -3,6 +3,7 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   ApiError,
   type Awaiting,
+  type Clock,
   type Diagnostic,
   fail,
   HostformError,
@@ -40,6 +41,7 @@ export interface ApplyContext {
 /** The run that applies the change. */
 interface RunContext {
   readonly project: string;
+  readonly clock: Clock;
   /** Aborted when the run is stopped: no further request leaves. */
   readonly stop?: AbortSignal;
   /** An order that was placed before without a record of ours is adopted. Default: true. */
@@ -70,6 +72,8 @@ export interface RecordContext {
   siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
   /** Returns the failure that showed that the lock of the state is lost; undefined if none did. */
   lostLock?(): HostformError | undefined;
+  /** Asks the backend of the state whether this run holds the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
+  proveLock?(): Promise<void>;
   /** Returns true if this create replaces the live object. */
   replaces?(remote: Remote): boolean;
 }
@@ -151,6 +155,19 @@ export const wasRefused = (error: unknown): boolean => error instanceof ApiError
 
 /** Returns true if the request did not leave. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
+
+/** Failures of a request that may leave after another record. */
+const LATE: ReadonlySet<string | undefined> = new Set(["api.late", "store.turn_lost"]);
+
+/** Returns true if the request did not leave because its time was over, or because another process took the turn. */
+export const isLate = (error: unknown): error is ApiError =>
+  error instanceof ApiError && notSent(error) && LATE.has(error.diagnostics[0]?.code);
+
+/** Most times that a request is late. */
+export const MOST_LATE = 8;
+
+/** The failure to report for a request that was late too often: that of an attempt before it, if there was one. */
+export const whyLate = (error: ApiError): ApiError => (error.cause instanceof ApiError ? error.cause : error);
 
 /** What came of a change. */
 export interface Applied {

@@ -6,7 +6,7 @@ import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
 import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
-import { wasRefused } from "./context.ts";
+import { isLate, wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
@@ -19,7 +19,7 @@ import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
-/** Most turns of one create in a run, beside those that the request limit ends. */
+/** Most turns of one create in a run, beside those that the request limit ends, or in which it was late. */
 const MOST_TURNS = 6;
 
 /** Most attempts of a run at a create that the API refuses as too early. */
@@ -35,7 +35,7 @@ const MOST_ROUNDS = 3;
  * 2. settle: decide about an attempt without an answer. Waits for lists lie here, outside of a turn.
  * 3. createInTurn: take the turn to create among the processes of this machine.
  * 4. attempt: look for twins, decide again if another process created something, and send.
- * 5. From 2 again, if the answer was lost; at most six times.
+ * 5. From 2 again, if the answer was lost, at most six times; or if the request did not leave within 5 s after its record.
  * 6. finish: confirm an object that looks old, and write its secret out.
  *
  * A create that the API refuses because its parent is not live yet begins again when the parent is live.
@@ -66,8 +66,9 @@ export async function create(
           new HostformError([problem("plan.pending/turns", { address: change.address, turns: MOST_TURNS })])
         );
       // Outside of the turn, so that a full minute does not block other processes.
-      if (creation.crowded !== undefined) {
-        creation.ticket = await context.writer.reserve(creation.crowded);
+      const waiting = creation.crowded ?? creation.late;
+      if (waiting !== undefined) {
+        creation.ticket = await context.writer.reserve(waiting);
         turns -= 1;
       }
       const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
@@ -137,28 +138,31 @@ async function attempt(
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
   creation.crowded = undefined;
+  creation.late = undefined;
   const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);
   if (!isDecided && (await creation.look(context.account.hostNow())).do !== "resend") return undefined;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
+  const begin = async () => {
+    await turn?.begin();
+    creation.turn = turn;
+  };
   return perform(context, {
     mutation,
-    turn,
+    turn: turn && { ...turn, begin },
     ticket: creation.ticket,
     crowded: () => {
       creation.crowded = mutation;
       return undefined;
     },
     ...ready.options,
-    record: () => {
-      creation.turn = turn;
-      return creation.record(mutation, ready.before);
-    },
+    record: () => creation.record(mutation, ready.before),
     answered: async (answer) => {
       const made = await ready.answered(answer);
       return made && recordMade(creation, made);
     },
-    failed: (error) => of.failed(creation, error, intent === undefined),
+    failed: async (error) =>
+      isLate(error) ? creation.postpone(mutation, error) : of.failed(creation, error, intent === undefined),
   });
 }
 

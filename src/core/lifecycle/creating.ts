@@ -23,7 +23,7 @@ export function intentOf(
   { known = [], knowsAll }: Pick<Intent, "known" | "knowsAll"> = {},
 ): Intent {
   const intent: Intent = { since: new Date(now).toISOString(), operation: endpoint, params, body, idempotencyKey };
-  return { ...intent, ...(known.length > 0 && { known }), knowsAll };
+  return { ...intent, fenced: true, ...(known.length > 0 && { known }), knowsAll };
 }
 
 /** The id of a create. A create of an earlier version has a digest of what it recorded. */

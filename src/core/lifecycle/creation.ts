@@ -1,13 +1,14 @@
 import type { Mutation, Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
+import { type ApiError, HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
-import { notSent } from "./context.ts";
+import { MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
-import type { Attempt } from "./decide.ts";
+import { type Attempt, FENCE_MS } from "./decide.ts";
+import { elapsedMs, isGap, momentOf } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
-import { attemptsOf, decidePending, type Listed, type PendingDecision } from "./pending-facts.ts";
+import { attemptsOf, decidePending, type Listed, type PendingDecision, type PendingQuestion } from "./pending-facts.ts";
 import { type Progress, save, type Turn } from "./perform.ts";
 import { listAll } from "./read.ts";
 import { existing, questionOf } from "./refusals.ts";
@@ -35,6 +36,8 @@ export class Creation {
   isRecreated = false;
   /** The request that the request limit did not allow within its turn. */
   crowded: Mutation | undefined;
+  /** The request that did not leave in time. */
+  late: Mutation | undefined;
   /** Its place within the limit. */
   ticket: Ticket | undefined;
   /** The turn of the last attempt. */
@@ -46,7 +49,10 @@ export class Creation {
   #earlier: Intent | undefined;
   /** Generation of the account's lists at the last look. */
   #generation = 0;
-  #last: { readonly listed: Listed; readonly now: number } | undefined;
+  #last: { readonly listed: Listed; readonly now: number; readonly isGap: boolean } | undefined;
+  #lookedAt: ReturnType<typeof momentOf> | undefined;
+  #lock: PendingQuestion["lock"];
+  #timesLate = 0;
 
   constructor(progress: Progress, withdraw: Creation["withdraw"]) {
     const { kind, change, config, mark } = progress;
@@ -103,7 +109,7 @@ export class Creation {
       : { id: crypto.randomUUID(), ...intentOf(mutation, wall, before) };
     await this.#save(intent);
     this.#earlier = earlier;
-    const leavesBy = { wall: Number.POSITIVE_INFINITY };
+    const leavesBy = { wall: wall + FENCE_MS };
     this.#attempts = [...this.#attempts, { recordedAt: { wall }, leavesBy, ofThisRun: true, outcome: "open" }];
   }
 
@@ -118,10 +124,25 @@ export class Creation {
   async takeBack(error: unknown, generation?: number): Promise<void> {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
     const earlier = this.#earlier;
-    if (earlier === undefined) return this.withdraw(generation);
+    if (earlier === undefined) {
+      await this.withdraw(generation);
+      this.#end();
+      return;
+    }
     if (this.decide().row === "refused-again") throw refusedAgain(this.change, earlier, error);
     // The earlier attempt stays open: its result is older than this one.
     await this.#save(earlier);
+    this.#attempts = this.#attempts.filter(({ outcome }) => outcome !== "not-sent");
+  }
+
+  /** Records that the last attempt did not leave, for another turn. @throws the reason, if it was late too often. */
+  async postpone(mutation: Mutation, error: ApiError): Promise<undefined> {
+    await this.takeBack(error);
+    this.#timesLate += 1;
+    if (this.#timesLate >= MOST_LATE) throw whyLate(error);
+    // The record from before the create is also that of a replacement without its old object.
+    this.progress.mark = this.#mark;
+    this.late = mutation;
   }
 
   /** Records that the answer was that of an old order, whose object is gone: its key is spent. */
@@ -133,8 +154,7 @@ export class Creation {
   /** The object was deleted, because its secret was lost: the create is sent again. */
   close(): void {
     this.isRecreated = true;
-    this.#intent = undefined;
-    this.#attempts = [];
+    this.#end();
     this.answer = undefined;
     this.lost = undefined;
   }
@@ -147,34 +167,46 @@ export class Creation {
   async settle(): Promise<Settled | undefined> {
     const { account, run } = this.context;
     let now = account.hostNow();
-    // An earlier attempt is of a run that has ended, and a later one was answered: none leaves from now on.
+    // Attempts of this run were answered, and the run that left an attempt without a fence has ended: none leaves from now on.
     const by = { wall: now };
-    this.#attempts = this.#attempts.map((one) => (one.leavesBy.wall <= now ? one : { ...one, leavesBy: by }));
+    const { fenced } = this.openIntent;
+    this.#attempts = this.#attempts.map((one) =>
+      one.leavesBy.wall <= now || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: by },
+    );
     for (;;) {
       const decided = await this.look(now);
       if (decided.do !== "wait" || decided.until === "next-run") return this.#follow(decided);
       await run.pause(decided.until - now);
-      now = decided.until;
+      now = decided.row === "woken" ? account.hostNow() : decided.until;
     }
   }
 
-  /** Reads the list and decides. */
+  /** Reads the list, then proves that the run holds the lock of the state, and decides. */
   async look(now: number): Promise<PendingDecision> {
     const { kind, context, planned } = this;
-    const { account } = context;
+    const { account, records, run } = context;
     const parent = parentOf(kind, planned);
+    const since = momentOf(run.clock);
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);
       account.forget(kind, parent);
       this.#generation = account.generation;
-      this.#last = { listed: { ...(await listAll(account, kind, planned)), readAt: now }, now };
+      const listed = { ...(await listAll(account, kind, planned)), readAt: now };
+      this.#last = { listed, now, isGap: isGap(since, run.clock) };
     }
+    this.#lookedAt = momentOf(run.clock);
+    await records.proveLock?.().catch((error: unknown) => {
+      if (records.lostLock?.() === undefined) throw error;
+    });
+    this.#lock = records.proveLock && "held";
     return this.decide();
   }
 
-  /** Another process created something since the last look. */
+  /** Since the last look another process created something, or more than 5 s passed. */
   get isOutdated(): boolean {
-    return this.#last !== undefined && this.#generation !== this.context.account.generation;
+    if (this.#last === undefined || this.#lookedAt === undefined) return false;
+    const { account, run } = this.context;
+    return this.#generation !== account.generation || elapsedMs(this.#lookedAt, run.clock) > FENCE_MS;
   }
 
   /** Decides by the list that was read last. */
@@ -188,7 +220,8 @@ export class Creation {
       settings: account.settings,
       attempts: this.#attempts,
       siblings: records.siblings?.(this.kind),
-      isLockLost: records.lostLock?.() !== undefined,
+      isGap: this.#last?.isGap,
+      lock: records.lostLock?.() === undefined ? this.#lock : "lost",
     });
   }
 
@@ -203,6 +236,11 @@ export class Creation {
     progress.attributes = { ...planned, ...answered };
     await save(progress, { ...progress.mark, pending });
     this.#intent = pending;
+  }
+
+  #end(): void {
+    this.#intent = undefined;
+    this.#attempts = [];
   }
 
   #setOutcome(outcome: Attempt["outcome"]): void {

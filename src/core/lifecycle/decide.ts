@@ -94,6 +94,9 @@ type Outcome =
   | { readonly do: "refused"; readonly why: "not-sent" | "api" | "absent" }
   | { readonly do: "refused"; readonly why: "held"; readonly id: string; readonly holder: string };
 
+/** A request leaves within this time after its record, or not at all. */
+export const FENCE_MS = 5_000;
+
 /** A request whose answer was lost arrives within this time, or never. */
 const ON_THE_WAY_MS = 5_000;
 

@@ -7,7 +7,7 @@ import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kin
 import type { Intent } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
-import { type Attempt, type Decision, decide, type IntentFacts, LIST_LAG_MS, type Row, SKEW_MS } from "./decide.ts";
+import { type Attempt, type Decision, decide, FENCE_MS, type IntentFacts, LIST_LAG_MS, type ObservedFacts, type Row, SKEW_MS } from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 
 /** An object that a state of this machine holds, or held. */
@@ -34,7 +34,7 @@ export interface Listed {
   readonly isResettable?: boolean;
 }
 
-interface PendingQuestion {
+export interface PendingQuestion {
   readonly kind: Kind;
   readonly sent: Sent;
   /** Undefined: the host does not show the list yet. */
@@ -45,8 +45,10 @@ interface PendingQuestion {
   readonly want?: IntentFacts["want"];
   /** Default: the attempts that the intent records. */
   readonly attempts?: readonly Attempt[];
-  /** The lock of the state is known to be lost. */
-  readonly isLockLost?: boolean;
+  /** This process slept, or a clock was set, while it read the list. */
+  readonly isGap?: boolean | undefined;
+  /** The lock of the state, asked after the list was read. Default: it was not asked. */
+  readonly lock?: ObservedFacts["lock"] | undefined;
   /** The other pending creates of the kind and account. */
   readonly siblings?: readonly PendingCreate[] | undefined;
   /** The address, or another name, of the other owner of an object. */
@@ -56,21 +58,22 @@ interface PendingQuestion {
 /** A decision with the objects that it names. */
 export type PendingDecision = Decision & { readonly objects: readonly Remote[] };
 
-/** A request waits this long at most for the request limit after its record. */
+/** A request of an earlier version waits this long at most for the request limit after its record. */
 const IN_LINE_MS = 600_000;
 
 /**
  * The attempts of a recorded intent.
  * @param by a moment at which none of them could leave any more.
  */
-export function attemptsOf({ since, resent, accepted }: Intent, by = Number.POSITIVE_INFINITY): Attempt[] {
+export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Number.POSITIVE_INFINITY): Attempt[] {
   const times = resent === undefined ? [since] : [since, resent];
+  const within = fenced ? FENCE_MS : IN_LINE_MS;
   return times.map((time, at): Attempt => {
     const wall = Date.parse(time);
     const isLast = at === times.length - 1;
     return {
       recordedAt: { wall },
-      leavesBy: { wall: wall + IN_LINE_MS <= by ? wall + IN_LINE_MS : by },
+      leavesBy: { wall: wall + within <= by ? wall + within : by },
       ofThisRun: false,
       outcome: accepted && isLast ? "accepted" : "open",
     };
@@ -79,7 +82,7 @@ export function attemptsOf({ since, resent, accepted }: Intent, by = Number.POSI
 
 /** Decides about a pending create. @param by `decide` or `foresee`. */
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
-  const { kind, sent, listed, now, settings, want = "it", attempts, isLockLost } = question;
+  const { kind, sent, listed, now, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
   const { pending } = sent.private;
   // Clocks differ by less.
   const first = Date.parse(pending.since) - SKEW_MS;
@@ -103,8 +106,8 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
     {
       now: { wall: now },
       readAt: { wall: listed?.readAt ?? now },
-      gap: false,
-      lock: isLockLost ? "lost" : "unknown",
+      gap: isGap,
+      lock,
       list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",
       rows: listed?.objects.map((remote) => rowOf(question, { ...listed, known }, remote)) ?? [],
     },

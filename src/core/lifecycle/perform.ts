@@ -5,7 +5,8 @@ import type { Answers, CallOptions, Mutation, MutationName, Ticket } from "../ap
 import type { Kind } from "../kinds/kind.ts";
 import type { Awaiting, Change, Diagnostic, Invoice, JsonObject, PrivateMark } from "../model/index.ts";
 import { recordOf } from "./attributes.ts";
-import { type ApplyContext, proceed, wasRefused } from "./context.ts";
+import { type ApplyContext, isLate, MOST_LATE, proceed, wasRefused, whyLate } from "./context.ts";
+import { RecordFence } from "./fence.ts";
 
 /** A change under way, as the last answer left it. */
 export interface Progress {
@@ -53,37 +54,45 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
  * 1. reserve: wait for the request limit, so that the request leaves as soon as it is recorded.
  * 2. record: the intent is durable before the request leaves.
  * 3. begin: the store records that a create leaves, if the turn is still this process's.
- * 4. send, and repeat as the client does.
- * 5. answered or failed: the result is recorded before anything else happens.
+ * 4. send, and repeat as the client does. Each attempt leaves within 5 s after its record, or not at all (`RecordFence`).
+ * 5. From 1 again, if it was late: the new record proves that the run holds the lock of the state. A create goes back to its
+ *    loop instead, which reads the lists again.
+ * 6. answered or failed: the result is recorded before anything else happens.
  *
  * @throws HostformError `interrupted` if the run was stopped: the request does not leave.
  */
 export async function perform<E extends MutationName, T>(
-  { run, writer, fate }: ApplyContext,
+  { run, writer, fate, records }: ApplyContext,
   { mutation, turn, ticket: given, crowded, record, answered, failed, ...options }: Request<E, T>,
 ): Promise<T> {
-  proceed(run);
-  const withinMs = turn && crowded && TURN_WAIT_MS;
-  if (!given?.isOpen) given?.release();
-  const ticket = given?.isOpen ? given : await writer.reserve(mutation, { withinMs });
-  if (ticket === undefined && crowded !== undefined) return crowded();
-  try {
+  const fence = new RecordFence(run.clock, record, () => records.lostLock?.() !== undefined);
+  for (let late = 1; ; late++) {
     proceed(run);
-    await record();
-  } catch (error) {
-    ticket?.release();
-    throw error;
+    const withinMs = turn && crowded && TURN_WAIT_MS;
+    if (!given?.isOpen) given?.release();
+    const ticket = given?.isOpen ? given : await writer.reserve(mutation, { withinMs });
+    if (ticket === undefined && crowded !== undefined) return crowded();
+    try {
+      proceed(run);
+      await fence.renew();
+    } catch (error) {
+      ticket?.release();
+      throw error;
+    }
+    let answer: Answers[E];
+    try {
+      answer = await fate.track(() => writer.request(mutation, { ...options, ticket, fence, onLeave: turn?.begin }));
+    } catch (error) {
+      ticket?.release();
+      if (wasRefused(error)) await turn?.end("nothing");
+      const isOwn = crowded === undefined && isLate(error);
+      if (isOwn && late < MOST_LATE) continue;
+      const reason = isOwn ? whyLate(error) : error;
+      if (failed === undefined) throw reason;
+      return failed(reason);
+    }
+    return answered(answer);
   }
-  let answer: Answers[E];
-  try {
-    answer = await fate.track(() => writer.request(mutation, { ...options, ticket, onLeave: turn?.begin }));
-  } catch (error) {
-    ticket?.release();
-    if (wasRefused(error)) await turn?.end("nothing");
-    if (failed === undefined) throw error;
-    return failed(error);
-  }
-  return answered(answer);
 }
 
 /** Records a change as it is now. Durable when it resolves. */

@@ -63,6 +63,7 @@ export const codes = {
   "api.unreachable": "The API could not be reached",
   "api.timeout": "The API did not answer in time",
   "api.too_late": "An order was not sent again because its Idempotency-Key is too old",
+  "api.late": "A request was not sent because too much time passed since it was recorded",
   "api.inconclusive": "The API answered neither with what there is nor with an empty list",
   "api.accepted": "The API accepted an order and did not say what it made",
   "api.form": "The API shows a value in another form than it was sent",

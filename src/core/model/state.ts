@@ -12,6 +12,8 @@ export interface Intent {
   readonly since: string;
   /** When it last left, if it was sent more than once. */
   readonly resent?: string;
+  /** Each attempt leaves within 5 seconds after its record, or not at all. Absent: an earlier version recorded it. */
+  readonly fenced?: true;
   /** The endpoint: `createService`. */
   readonly operation: string;
   readonly params?: Readonly<Record<string, string>>;

@@ -165,6 +165,7 @@ const intent = z.looseObject({
   id: z.string().optional(),
   since: z.string(),
   resent: z.string().optional(),
+  fenced: z.literal(true).optional(),
   operation: z.string(),
   params: z.record(z.string(), z.string()).optional(),
   body: z.record(z.string(), z.unknown()).optional(),

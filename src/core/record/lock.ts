@@ -14,8 +14,10 @@ export interface LockRequest {
 }
 
 export interface HeldLock {
-  /** @throws HostformError `state.lost_lock` when it was taken over. To be called right before every write. */
-  verify(): void | Promise<void>;
+  /** Checks what shows on this machine, right before each write and request. @throws HostformError `state.lost_lock`. */
+  verify(): void;
+  /** Asks the server of the state, too. Absent: `verify` is proof. @throws HostformError `state.lost_lock`, `state.backend`. */
+  prove?(): Promise<void>;
   /** Never throws; releasing twice is no error. */
   release(): void | Promise<void>;
 }

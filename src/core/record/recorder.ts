@@ -63,8 +63,11 @@ export class Recorder {
   async record(revision: Revision, touched: Iterable<string>, whole: boolean): Promise<void> {
     await this.settle();
     const { journal, whole: always } = this.#backend;
-    if (journal === undefined || always || whole || this.#failed) await this.#fold(revision.document);
-    else await this.#append(revision, touched, journal);
+    if (journal === undefined || always || whole || this.#failed) {
+      await this.#fold(revision.document);
+      // As for a line of the journal: the new holder of the lock may not have read it.
+      this.#verify();
+    } else await this.#append(revision, touched, journal);
   }
 
   /** Writes the state with what this run recorded in the journal. An earlier run's journal stays if nothing came after. */

@@ -1,4 +1,4 @@
-import { type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
+import { attempt, type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
@@ -150,6 +150,33 @@ export class StateSession {
   /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
   async settle(): Promise<void> {
     await this.#change(() => undefined);
+  }
+
+  /**
+   * Asks the backend whether this process still holds the lock.
+   * @throws HostformError `state.lost_lock`, with what is not recorded; `state.backend` if the server does not answer.
+   */
+  async proveLock(): Promise<void> {
+    if (this.#writing === undefined) return;
+    const { lock, recorder } = this.#writing;
+    try {
+      lock.verify();
+      await lock.prove?.();
+    } catch (error) {
+      this.#explain(error, recorder);
+    }
+  }
+
+  /** Returns the same failure, if it shows without a question to a server. */
+  lostLock(): HostformError | undefined {
+    if (this.#writing === undefined || this.#closed) return undefined;
+    const { lock, recorder } = this.#writing;
+    const explained = (error: unknown) =>
+      attempt(
+        () => this.#explain(error, recorder),
+        (why) => (why instanceof HostformError ? why : undefined),
+      );
+    return attempt(() => lock.verify(), explained) ?? undefined;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { equal, fail, type HostformError, ifExplained, messageOf, parsedJson } from "../../model/index.ts";
-import { decodeHolder } from "../lock.ts";
+import { decodeHolder, type StateLock } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
 import { refuseLost, type Verify } from "../state-file.ts";
 import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
@@ -121,7 +121,11 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
 
   const earlier = "The server may keep earlier versions, as GitLab does.";
   const text = { name, earlier, read, write, confirm, keep: async (kept: string) => options.keep?.(kept) };
-  return { text, lock: lock ?? noLock(options) };
+  const own: StateLock = lock ?? noLock(options);
+  // A server may accept the id of a lock that was freed: only the text shows that nobody else has written.
+  const prove = async () => refuseOther(await get());
+  const acquire: StateLock["acquire"] = async (request) => ({ ...(await own.acquire(request)), prove });
+  return { text, lock: { acquire, takeOver: (id) => own.takeOver(id) } };
 }
 
 /** Servers may print the JSON that they were given in their own way. */

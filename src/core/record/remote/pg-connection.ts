@@ -212,6 +212,11 @@ export function refuseBroken(name: string, reason: string): never {
   refuseLost("The connection to the database was lost, and the lock on the state with it", `${name}: ${reason}`);
 }
 
+/** The session lasts, and holds no lock. @throws HostformError `state.lost_lock`. */
+export function refuseUnheld(name: string): never {
+  refuseBroken(name, "the session does not hold it any more; does a pooler give each statement another one?");
+}
+
 /** Explains the failure of a query. @param doing "locked", "read", "written": `The state could not be …`. */
 export function refuseQuery(name: string, doing: string, database: Database, error: unknown): never {
   if (error instanceof HostformError) throw error;

@@ -13,7 +13,7 @@ import {
   type ServerOptions,
   type StateLock,
 } from "../lock.ts";
-import { type Database, interruptibly, type Row, refuseBroken, refuseQuery } from "./pg-connection.ts";
+import { type Database, interruptibly, type Row, refuseBroken, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 
 export interface PgBackendOptions extends ServerOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
@@ -131,6 +131,12 @@ export class PgStateLock implements StateLock {
       verify: () => {
         if (released) refuseBroken(this.#name, "it was freed");
         if (database.lost !== undefined) refuseBroken(this.#name, database.lost);
+      },
+      prove: async () => {
+        const held = `SELECT ${heldHere("$1")} AS held`;
+        const refuse = (error: unknown) => refuseQuery(this.#name, "locked", database, error);
+        const [row] = await database.query(held, [this.key]).catch(refuse);
+        if (row?.held !== true) refuseUnheld(this.#name);
       },
       release: async () => {
         if (released) return;

@@ -1,6 +1,6 @@
 import type { StateBackend } from "../opening.ts";
 import { refuseLost, type Verify } from "../state-file.ts";
-import { type Database, interruptibly, type Row, refuseBroken, refuseQuery } from "./pg-connection.ts";
+import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 import {
   applicationName,
   CREATION_KEY,
@@ -43,9 +43,7 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
 
   const refuse = async (database: Database): Promise<never> => {
     const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [lock.key]);
-    if (row?.held !== true) {
-      refuseBroken(name, "the session does not hold it any more; does a pooler give each statement another one?");
-    }
+    if (row?.held !== true) refuseUnheld(name);
     const detail = `${name}: the row is not the one that was read or written last. Was it Terraform with \`-lock=false\`?`;
     return refuseLost("The state was changed by another program while this process ran", detail);
   };

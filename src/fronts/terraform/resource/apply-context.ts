@@ -99,6 +99,7 @@ export async function applyContext(
     drop: async () => {
       latest.resource = undefined;
       latest.isDropped = true;
+      first = isFirst;
       // The entry of the name belongs to the new object, because of create_before_destroy.
       await entries.remove(kind.type, name, operation === "delete" ? (prior?.id ?? undefined) : undefined);
     },
@@ -113,6 +114,7 @@ export async function applyContext(
     run: {
       // Orders without a project are refused before.
       project: project ?? "",
+      clock,
       stop,
       // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
       adoptsOrders: false,

@@ -262,7 +262,7 @@ describe("a create without an answer whose repetition did not leave", () => {
       leave: (turn: Turn, intent: Intent) => (++attempts === 1 ? leave?.(turn, intent) : turnLost()),
     });
     await one.end();
-    expect([attempts, one.writer.sent.length]).toEqual([2, 1]);
+    expect([attempts, one.writer.sent.length], "the repetition is tried eight times").toEqual([9, 1]);
     const other = storeOn(file, clock);
     await other.withTurn({ project: "", place: "two" }, async () =>
       expect(await other.newest({ state: "unknown" })).toBeDefined(),

@@ -59,6 +59,12 @@ describe("the attempts of an intent", () => {
     expect(attemptsOf(one).map(({ recordedAt }) => recordedAt.wall)).toEqual([NOW - 60 * MINUTE, NOW - MINUTE]);
   });
 
+  it("left within five seconds after their records, if each is fenced", () => {
+    const one = intent({ resent: at(-MINUTE), fenced: true });
+    expect(walls(one)).toEqual([NOW - 60 * MINUTE + 5_000, NOW - MINUTE + 5_000]);
+    expect(walls(one, NOW - MINUTE)).toEqual([NOW - 60 * MINUTE + 5_000, NOW - MINUTE]);
+  });
+
   it("with an unreadable time left before the given moment", () => {
     expect(walls(intent({ since: "then" }), NOW)).toEqual([NOW]);
     expect(walls(intent({ since: "then" }))).toEqual([Number.POSITIVE_INFINITY]);

@@ -415,14 +415,13 @@ describe("a create on its way", () => {
       params: { id: "1" },
       body: { url: "x" },
       idempotencyKey: "k",
+      fenced: true,
       known: ["7"],
       knowsAll: true,
     });
-    expect(intentOf({ endpoint: "createWebhook" } as never, START, { known: [] })).toEqual({
-      since,
-      operation: "createWebhook",
-    });
-    expect(intentOf({ endpoint: "createWebhook" } as never, START)).toEqual({ since, operation: "createWebhook" });
+    const bare = { since, operation: "createWebhook", fenced: true };
+    expect(intentOf({ endpoint: "createWebhook" } as never, START, { known: [] })).toEqual(bare);
+    expect(intentOf({ endpoint: "createWebhook" } as never, START)).toEqual(bare);
   });
 
   it("is sent again byte for byte, with what is new where nothing was written down", () => {

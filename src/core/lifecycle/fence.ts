@@ -1,0 +1,53 @@
+import type { Fence } from "../api/index.ts";
+import type { Clock } from "../model/index.ts";
+import { FENCE_MS } from "./decide.ts";
+
+/** One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps, and the other may be set. */
+interface Moment {
+  readonly wall: number;
+  readonly mono: number;
+}
+
+export const momentOf = (clock: Clock): Moment => ({ wall: clock.now(), mono: clock.monotonic() });
+
+/** Returns the time since a moment by the clock that shows more; infinite if a clock was set back. */
+export function elapsedMs(since: Moment, clock: Clock): number {
+  const { wall, mono } = momentOf(clock);
+  const passed = [wall - since.wall, mono - since.mono];
+  return Math.min(...passed) < 0 ? Number.POSITIVE_INFINITY : Math.max(...passed);
+}
+
+/** Returns true if the machine slept since a moment, or a clock was set: the clocks differ by more than 5 s. */
+export function isGap(since: Moment, clock: Clock): boolean {
+  const { wall, mono } = momentOf(clock);
+  return Math.abs(wall - since.wall - (mono - since.mono)) > FENCE_MS;
+}
+
+/**
+ * The fence of a request: it leaves within 5 s after its record, or not at all. A process that slept, was stopped or waited for
+ * longer finds it closed, because another run may have taken the lock of the state, or the turn, since then.
+ */
+export class RecordFence implements Fence {
+  readonly #clock: Clock;
+  readonly #record: () => Promise<unknown>;
+  readonly #isLockLost: () => boolean;
+  #since: Moment | undefined;
+
+  /** @param record records the request, and proves the lock of the state. Durable when it resolves. */
+  constructor(clock: Clock, record: () => Promise<unknown>, isLockLost: () => boolean) {
+    this.#clock = clock;
+    this.#record = record;
+    this.#isLockLost = isLockLost;
+  }
+
+  async renew(): Promise<void> {
+    // The time of the record itself counts.
+    this.#since = momentOf(this.#clock);
+    await this.#record();
+  }
+
+  leftMs(): number {
+    if (this.#since === undefined || this.#isLockLost()) return 0;
+    return Math.max(0, FENCE_MS - elapsedMs(this.#since, this.#clock));
+  }
+}
