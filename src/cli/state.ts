@@ -255,9 +255,13 @@ export const runStateRotateKey: Action = async (terminal, project) => {
 };
 
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
-const FENCED = "If the holder is still running, its next write is refused.";
+/** A holder that is frozen, or whose machine sleeps, goes on later. */
+const ALIVE =
+  "The holder is still running. It checks the lock before each write and each request, and stops. If it is frozen, end it: a process that froze in the instant of a write finishes that write.";
+const FENCED =
+  "If the holder is still running, its next write is refused. A request that it recorded less than 5 seconds ago may still leave.";
 const NOT_FENCED =
-  "If the holder is still running: hostform does not overwrite a state that another run has changed, but another program may. Stop that program first.";
+  "If the holder is still running, stop it first. A request that it recorded less than 5 seconds ago may still leave. hostform does not overwrite a state that another run has changed, but another program may. Until then, a server may accept writes under the freed lock ID.";
 
 /** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
 export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
@@ -281,7 +285,7 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   const released = { unlocked: true, holder: holder ?? null, alive: alive ?? null };
   printResult(terminal, released, "The lock is released.\n");
   if (terminal.json) return 0;
-  if (alive) say(terminal, "The holder is still running. It notices this before its next write, and stops writing.");
+  if (alive) say(terminal, ALIVE);
   if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   return 0;
 };

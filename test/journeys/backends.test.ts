@@ -171,7 +171,7 @@ describe("an order", () => {
     const slow = project.start("hostform", ...APPLY);
     await arrived;
     const freed = await project.hostform("force-unlock", "--yes");
-    expect(freed.err).toContain("If the holder is still running: hostform does not overwrite a state");
+    expect(freed.err).toContain("If the holder is still running, stop it first");
     // Another run reads and writes, and has ended by the time that the answer comes.
     const state = JSON.parse(backend.server.state ?? "");
     const others = JSON.stringify({ ...state, serial: state.serial + 1, resources: [] });

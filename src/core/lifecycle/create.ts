@@ -52,6 +52,7 @@ export async function create(
   const { kind, change, context } = progress;
   let creation = new Creation(progress, withdraw);
   creation.ticket = ticket;
+  context.account.outdateAfterGap(context.run.clock);
   claimKey(creation);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
@@ -137,6 +138,7 @@ async function attempt(
   isOutdated: boolean,
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
+  context.account.outdateAfterGap(context.run.clock);
   creation.crowded = undefined;
   creation.late = undefined;
   const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);

@@ -140,6 +140,8 @@ export class Creation {
     await this.takeBack(error);
     this.#timesLate += 1;
     if (this.#timesLate >= MOST_LATE) throw whyLate(error);
+    const { kind, planned, context } = this;
+    context.account.outdate(kind, parentOf(kind, planned));
     // The record from before the create is also that of a replacement without its old object.
     this.progress.mark = this.#mark;
     this.late = mutation;

@@ -1,8 +1,8 @@
 // Mutual exclusion of the writers of one state: what every lock promises, who holds it, and the lock of a state file.
-import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
-import { type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
+import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
 import { filesOfState, refuseLost } from "./state-file.ts";
 
 export interface LockRequest {
@@ -63,6 +63,8 @@ export interface ServerOptions extends Omit<LockContext, "uuid"> {
  * called taken, whatever the timeout.
  */
 const GRACE_MS = 200;
+/** The holder dates its notice again this often, while it writes and sends. */
+const SIGN_MS = 1000;
 const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1000;
 
@@ -81,14 +83,17 @@ export function createStateFileLock(statePath: string, context: LockContext): St
   const readNotice = (): LockHolder | undefined => {
     try {
       // Reading a pipe may never end, and a link leads anywhere.
-      if (!lstatSync(noticePath).isFile()) return undefined;
-      return decodeHolder(readFileSync(noticePath, "utf8"));
+      const notice = lstatSync(noticePath);
+      if (!notice.isFile()) return undefined;
+      const holder = decodeHolder(readFileSync(noticePath, "utf8"));
+      // Terraform writes its notice once.
+      return holder && (holder.pid === null ? holder : { ...holder, lastAlive: notice.mtime.toISOString() });
     } catch {
       return undefined;
     }
   };
 
-  const attempt = (command: string): HeldLock | undefined => {
+  const take = (command: string): HeldLock | undefined => {
     const fileLock = takeFileLock(path);
     if (fileLock === undefined) return undefined;
     try {
@@ -109,10 +114,18 @@ export function createStateFileLock(statePath: string, context: LockContext): St
 
   const hold = (fileLock: FileLock, holder: LockHolder): HeldLock => {
     let released = false;
+    let shownAt = clock.now();
+    const showLife = (at: number) => {
+      if (at - shownAt < SIGN_MS) return;
+      shownAt = at;
+      const quietly = () => undefined;
+      attempt(() => utimesSync(noticePath, at / 1000, at / 1000), quietly);
+    };
     return {
       verify: () => {
         const now = readNotice();
-        if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id)) return;
+        if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id))
+          return showLife(clock.now());
         refuseLost(TAKEN_OVER, now && `Now: ${describeHolder(now, clock)}.`);
       },
       release: () => {
@@ -128,7 +141,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
     acquire: async ({ command, timeoutMs, signal }) => {
       const pauses = { firstMs: FIRST_POLL_MS * spread, longestMs: LONGEST_POLL_MS * spread };
       const request = { timeoutMs: Math.max(timeoutMs, GRACE_MS), signal };
-      const held = await poll(clock, request, pauses, () => explained(path, () => attempt(command)));
+      const held = await poll(clock, request, pauses, () => explained(path, () => take(command)));
       return held ?? refuse(readNotice(), clock, noticePath);
     },
     takeOver: async (id) =>
@@ -224,6 +237,8 @@ export interface LockHolder {
   readonly pid: number | null;
   /** ISO 8601. */
   readonly since: string;
+  /** Time of its latest sign of life (ISO 8601), if the backend shows one: a write, a request, or a query. */
+  readonly lastAlive?: string;
 }
 
 /** The process that asks for a lock. */
@@ -262,10 +277,15 @@ export function decodeHolder(text: string): LockHolder | undefined {
   return { id: ID, command: Operation, who: Who, pid: Pid ?? null, since: Created };
 }
 
-/** `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago)`. */
+/** `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
 export function describeHolder(holder: LockHolder, clock: Clock): string {
   const process = holder.pid === null ? `Terraform (${holder.command})` : `process ${holder.pid} (${holder.command})`;
-  const since = Date.parse(holder.since);
-  const ago = Number.isNaN(since) ? "" : ` (${Math.max(0, Math.round((clock.now() - since) / 1000))} s ago)`;
-  return `${process}, ${holder.who}, since ${holder.since}${ago}`;
+  return `${process}, ${describeTimes(holder, clock)}`;
+}
+
+/** `user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
+export function describeTimes({ who, since, lastAlive }: LockHolder, clock: Clock): string {
+  const ago = (time: string) => `${Math.max(0, Math.round((clock.now() - Date.parse(time)) / 1000))} s ago`;
+  const began = Number.isNaN(Date.parse(since)) ? "" : ` (${ago(since)})`;
+  return `${who}, since ${since}${began}${lastAlive === undefined ? "" : `, last alive ${ago(lastAlive)}`}`;
 }

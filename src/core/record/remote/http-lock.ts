@@ -52,6 +52,7 @@ export interface HttpBackendOptions extends WireOptions, ServerOptions, LockCont
   readonly warn: (diagnostic: Diagnostic) => void;
 }
 
+const NO_SIGN = "The server does not show when the holder was last alive.";
 const PAUSES = { firstMs: 500, longestMs: 10_000 };
 /** So long an interrupted run tries to free what it may have locked. */
 const PARTING_MS = 3_000;
@@ -93,7 +94,7 @@ export class HttpStateLock implements StateLock {
         const last = answer as HttpResponse;
         const other = decodeHolder(last.text);
         const unnamed = `${describeExchange(this.#requestOf(notice), last)} It does not say who.`;
-        refuseHeld(other ? `Held by ${this.#describe(other)}.` : unnamed, "If it was killed or hangs, end it.");
+        refuseHeld(other ? `Held by ${this.#describe(other)}. ${NO_SIGN}` : unnamed, "If it was killed or hangs, end it.");
       }
       const held = this.#held(holder.id, notice, end);
       if (signal?.aborted) await held.release();

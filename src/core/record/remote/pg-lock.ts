@@ -3,6 +3,7 @@ import { type Clock, errnoOf, fail } from "../../model/index.ts";
 import {
   type Contender,
   describeHolder,
+  describeTimes,
   type Freed,
   type HeldLock,
   type LockHolder,
@@ -200,7 +201,8 @@ export function applicationName({ pid, user, host }: Contender, command: string)
 async function findHolder(database: Database, keys: readonly string[]): Promise<LockHolder | undefined> {
   const [row] = await database.query(
     `SELECT pid::text, application_name, usename::text, host(client_addr) AS address,
-       to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
+       to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since,
+       to_char(state_change AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last_alive
      FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
      WHERE ${LOCKED} = ANY ($1::bigint[]) AND pid <> pg_backend_pid() LIMIT 1`,
     [keys],
@@ -211,6 +213,7 @@ async function findHolder(database: Database, keys: readonly string[]): Promise<
 /** A role may see of another's session neither name nor address: those are null then. */
 function holderOf(row: Row): LockHolder {
   const text = (name: string) => (typeof row[name] === "string" && row[name] !== "" ? row[name] : undefined);
+  const lastAlive = text("last_alive");
   const [application, role, address] = [text("application_name"), text("usename"), text("address")];
   const ours = /^hostform (\d+) (.+) (\S+)$/.exec(application ?? "");
   const session = `database session ${row.pid}${address === undefined ? "" : ` from ${address}`}`;
@@ -221,12 +224,13 @@ function holderOf(row: Row): LockHolder {
     who: `${name} (${role === undefined ? "" : `role ${role}, `}${session})`,
     pid: ours === null ? null : Number(ours[1]),
     since: text("since") ?? "unknown",
+    ...(lastAlive !== undefined && { lastAlive }),
   };
 }
 
 /** `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
 function describeSession(holder: LockHolder, clock: Clock): string {
-  return holder.pid === null ? `${holder.who}, since ${holder.since}` : describeHolder(holder, clock);
+  return holder.pid === null ? describeTimes(holder, clock) : describeHolder(holder, clock);
 }
 
 /** Of two programs that create the same thing at once, one gets one of these errors (unique violation, exists already). */
