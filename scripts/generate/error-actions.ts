@@ -51,11 +51,13 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "provider.ledger":
     "Set `HOSTFORM_STATE_HOME` to a folder that you may write in; `HOSTFORM_STORE=memory` if nothing else uses the token.",
   "provider.journal": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
+  "store.turn": "Wait for the process that the message names, or end it if it hangs; then run the command again.",
   "store.turn_lost": "Run the command again: it reads the account first.",
   "store.unwritable": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
   "store.busy": "End the process that hangs, and run the command again.",
   "store.newer": "Use the newer version of hostform, or set `HOSTFORM_STATE_HOME` to another folder.",
   "store.damaged": "If another run was interrupted, apply there first.",
+  "store.taken_over": "Look at the process that the message names; if it is stopped, let it go on or end it.",
   "store.waiting": "Wait for that process, or end it if it hangs.",
   "provider.proxy": "Correct HTTPS_PROXY or HTTP_PROXY: `http://HOST:PORT`.",
   "api.argument": "Give what the message names; nothing was sent.",

@@ -74,7 +74,7 @@ function withCommonOptions(command: CliCommand): CliCommand {
     .option("--verbose", "print each API request")
     .option(
       "--lock-timeout <time>",
-      "how long to wait for a locked state, such as 30s or 5m (default: do not wait)",
+      "how long to wait for a locked state, and for a turn to create, such as 30s or 5m (default: do not wait for the state)",
       duration,
     )
     .option(
@@ -108,7 +108,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
     insecureHttp: has("insecureHttp"),
     untrusted: has("untrusted") || untrustedByEnvironment(env),
     budgetShare: first<number>("budgetShare"),
-    lockTimeoutMs: first<number>("lockTimeout") ?? 0,
+    lockTimeoutMs: first<number>("lockTimeout"),
   };
   // `--app` or `--stack`: stacks in place of a declaration in YAML.
   return { print, source, stacks: stackSource(given, cwd, files.length > 0) };

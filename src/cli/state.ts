@@ -165,7 +165,7 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
       command: "state push",
-      timeoutMs: project.source.lockTimeoutMs,
+      timeoutMs: project.source.lockTimeoutMs ?? 0,
       signal,
       force: flags.force === true,
     }),

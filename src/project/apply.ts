@@ -54,6 +54,7 @@ export async function carryOut(
     clock: host.clock,
     concurrency: parallelism,
     waitMs: wait ? waitTimeout : 0,
+    turnTimeoutMs: source.lockTimeoutMs,
     stop,
     abandon,
     onEvent: (event) => onEvent(eventForStack(source, event)),

@@ -59,7 +59,10 @@ export interface LoadOptions {
   readonly untrusted?: boolean;
   /** Allows plain http to addresses other than loopback. Default: false. */
   readonly insecureHttp?: boolean;
-  /** How long a locked state is waited for, in milliseconds. Default: not at all. */
+  /**
+   * Longest wait for a locked state, and for another process on this machine that creates with the token, in milliseconds. Default:
+   * no wait for the state, and no limit for a process that lives.
+   */
   readonly lockTimeoutMs?: number;
   /** Stops what is done with the project: nothing that has not left is sent any more; what is under way is awaited and recorded. */
   readonly signal?: AbortSignal;
@@ -289,7 +292,7 @@ function placeOf({ env = process.env, files = [], state, ...options }: LoadOptio
     stateNamed: state !== undefined,
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
-    lockTimeoutMs: options.lockTimeoutMs ?? 0,
+    lockTimeoutMs: options.lockTimeoutMs,
   };
   return { unstacked, redaction };
 }

@@ -96,7 +96,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       // A plan of a stranger's project leaves nothing in it, not even a lock: what lies in the lock's place is the stranger's.
       write: source.untrusted !== true,
       command: options.command,
-      timeoutMs: source.lockTimeoutMs,
+      timeoutMs: source.lockTimeoutMs ?? 0,
       signal: interrupts.now,
     });
     if (store.recovered.length > 0) {

@@ -32,8 +32,8 @@ export interface ProjectSource {
   readonly untrusted?: boolean;
   /** The part of each request budget that this run may use; absent: as HOSTFORM_BUDGET_SHARE says. */
   readonly budgetShare?: number | undefined;
-  /** How long a locked state is waited for, in milliseconds. */
-  readonly lockTimeoutMs: number;
+  /** Longest wait for a locked state, and for the turn to create, in milliseconds. Absent: none, and until the turn is given back. */
+  readonly lockTimeoutMs?: number | undefined;
   /** The stack that takes the place of a declaration in YAML. */
   readonly stack?: ActiveStack;
 }

@@ -206,7 +206,7 @@ export class ProjectState {
   write<T>(command: string, work: (open: OpenState, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
-      const timeoutMs = source.lockTimeoutMs;
+      const timeoutMs = source.lockTimeoutMs ?? 0;
       return whileOpen(this.store().open({ write: true, command, timeoutMs, signal }), async (open) => {
         this.#warn(open);
         const before = open.state;
@@ -226,7 +226,7 @@ export class ProjectState {
   reseal(command: string, wanted: Resealing): Promise<Resealed> {
     const { source, host } = this.#parts;
     return interruptible(host, (signal) =>
-      this.store().reseal(wanted, { command, timeoutMs: source.lockTimeoutMs, signal }),
+      this.store().reseal(wanted, { command, timeoutMs: source.lockTimeoutMs ?? 0, signal }),
     );
   }
 

@@ -1,4 +1,5 @@
 import { type AccountStore, MemoryStore, MemoryTables } from "../../src/core/local/index.ts";
+import { BEAT_MS } from "../../src/core/local/turn-queue.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import type { Life } from "./life.ts";
 import type { World } from "./world.ts";
@@ -22,7 +23,8 @@ export class SimulatedTurns {
       now,
       monotonic,
       sleep: async (ms, signal) => {
-        await sleep(ms + this.#world.chance.real() * ms, signal);
+        // Signs of life come when they are due, and draw nothing.
+        await sleep(ms < BEAT_MS ? ms + this.#world.chance.real() * ms : ms, signal);
         // A process that died while it waited takes no turn: nobody would ever give it back.
         if (life.dead) return new Promise(() => {});
       },

@@ -1,4 +1,5 @@
 import { getCallSites } from "node:util";
+import { BEAT_MS } from "../../src/core/local/turn-queue.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import { RECORDING_MS, SUMMARY_MS } from "../../src/project/interrupt.ts";
 
@@ -22,6 +23,10 @@ const isWatchdog = (ms: number) =>
   [WATCHDOG_MS, RECORDING_MS, SUMMARY_MS].includes(ms) &&
   getCallSites(8).some(({ functionName }) => WATCHDOG_STARTERS.includes(functionName));
 
+/** Returns true for a pause between signs of life: it moves no time on, and ends when other sleeps have. */
+const isBeat = (ms: number) =>
+  ms === BEAT_MS && getCallSites(8).some(({ functionName }) => functionName === "keepBeating");
+
 /** A clock whose sleeps are over at the next turn of the event loop, and have moved the time on by then. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
@@ -32,13 +37,19 @@ export interface TestClock extends Clock {
 /** @param arrived resolves when no request is on its way, before time passes. Default: time passes at once. */
 export function testClock(start = START, arrived?: () => Promise<void>): TestClock {
   let now = start;
+  /** A clock that is set back has slept through no time. */
+  let monotonic = 0;
   let slept = 0;
+  const beats = new Set<{ readonly until: number; readonly end: () => void }>();
+  const pass = (ms: number) => {
+    now += ms;
+    monotonic += Math.max(0, ms);
+    for (const beat of beats) if (beat.until <= monotonic) beat.end();
+  };
   return {
     now: () => now,
-    monotonic: () => now,
-    advance: (ms) => {
-      now += ms;
-    },
+    monotonic: () => monotonic,
+    advance: pass,
     get slept() {
       return slept;
     },
@@ -46,19 +57,25 @@ export function testClock(start = START, arrived?: () => Promise<void>): TestClo
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         // A clock has whole milliseconds, as Date.now() has; a sleep need not.
-        const until = Math.ceil(now + ms);
-        const stop = () => reject(signal?.reason);
+        const until = Math.ceil(monotonic + ms);
+        const beat = { until, end: () => beats.delete(beat) && resolve() };
+        const stop = () => {
+          beats.delete(beat);
+          reject(signal?.reason);
+        };
         signal?.addEventListener("abort", stop, { once: true });
         if (isWatchdog(ms)) return;
-        const pass = () => {
+        if (isBeat(ms)) return void beats.add(beat);
+        const wake = () => {
           signal?.removeEventListener("abort", stop);
           // Sleeps side by side overlap: together they take as long as the longest.
-          slept += Math.max(0, until - now);
-          now = Math.max(now, until);
+          const left = Math.max(0, until - monotonic);
+          slept += left;
+          pass(left);
           resolve();
         };
-        if (arrived === undefined) setImmediate(pass);
-        else void arrived().then(pass);
+        if (arrived === undefined) setImmediate(wake);
+        else void arrived().then(wake);
       }),
   };
 }

@@ -2,11 +2,11 @@
  * A process that creates in turns with others, over `FILE`. It does what each line of its input says, and answers with a line:
  * `enter` takes the turn, `newest JSON` asks, `leave ID THING AT`, `answer`, `unsent` and `end` go on. `count` prints the count.
  * `see MARK RUN ID...`, `release MARK ID`, `endRun MARK RUN SINCE` and `holdings` are about what states hold.
- * It prints `waiting` when it has to wait for the turn.
+ * `begin` opens a transaction and keeps it. It prints `waiting` when it has to wait for the turn, and the diagnostic of a failure.
  */
 import { createInterface } from "node:readline";
-import { type Intent, SqliteStore, type Turn } from "../../src/core/local/index.ts";
-import { systemClock } from "../../src/core/model/index.ts";
+import { type Intent, openDatabase, SqliteStore, type Turn } from "../../src/core/local/index.ts";
+import { HostformError, systemClock } from "../../src/core/model/index.ts";
 
 const [file = "", place = ""] = process.argv.slice(2);
 const print = (words: unknown) => process.stdout.write(`${JSON.stringify(words)}\n`);
@@ -16,13 +16,17 @@ const store = new SqliteStore(() => file, {
   clock: {
     ...systemClock,
     sleep: (ms, signal) => {
-      print("waiting");
+      // A longer one is that between signs of life.
+      if (ms < 1_000) print("waiting");
       return systemClock.sleep(ms, signal);
     },
   },
   earlier: { requests: `${file}.r`, creates: `${file}.c`, journal: `${file}.j` },
   onCreatingAlone: (reason) => print(String(reason)),
 });
+
+/** Prints the first diagnostic. */
+const failed = (error: unknown) => print(error instanceof HostformError ? error.diagnostics[0] : String(error));
 
 let turn: Turn | undefined;
 let intent: Intent = { id: "", thing: "", place, at: 0 };
@@ -31,6 +35,11 @@ let end = () => {};
 for await (const line of createInterface({ input: process.stdin })) {
   const [word = "", id = "", thing = "", at = ""] = line.split(" ");
   if (word === "count") print(await store.count());
+  if (word === "begin") {
+    const database = openDatabase(file);
+    database.exec("BEGIN IMMEDIATE");
+    print("begun");
+  }
   if (word === "enter") {
     const entered = async (mine: Turn) => {
       turn = mine;
@@ -39,13 +48,12 @@ for await (const line of createInterface({ input: process.stdin })) {
         end = resolve;
       });
     };
-    void store.withTurn({ project: "acme", place }, entered).then(() => print("ended"));
+    void store.withTurn({ project: "acme", place }, entered).then(() => print("ended"), failed);
   }
   if (word === "newest") print((await store.newest(JSON.parse(id))) ?? null);
   if (word === "leave" && turn !== undefined) {
     intent = { id, thing, place, at: Number(at) };
-    await store.leave(turn, intent);
-    print("left");
+    await store.leave(turn, intent).then(() => print("left"), failed);
   }
   if (word === "answer" || word === "unsent") {
     await store[word](intent);

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import type { AccountStore } from "../local/account-store.ts";
+import type { AccountStore, TurnHolder } from "../local/account-store.ts";
 import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
 import { problem } from "../messages/index.ts";
@@ -22,8 +22,9 @@ export interface StoreOptions {
 }
 
 /** A sandbox has a new token each time. */
-const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
-const UNUSED_MS = 90 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const UNUSED_OF_SANDBOX_MS = DAY_MS;
+const UNUSED_MS = 90 * DAY_MS;
 
 /**
  * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
@@ -74,10 +75,15 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         }),
       ),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
-    onWaiting: ({ pid, project, since }) =>
-      warn("waiting", problem("store.waiting", { pid, project, since: new Date(since).toISOString() })),
+    onWaiting: (holder) =>
+      onWarning?.(
+        holder.file === undefined
+          ? problem("store.waiting", turnOf(holder))
+          : problem("store.waiting/file", { ...turnOf(holder), place: holder.file }),
+      ),
+    onTakenOver: (holder) => onWarning?.(problem("store.taken_over", turnOf(holder))),
     onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
-    onNew: (file) => removeUnused(path.dirname(file), isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
+    onNew: (file) => removeUnused(file, isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
   if (env.HOSTFORM_STORE !== "memory" && env.HOSTFORM_LEDGER !== "memory") return store;
   // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well. What a state holds is known to all runs.
@@ -99,21 +105,30 @@ export function ledgerFor(options: StoreOptions): Ledger {
   return Object.assign(store.requests, { close: () => void store.close() });
 }
 
+const turnOf = ({ pid, project, since }: TurnHolder) => ({ pid, project, since: new Date(since).toISOString() });
+
 /** Failures of the file that refuse creates. */
 const REFUSING: ReadonlySet<string> = new Set(["busy", "newer"]);
 
 const wordsOf = (reason: unknown): string =>
   databaseTrouble(reason) === "busy" ? "another process holds the file and does not release it" : messageOf(reason);
 
-/** A process that still has such a file open notices, and creates it again. Ages are by the clock that files are dated by. */
-function removeUnused(folder: string, unusedMs: number): void {
+/**
+ * Removes files that were unused for long when the newest other file was written: a clock that is far ahead removes nothing. A process
+ * that still has such a file open notices, and creates it again. Ages are by the clock that files are dated by.
+ */
+function removeUnused(created: string, unusedMs: number): void {
+  const folder = path.dirname(created);
+  const timeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   try {
-    for (const name of readdirSync(folder)) {
-      if (!/\.(?:requests|creates|store)(?:\.damaged|-journal|-wal|-shm|\.lock|\.next)?$/.test(name)) continue;
-      const file = path.join(folder, name);
+    const files = readdirSync(folder)
+      .filter((name) => /\.(?:requests|creates|store)(?:\.damaged|-journal|-wal|-shm|\.lock|\.next)?$/.test(name))
+      .map((name) => path.join(folder, name))
+      .filter((file) => !file.startsWith(created));
+    const newest = Math.min(Date.now(), Math.max(...files.map(timeOf)));
+    for (const file of files) {
       // A store that is in use may have its latest changes in the log alone.
-      const times = [file, `${file}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-      if (Date.now() - Math.max(...times) > unusedMs) rmSync(file, { force: true });
+      if (newest - Math.max(timeOf(file), timeOf(`${file}-wal`)) > unusedMs) rmSync(file, { force: true });
     }
   } catch {
     // Another process does it at the same time, or nobody may. No count depends on it.

@@ -65,6 +65,8 @@ export interface ApplyOptions extends Secrets {
   readonly concurrency: number;
   /** How long queued jobs are waited for, in milliseconds; 0: not at all. */
   readonly waitMs: number;
+  /** Longest wait for the turn to create, in milliseconds. Default: until other processes give it back. */
+  readonly turnTimeoutMs?: number | undefined;
   /** Aborted by the first Ctrl-C: no further request is sent; answers to sent ones are awaited and recorded. */
   readonly stop: AbortSignal;
   /** Aborted when not even recording is waited for: the result is what is known by then. */
@@ -302,6 +304,7 @@ class Run {
         project: plan.project,
         clock,
         stop,
+        turnTimeoutMs: this.#options.turnTimeoutMs,
         owner: () => this.#options.owner?.(),
         pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
       },

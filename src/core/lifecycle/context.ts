@@ -44,6 +44,8 @@ interface RunContext {
   readonly clock: Clock;
   /** Aborted when the run is stopped: no further request leaves. */
   readonly stop?: AbortSignal;
+  /** Longest wait for the turn to create, in milliseconds. Default: until other processes give it back. */
+  readonly turnTimeoutMs?: number | undefined;
   /** An order that was placed before without a record of ours is adopted. Default: true. */
   readonly adoptsOrders?: boolean;
   /** Name of the state, the same in each run; undefined while it has none. */

@@ -97,7 +97,8 @@ export async function createInTurn(
   };
   try {
     for (;;) {
-      const made = await store.withTurn({ project: run.project, place: placeNow(), signal: stop }, work);
+      const { project, turnTimeoutMs: timeoutMs } = run;
+      const made = await store.withTurn({ project, place: placeNow(), signal: stop, timeoutMs }, work);
       if (typeof made !== "number") return made;
       await run.pause(made);
       account.outdate(kind, parentOf(kind, planned));

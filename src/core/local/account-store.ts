@@ -21,7 +21,9 @@ export interface AccountStore {
   /**
    * Runs `work` while no other process creates anything with the token. Creates of this process run side by side in its turn.
    * If the file is unusable, runs `work` without a turn and warns once.
-   * @throws the reason of the signal, if it ends the wait; `work` did not begin.
+   * A process that gives no sign of life for a minute loses its turn to this one.
+   * @throws the reason of the signal, if it ends the wait; HostformError `store.turn` when the wait is over, `store.busy` if a process
+   *   has held the file for a minute. `work` did not begin.
    */
   withTurn<T>(request: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T>;
   /**
@@ -75,22 +77,30 @@ export interface TurnRequest {
   /** Mark of the state that the run writes; empty if unknown. */
   readonly place: string;
   readonly signal?: AbortSignal | undefined;
+  /** Longest wait for other processes, in milliseconds. Default: until they give the turn back. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A turn, shared by the creates of this process that run side by side. */
 export interface Turn {
   /** Grows each time a process takes the turn. */
   readonly epoch: number;
+  /** The process that had it before gave no sign of life for a minute. */
+  readonly isTakenOver?: boolean;
   /** Returns true if another process created something after this count, or may have. Lists that were read before are outdated. */
   isNewerThan(count: number): boolean;
 }
 
-/** The process that has the turn. */
+/** The process that has the turn, or holds the file of the store. */
 export interface TurnHolder {
+  /** 0: unknown. */
   readonly pid: number;
+  /** Empty if unknown. */
   readonly project: string;
   /** In milliseconds since the epoch. */
   readonly since: number;
+  /** The file of the store, if the process holds that. */
+  readonly file?: string | undefined;
 }
 
 /** A create. Names are kept as digests. */

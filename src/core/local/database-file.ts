@@ -73,6 +73,8 @@ interface Opened<S> extends Transactions {
   readonly statements: S;
   readonly place: string;
   readonly inode: bigint | undefined;
+  /** The failure of `onOpen`, because another process holds the file: it can be read, and not changed. */
+  busy?: unknown;
 }
 
 /**
@@ -112,7 +114,11 @@ export class DatabaseFile<S> {
    * @throws as {@link use}; nothing was changed then.
    */
   change<T>(action: (statements: S) => T): T {
-    return this.use((statements) => inTransaction(this.#open(), () => action(statements)));
+    return this.use((statements) => {
+      const opened = this.#open();
+      if (opened.busy !== undefined) throw opened.busy;
+      return inTransaction(opened, () => action(statements));
+    });
   }
 
   close(): void {
@@ -123,6 +129,7 @@ export class DatabaseFile<S> {
   #open(): Opened<S> {
     // SQLite does not notice that a file with a write-ahead log was moved.
     if (this.#opened !== undefined && inodeOf(this.#opened.place) !== this.#opened.inode) this.close();
+    if (this.#opened?.busy !== undefined) this.#prepare(this.#opened, false);
     if (this.#opened !== undefined) return this.#opened;
     const place = this.#place();
     makeFolder(path.dirname(place));
@@ -137,16 +144,27 @@ export class DatabaseFile<S> {
       database.exec(this.#form.modeOf?.(database, place, isEmpty) ?? "");
       makeTables(database, this.#form);
       const statements = this.#form.prepare(database);
-      const opened = { ...transactionsOf(database), statements, place, inode };
-      const end = inTransaction(opened, () => this.#form.onOpen?.(opened.statements, isNew));
-      this.#opened = opened;
-      end?.();
+      const opened: Opened<S> = { ...transactionsOf(database), statements, place, inode };
+      this.#prepare(opened, isNew);
       return opened;
     } catch (error) {
       database?.close();
       if (databaseTrouble(error) === "damaged") this.#setAside(place, inode);
       throw error;
     }
+  }
+
+  #prepare(opened: Opened<S>, isNew: boolean): void {
+    let end: (() => void) | undefined;
+    try {
+      end = inTransaction(opened, () => this.#form.onOpen?.(opened.statements, isNew));
+      opened.busy = undefined;
+    } catch (error) {
+      if (isNew || databaseTrouble(error) !== "busy") throw error;
+      opened.busy = error;
+    }
+    this.#opened = opened;
+    end?.();
   }
 
   #recover(error: unknown): DatabaseTrouble {
@@ -167,14 +185,14 @@ export class DatabaseFile<S> {
   }
 }
 
-/** Does something with a file; while another process uses the file, asks again. */
-export async function whenFree<T>(action: () => T): Promise<T> {
+/** Does something with a file; while another process uses the file, asks again. @param patienceMs for how long. */
+export async function whenFree<T>(action: () => T, patienceMs = PATIENCE_MS): Promise<T> {
   const since = performance.now();
   for (;;) {
     try {
       return action();
     } catch (error) {
-      if (databaseTrouble(error) !== "busy" || performance.now() - since > PATIENCE_MS) throw error;
+      if (databaseTrouble(error) !== "busy" || performance.now() - since >= patienceMs) throw error;
       await new Promise((resolve) => setTimeout(resolve, BUSY_AGAIN_MS + Math.random() * BUSY_SPREAD_MS));
     }
   }

@@ -167,6 +167,29 @@ function startOf(pid: number): string | undefined {
   }
 }
 
+/** The byte that a writer locks in the `-shm` file of a database with a write-ahead log. */
+const LOG_WRITE_BYTE = 120;
+
+/** Returns the process that keeps a database locked for writing, where the system says it (Linux). */
+export function lockingPid(file: string): number | undefined {
+  const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+  return attempt(
+    () => {
+      const [main, log] = [inodeOf(file), inodeOf(`${file}-shm`)];
+      for (const line of readFileSync("/proc/locks", "utf8").split("\n")) {
+        // 7: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120
+        const [pid = 0, inode, from = 0, to = 0] = (
+          /^\d+: POSIX +\w+ +WRITE (\d+) \w+:\w+:(\d+) (\d+) (\w+)/.exec(line)?.slice(1) ?? []
+        ).map(Number);
+        const isWriter = inode === main || (inode === log && from <= LOG_WRITE_BYTE && !(to < LOG_WRITE_BYTE));
+        if (inode !== undefined && isWriter && pid > 0 && pid !== process.pid) return pid;
+      }
+      return undefined;
+    },
+    () => undefined,
+  );
+}
+
 /** Nobody asks about an older sign. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 

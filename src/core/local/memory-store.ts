@@ -21,7 +21,7 @@ import type {
 import type { Acceptance, Ledger, Refusal, Reservation } from "./ledger.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import { isKept, nameOf, SeenObjects } from "./shared-holdings.ts";
-import { TurnQueue } from "./turn-queue.ts";
+import { type Blocker, TurnQueue } from "./turn-queue.ts";
 
 /** A ledger for one process. */
 export class MemoryLedger implements Ledger {
@@ -67,7 +67,7 @@ export class MemoryTables {
   readonly holdings = new Map<string, Map<string, Held>>();
   count = 0;
   epoch = 0;
-  holder: (TurnHolder & { readonly process: string }) | undefined;
+  holder: (TurnHolder & { readonly process: string; beats: number }) | undefined;
   /** The process that waits for the turn. */
   next: string | undefined;
 }
@@ -80,6 +80,7 @@ interface MemoryStoreOptions {
   /** Name of the process. Default: a unique one. */
   readonly process?: string;
   readonly onWaiting?: (holder: TurnHolder) => void;
+  readonly onTakenOver?: (holder: TurnHolder) => void;
 }
 
 export class MemoryStore implements AccountStore {
@@ -94,7 +95,7 @@ export class MemoryStore implements AccountStore {
   readonly #seen = new SeenObjects();
 
   constructor(options: MemoryStoreOptions = {}) {
-    const { account = "", isResettable = false, clock = systemClock, tables = new MemoryTables(), onWaiting } = options;
+    const { account = "", isResettable = false, clock = systemClock, tables = new MemoryTables() } = options;
     this.account = account;
     this.isResettable = isResettable;
     const who = options.process ?? randomUUID();
@@ -104,17 +105,18 @@ export class MemoryStore implements AccountStore {
     this.#clock = clock;
     this.#queue = new TurnQueue(
       {
-        take: async (request) => this.#take(request, clock.now()),
+        take: async (request, frozen) => this.#take(request, clock.now(), frozen),
+        beat: async ({ epoch }) => this.#beat(epoch),
         isAwaited: async () => tables.next !== undefined,
         release: async () => {
-          tables.holder = undefined;
+          if (tables.holder?.process === who) tables.holder = undefined;
           return tables.next !== undefined;
         },
         withdraw: async () => {
           if (tables.next === who) tables.next = undefined;
         },
       },
-      { clock, onWaiting },
+      { ...options, clock },
     );
   }
 
@@ -132,6 +134,7 @@ export class MemoryStore implements AccountStore {
 
   async leave({ epoch }: Turn, intent: Intent): Promise<void> {
     if (epoch !== this.#tables.epoch) throw new HostformError([problem("store.turn_lost", {})]);
+    this.#beat(epoch);
     const earlier = this.#tables.intents.get(intent.id);
     if (earlier !== undefined && earlier.epoch !== epoch)
       this.#tables.intents.set(`${intent.id} ${earlier.serial}`, earlier);
@@ -232,21 +235,31 @@ export class MemoryStore implements AccountStore {
     return found.filter(isKept(this.#clock.now()));
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#queue.close();
+  }
 
-  #take({ project }: TurnRequest, now: number): Turn | TurnHolder {
+  #beat(epoch: number): void {
+    const { holder } = this.#tables;
+    if (holder !== undefined && epoch === this.#tables.epoch) holder.beats += 1;
+  }
+
+  #take({ project }: TurnRequest, now: number, frozen: string | undefined): Turn | Blocker {
     const tables = this.#tables;
-    if (tables.holder !== undefined) {
+    const { holder } = tables;
+    const sign = `${tables.epoch} ${holder?.beats}`;
+    const isTakenOver = holder !== undefined && sign === frozen;
+    if (holder !== undefined && !isTakenOver) {
       tables.next ??= this.#who;
-      return tables.holder;
+      return { ...holder, who: holder.process, sign };
     }
     if (tables.next === this.#who) tables.next = undefined;
     tables.epoch += 1;
-    tables.holder = { pid: process.pid, project, since: now, process: this.#who };
+    tables.holder = { pid: process.pid, project, since: now, process: this.#who, beats: 0 };
     // The others gave the turn back, or ended, without an answer.
     for (const row of this.#others()) if (row.state === "open") this.#put(row, "unknown", row.process);
     const last = Math.max(0, ...this.#others().map(({ serial }) => serial));
-    return { epoch: tables.epoch, isNewerThan: (count) => last > count || tables.count < count };
+    return { epoch: tables.epoch, isTakenOver, isNewerThan: (count) => last > count || tables.count < count };
   }
 
   /** Each state of an intent has a new serial: a run that read a list while it was under way reads the list again. */

@@ -1,21 +1,23 @@
 // The turn of a token as a row of the store: its owner, its epoch, and the process that waits for it.
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { attempt, type Clock } from "../model/index.ts";
-import type { Turn, TurnHolder, TurnRequest } from "./account-store.ts";
+import { attempt, type Clock, hasCode } from "../model/index.ts";
+import type { Turn, TurnRequest } from "./account-store.ts";
+import { PATIENCE_MS } from "./database-file.ts";
 import { type EarlierFiles, importCreates } from "./earlier-files.ts";
 import {
   beginSign,
   type EndSign,
   type FileLock,
   isRunning,
+  lockingPid,
   processMark,
   signIn,
   takeEndedSign,
   takeFileLock,
 } from "./file-lock.ts";
 import { countOf, type StoreStatements } from "./store-file.ts";
-import type { TurnRow } from "./turn-queue.ts";
+import { type Blocker, EARLIER, type TurnRow } from "./turn-queue.ts";
 
 /** Parts of the store that its turns use. */
 interface TurnStore {
@@ -27,9 +29,9 @@ interface TurnStore {
   /** Path of the store. */
   place(): string;
   digest(text: string): string;
-  /** Runs one transaction; undefined if the file is unusable. */
-  change<T>(action: (statements: StoreStatements) => T): Promise<T | undefined>;
-  read<T>(action: (statements: StoreStatements) => T): Promise<T | undefined>;
+  /** Runs one transaction; undefined if the file is unusable. @param patienceMs longest wait for a file that is busy. */
+  change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined>;
+  read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined>;
 }
 
 /** The turn of a process that cannot use the file: it knows nothing of others. */
@@ -50,6 +52,9 @@ export class SharedTurn implements TurnRow {
   #earlierLock: FileLock | undefined;
   /** The highest serial of another process up to the serial `until`: the rows of this process are not read again. */
   #others: Others = { of: undefined, last: 0, until: 0 };
+  /** Beginning of the wait for the file, and for a process of an earlier version, in milliseconds since the epoch. */
+  #fileSince: number | undefined;
+  #earlierSince: number | undefined;
   /** The count when it was last taken. A higher one is that of a file that was replaced. */
   counted = 0;
 
@@ -72,57 +77,101 @@ export class SharedTurn implements TurnRow {
     return (await this.#of.read((statements) => this.#isAwaited(statements))) ?? false;
   }
 
-  async withdraw(): Promise<void> {
+  async withdraw(patienceMs = 0): Promise<void> {
     await this.#of.change(({ release, dropNext }) => {
       release.run(this.#of.account, this.#of.process);
       dropNext.run(this.#of.account, this.#of.process);
-    });
+    }, patienceMs);
   }
 
   /** Gives back a turn that could not be given back before, and ends the sign of life. */
   async close(): Promise<void> {
     if (this.#endSign === undefined) return;
-    await this.withdraw().catch(() => {});
+    await this.withdraw(PATIENCE_MS).catch(() => {});
     attempt(this.#endSign, () => {});
     this.#endSign = undefined;
   }
 
   /** Takes the row, then the lock of earlier versions. While one of those creates, this process keeps the row. */
-  async take({ project, place }: TurnRequest): Promise<Turn | TurnHolder> {
+  async take(request: TurnRequest, frozen?: string): Promise<Turn | Blocker> {
     const now = this.#of.clock.now();
     this.#endSign ??= attempt(
       () => beginSign(this.#signOf(this.#of.process)),
       () => undefined,
     );
-    const answer = await this.#of.change((statements): Turn | TurnHolder => {
-      const { turn, setNext, putTurn } = statements;
-      const row = turn.get(this.#of.account);
-      const isHeld = row?.process != null && row.process !== this.#of.process && this.#isAlive(row.process, row.mark);
-      if (row !== undefined && isHeld) {
-        if (!this.#isAlive(row.next, row.next_mark)) setNext.run(this.#of.process, this.#mark, this.#of.account);
-        return { pid: Number(row.pid), project: String(row.project), since: Number(row.since) };
-      }
-      const next =
-        row === undefined || row.next === this.#of.process ? [null, null] : [row.next ?? null, row.next_mark ?? null];
-      const epoch = Number(row?.epoch ?? 0) + 1;
-      const owner = [this.#of.process, process.pid, this.#mark, project, this.#of.digest(place), now, now];
-      putTurn.run(this.#of.account, ...owner, epoch, ...next);
-      if (this.#of.earlier) importCreates(statements, this.#of.account, this.#of.earlier);
-      statements.markUnknown.run(this.#of.account, this.#of.process);
-      return this.#turn(statements, epoch);
-    });
+    let answer: Turn | Blocker | undefined;
+    try {
+      answer = await this.#of.change((statements) => this.#takeRow(statements, request, now, frozen), 0);
+    } catch (error) {
+      if (!hasCode(error, "store.busy")) throw error;
+      return this.#holderOfFile(now);
+    }
+    this.#fileSince = undefined;
     if (answer === undefined) return ALONE;
-    if (!("epoch" in answer) || this.#takeEarlierLock()) return answer;
-    return { pid: 0, project: "", since: now };
+    if (!("epoch" in answer)) return answer;
+    if (this.#takeEarlierLock() || (await this.#isFrozenOnes())) {
+      this.#earlierSince = undefined;
+      return answer;
+    }
+    this.#earlierSince ??= now;
+    const pid = lockingPid(this.#earlierPath ?? "") ?? 0;
+    return { pid, project: "", since: this.#earlierSince, who: EARLIER, sign: "" };
+  }
+
+  #takeRow(statements: StoreStatements, { project, place }: TurnRequest, now: number, frozen?: string): Turn | Blocker {
+    const { turn, setNext, putTurn } = statements;
+    const row = turn.get(this.#of.account);
+    const isHeld = row?.process !== this.#of.process && this.#isAlive(row?.process, row?.mark);
+    const blocker = isHeld && row ? holderIn(row) : undefined;
+    const isTakenOver = blocker !== undefined && blocker.sign === frozen;
+    if (blocker !== undefined && !isTakenOver) {
+      if (!this.#isAlive(row?.next, row?.next_mark)) setNext.run(this.#of.process, this.#mark, this.#of.account);
+      return blocker;
+    }
+    const next =
+      row === undefined || row.next === this.#of.process ? [null, null] : [row.next ?? null, row.next_mark ?? null];
+    const epoch = Number(row?.epoch ?? 0) + 1;
+    const owner = [this.#of.process, process.pid, this.#mark, project, this.#of.digest(place), now, now];
+    putTurn.run(this.#of.account, ...owner, epoch, ...next);
+    // It holds the lock of earlier versions as well.
+    if (isTakenOver) statements.putMeta.run(this.#frozenName, JSON.stringify([row?.process, row?.mark]));
+    if (this.#of.earlier) importCreates(statements, this.#of.account, this.#of.earlier);
+    statements.markUnknown.run(this.#of.account, this.#of.process);
+    return { ...this.#turn(statements, epoch), isTakenOver };
+  }
+
+  /** The process that keeps a transaction open, as far as the system or the row of the turn says. */
+  async #holderOfFile(now: number): Promise<Blocker> {
+    this.#fileSince ??= now;
+    const file = this.#of.place();
+    const row = await this.#of.read(({ turn }) => turn.get(this.#of.account), 0).catch(() => undefined);
+    const pid = lockingPid(file) ?? (this.#isAlive(row?.process, row?.mark) ? Number(row?.pid) : 0);
+    const project = row?.pid === pid ? String(row.project) : "";
+    return { pid, project, since: this.#fileSince, file, who: "file", sign: String(pid) };
+  }
+
+  get #frozenName(): string {
+    return `frozen ${this.#of.account}`;
+  }
+
+  /** The process that lost its turn while it was frozen lives: the lock of earlier versions is its own. */
+  async #isFrozenOnes(): Promise<boolean> {
+    const frozen = await this.#of.read(({ meta }) => meta.get(this.#frozenName)?.value);
+    const [process, mark]: unknown[] = (frozen && JSON.parse(String(frozen))) || [];
+    return this.#isAlive(process, mark);
+  }
+
+  get #earlierPath(): string | undefined {
+    return this.#of.earlier && `${this.#of.earlier.creates}.lock`;
   }
 
   /** Takes the lock by which versions before the store make creates in turn. @returns false while one of those creates. */
   #takeEarlierLock(): boolean {
-    const { earlier } = this.#of;
-    if (earlier === undefined) return true;
+    const file = this.#earlierPath;
+    if (file === undefined) return true;
     // The row keeps other processes of this version out, if there can be no such lock.
     const lock = attempt<FileLock | undefined, "none">(
-      () => this.#earlierLock ?? takeFileLock(`${earlier.creates}.lock`),
+      () => this.#earlierLock ?? takeFileLock(file),
       () => "none",
     );
     if (lock !== "none") this.#earlierLock = lock;
@@ -135,13 +184,15 @@ export class SharedTurn implements TurnRow {
       () => {},
     );
     this.#earlierLock = undefined;
-    const isAwaited = await this.#of
-      .change((statements) => {
-        statements.release.run(this.#of.account, this.#of.process);
-        return this.#isAwaited(statements);
-      })
-      .catch(() => false);
+    const isAwaited = await this.#of.change((statements) => {
+      statements.release.run(this.#of.account, this.#of.process);
+      return this.#isAwaited(statements);
+    });
     return isAwaited ?? false;
+  }
+
+  async beat({ epoch }: Turn): Promise<void> {
+    await this.#of.change(({ progress }) => progress.run(this.#of.clock.now(), this.#of.account, epoch), 0);
   }
 
   #signOf = (process: string): string => signIn(path.join(path.dirname(this.#of.place()), "locks"), process);
@@ -170,3 +221,12 @@ export class SharedTurn implements TurnRow {
     return { epoch, isNewerThan: (count) => newest > count || count > this.counted };
   }
 }
+
+/** The holder of a turn as the others see it. */
+const holderIn = (row: Readonly<Record<string, unknown>>): Blocker => ({
+  pid: Number(row.pid),
+  project: String(row.project),
+  since: Number(row.since),
+  who: String(row.process),
+  sign: `${row.epoch} ${row.progress}`,
+});

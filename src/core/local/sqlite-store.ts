@@ -33,6 +33,7 @@ import {
 } from "./account-store.ts";
 import { DatabaseFile, databaseTrouble, PATIENCE_MS, whenFree } from "./database-file.ts";
 import { type EarlierFiles, hasEarlierFiles, importEarlierFiles } from "./earlier-files.ts";
+import { lockingPid } from "./file-lock.ts";
 import { SharedHoldings } from "./shared-holdings.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { SharedTurn } from "./shared-turn.ts";
@@ -41,6 +42,8 @@ import { TurnQueue } from "./turn-queue.ts";
 
 /** Nobody asks about an older create. */
 const INTENT_KEPT_MS = 30 * 24 * 3_600_000;
+
+const DAY_MS = 24 * 3_600_000;
 
 export interface SqliteStoreOptions {
   readonly account: string;
@@ -60,8 +63,10 @@ export interface SqliteStoreOptions {
   onCountingAlone?(reason: unknown): void;
   /** Called when creates of this process no longer wait for those of others, until the store is closed. */
   onCreatingAlone?(reason: unknown): void;
-  /** Called once for each long wait for the turn. */
+  /** Called once for each process that this one waits for, after five seconds. */
   onWaiting?(holder: TurnHolder): void;
+  /** Called when the turn was taken from a frozen process. */
+  onTakenOver?(holder: TurnHolder): void;
   /** Called when the file was damaged. It is kept as `FILE.damaged`. */
   onDamaged?(file: string): void;
   /** Called when a new file was created. */
@@ -123,8 +128,8 @@ export class SqliteStore implements AccountStore {
       process: this.#who,
       place,
       digest: (text) => this.#digest(text),
-      change: (action) => this.#change(action),
-      read: (action) => this.#read(action),
+      change: (action, patienceMs) => this.#change(action, patienceMs),
+      read: (action, patienceMs) => this.#read(action, patienceMs),
     });
     this.#queue = new TurnQueue(this.#turn, options);
     this.#holdings = new SharedHoldings({
@@ -227,8 +232,11 @@ export class SqliteStore implements AccountStore {
 
   async notes(list: string, name?: string): Promise<readonly Note[]> {
     if (!this.#exists()) return [];
-    return this.#orFail(({ noteOf, notesOf }) =>
-      (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
+    // A reader needs no transaction: the file may be another process's for long.
+    return this.#explained(() =>
+      this.#file.use(({ noteOf, notesOf }) =>
+        (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
+      ),
     );
   }
 
@@ -257,6 +265,7 @@ export class SqliteStore implements AccountStore {
 
   async close(): Promise<void> {
     this.requests.settle();
+    this.#queue.close();
     // Ends that cannot be written now count as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();
@@ -289,11 +298,9 @@ export class SqliteStore implements AccountStore {
   }
 
   #prepareFile(statements: StoreStatements): (() => void) | undefined {
-    const { database, putIntent, meta, putMeta, dropUnseen, dropEmpty } = statements;
+    const { putIntent, meta, putMeta } = statements;
     const now = this.#options.clock.now();
-    database.prepare("DELETE FROM intents WHERE at < ?").run(now - INTENT_KEPT_MS);
-    database.prepare("DELETE FROM notes WHERE until < ?").run(now);
-    if (dropUnseen.run(now - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
+    this.#removeOld(statements, now);
     // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
     const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
     const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
@@ -302,6 +309,17 @@ export class SqliteStore implements AccountStore {
       putMeta.run("damaged", setAside);
     }
     return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
+  }
+
+  /** A clock that is far ahead removes nothing: what is removed was old by the clock of another day, too. */
+  #removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {
+    const last = Number(meta.get("cleaned")?.value ?? Number.POSITIVE_INFINITY);
+    if (now >= last && now - last < DAY_MS) return;
+    putMeta.run("cleaned", String(now));
+    if (now < last) return;
+    database.prepare("DELETE FROM intents WHERE at < ?").run(last - INTENT_KEPT_MS);
+    database.prepare("DELETE FROM notes WHERE until < ?").run(last);
+    if (dropUnseen.run(last - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
   }
 
   #put({ putIntent }: StoreStatements, intent: Intent, state: StoredIntent["state"] | "open"): void {
@@ -316,12 +334,12 @@ export class SqliteStore implements AccountStore {
   }
 
   /** For one statement: nobody else writes about creates while this process has the turn. */
-  #read<T>(action: (statements: StoreStatements) => T): Promise<T | undefined> {
-    return this.#unlessAlone(() => this.#file.use(action));
+  #read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
+    return this.#unlessAlone(() => this.#file.use(action), patienceMs);
   }
 
   /** One step, with the ends of creates that are not written yet. */
-  #change<T>(action: (statements: StoreStatements) => T): Promise<T | undefined> {
+  #change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => {
       const result = this.#file.change((statements) => {
         for (const { intent, isAnswered } of this.#ended) {
@@ -332,14 +350,14 @@ export class SqliteStore implements AccountStore {
       });
       this.#ended = [];
       return result;
-    });
+    }, patienceMs);
   }
 
   /** Once the file is unusable, this process creates without turns until it closes the store. @throws HostformError `store.busy` or `store.newer`. */
-  async #unlessAlone<T>(action: () => T): Promise<T | undefined> {
+  async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {
-      return await whenFree(action);
+      return await whenFree(action, patienceMs);
     } catch (error) {
       const trouble = databaseTrouble(error);
       if (trouble === "busy" || trouble === "newer") return this.#fail(error);
@@ -380,7 +398,7 @@ export class SqliteStore implements AccountStore {
     const trouble = databaseTrouble(error);
     const why =
       trouble === "busy"
-        ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000 })
+        ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000, pid: lockingPid(file) ?? 0 })
         : trouble === "newer"
           ? problem("store.newer", { place: file })
           : problem("store.unwritable", { place: file, reason: messageOf(error) });

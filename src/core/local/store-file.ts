@@ -13,7 +13,7 @@ export const UPGRADES: Readonly<Record<number, string>> = { 1: HOLDINGS_SCHEMA }
 
 /**
  * A serial is never used again, so that the count only grows. State `open`: the create left and has no answer yet. A run may
- * create thousands: no question about one create reads all of them. `turns.progress` is for the takeover of a turn.
+ * create thousands: no question about one create reads all of them. `turns.progress` is the last sign of life of the holder.
  */
 export const SCHEMA = `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   ${REQUESTS_SCHEMA}
@@ -63,7 +63,8 @@ export function prepare(database: DatabaseSync) {
     ),
     dropNext: database.prepare("UPDATE turns SET next = NULL, next_mark = NULL WHERE lane = ? AND next = ?"),
     setNext: database.prepare("UPDATE turns SET next = ?, next_mark = ? WHERE lane = ?"),
-    progress: database.prepare("UPDATE turns SET progress = ? WHERE lane = ? AND epoch = ?"),
+    /** A sign of life always differs from the last one, also where the clock was set back. */
+    progress: database.prepare("UPDATE turns SET progress = max(?, progress + 1) WHERE lane = ? AND epoch = ?"),
     release: database.prepare("UPDATE turns SET process = NULL, mark = NULL WHERE lane = ? AND process = ?"),
     putNote: database.prepare("INSERT OR REPLACE INTO notes (list, name, at, until, value) VALUES (?, ?, ?, ?, ?)"),
     noteOf: database.prepare("SELECT * FROM notes WHERE list = ? AND name = ?"),

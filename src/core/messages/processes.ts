@@ -4,6 +4,21 @@ import { type Catalogue, error, type Words, warning } from "./message.ts";
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
 type Failure = Words<"place" | "reason">;
 
+/** A process that has the turn to create. `pid` is 0, and `project` empty, if it is unknown. */
+type Turn = Words<"project" | "since"> & { pid: number };
+
+function processIn({ pid, project }: { pid: number; project?: string }, p: "P" | "p" = "P"): string {
+  const of = project ? ` (project ${project})` : "";
+  if (pid > 0) return `${p}rocess ${pid}${of}`;
+  return p === "P" ? "Another process" : "another process";
+}
+
+/** A stopped process does not take the default signal of `kill`. */
+const wakeOrEnd = (pid: number): string =>
+  pid > 0
+    ? `If it is stopped (Ctrl-Z), let it go on (\`kill -CONT ${pid}\`) or end it (\`kill -KILL ${pid}\`).`
+    : "End the process that hangs.";
+
 export const processes = {
   "provider.ledger": warning(({ place, reason }: Failure) => ({
     summary: "This process counts its requests alone",
@@ -29,10 +44,20 @@ export const processes = {
       "Set HOSTFORM_STATE_HOME to a folder that you may write in. HOSTFORM_STORE=memory permits creates that a kill may lose.",
     ],
   })),
-  "store.busy": error(({ place, seconds }: Words<"place"> & { seconds: number }) => ({
-    summary: `Another process holds ${place}`,
-    detail: `It has not released the file for ${seconds} s.`,
-    remedies: ["End the process that hangs. Then apply again."],
+  "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
+    summary: `${processIn(of)} holds ${of.place}`,
+    detail: `It has not released the file for ${of.seconds} s. A create that nobody can record might be sent twice.`,
+    remedies: [`${wakeOrEnd(of.pid)} Then apply again.`],
+  })),
+  "store.turn": error((of: Turn & { seconds: number }) => ({
+    summary: `${processIn(of)} has had the turn to create since ${of.since}`,
+    detail: `This run has waited for it for ${of.seconds} s. Turns prevent that two runs create one object. No request was sent.`,
+    remedies: [{ do: "wait_for_lock" }, wakeOrEnd(of.pid)],
+  })),
+  "store.taken_over": warning((of: Turn) => ({
+    summary: `This run took the turn to create from ${processIn(of, "p")}`,
+    detail: `That process had it since ${of.since} and gave no sign of life for a minute. If it goes on, it reads the account again before it creates anything.`,
+    remedies: [wakeOrEnd(of.pid)],
   })),
   "store.newer": error(({ place }: Words<"place">) => ({
     summary: `A newer version wrote ${place}`,
@@ -54,9 +79,15 @@ export const processes = {
     detail: `This process lost its turn: it did not answer for too long, or the file of the store was replaced. No request was sent.`,
     remedies: [{ do: "apply_again" }],
   })),
-  "store.waiting": warning(({ pid, project, since }: Words<"project" | "since"> & { pid: number }) => ({
-    summary: "This run waits for another process on this machine, which creates objects",
-    detail: `${pid === 0 ? "A process of an earlier version" : `Process ${pid} (project ${project})`} has had the turn since ${since}. Turns prevent that two runs create one object.`,
-    remedies: ["Wait for that process, or end it if it hangs."],
+  "store.waiting": warning((of: Turn) => ({
+    summary: `This run waits for ${processIn(of, "p")}, which has had the turn to create since ${of.since}`,
+    detail:
+      "Turns prevent that two runs create one object. If that process gives no sign of life for a minute, this run takes the turn.",
+    remedies: [{ do: "wait_for_lock" }, wakeOrEnd(of.pid)],
+  })),
+  "store.waiting/file": warning((of: Turn & Words<"place">) => ({
+    summary: `This run waits for ${processIn(of, "p")}, which has held ${of.place} since ${of.since}`,
+    detail: "No create can be recorded meanwhile. After a minute this run creates nothing more.",
+    remedies: [wakeOrEnd(of.pid)],
   })),
 } satisfies Catalogue;

@@ -191,6 +191,10 @@ export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Dia
   return new HostformError(diagnostics, { cause: error });
 }
 
+/** Returns true for a failure whose first diagnostic has one of these codes. */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  error instanceof HostformError && codes.includes(error.diagnostics[0]?.code ?? "");
+
 /** The words of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -27,6 +27,9 @@ import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
 
+/** Longest wait for another process that creates, unless `timeouts` says otherwise, in milliseconds: Terraform shows no message meanwhile. */
+const TURN_MS = 20 * 60_000;
+
 interface ApplyOptions {
   /** The name of the entry. */
   readonly name: string | undefined;
@@ -65,6 +68,7 @@ export async function applyContext(
   const base = shownOnce(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
+  const begun = clock.monotonic();
   let first = isFirst;
   let intent: string | undefined;
   const others = await othersOf(kind, name, pending, scope, owner);
@@ -110,12 +114,16 @@ export async function applyContext(
     writer:
       limit === undefined
         ? stoppable(client, stop)
-        : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
+        : stoppable(client, stop, {
+            until: () => clock.now() + begun + limit - clock.monotonic(),
+            name: `timeouts.${operation}`,
+          }),
     run: {
       // Orders without a project are refused before.
       project: project ?? "",
       clock,
       stop,
+      turnTimeoutMs: limit ?? TURN_MS,
       // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
       adoptsOrders: false,
       owner: () => place,
@@ -140,8 +148,8 @@ export function timeoutOf(attributes: ValueObject, operation: "create" | "update
 }
 
 interface Limit {
-  /** No request leaves after it, in milliseconds since the epoch. */
-  readonly until: number;
+  /** Returns the moment after which no request leaves, in milliseconds since the epoch, by the clock as it is set now. */
+  until(): number;
   /** `timeouts.create`. */
   readonly name: string;
 }
@@ -153,7 +161,7 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
       const summary = "Terraform was stopped before the request was sent";
       throw new ApiError({ code: "api.cancelled", summary, endpoint, reached: "no", remedies: ["Apply again."] });
     }
-    const moments = [options.notAfter, limit?.until].filter((each) => each !== undefined);
+    const moments = [options.notAfter, limit?.until()].filter((each) => each !== undefined);
     return { ...options, stop, ...(moments.length > 0 && { notAfter: Math.min(...moments) }) };
   };
   return {

@@ -77,7 +77,7 @@ function providerAttributes(kind: Kind): Attributes {
 }
 
 const TIMEOUTS =
-  "How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.";
+  "How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.";
 
 /** Only for operations that send requests. */
 function timeouts(kind: Kind): Attributes {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openStore, type StoreOptions } from "../../../../src/core/api/open-store.ts";
 import { MemoryStore } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
@@ -165,6 +165,14 @@ describe("the ledger of an account", () => {
       "used.store-wal",
     ]);
   });
+
+  it("removes no file if the clock is far ahead", async () => {
+    const folder = temporaryFolder();
+    await inFolder({ baseUrl: "https://old.example" }, folder).ledger.reserve(START, 60);
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 900 * 86_400_000);
+    await inFolder({}, folder).ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(2);
+  });
 });
 
 describe("a turn of an account", () => {
@@ -206,8 +214,8 @@ describe("a turn of an account", () => {
     expect(warnings).toMatchObject([
       {
         code: "store.waiting",
-        detail: expect.stringContaining(
-          `Process ${process.pid} (project shop) has had the turn since 2026-11-21T10:00:00`,
+        summary: expect.stringContaining(
+          `waits for process ${process.pid} (project shop), which has had the turn to create since 2026-11-21T10:00:00`,
         ),
       },
     ]);

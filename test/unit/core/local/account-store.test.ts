@@ -7,16 +7,19 @@ import {
   MemoryStore,
   MemoryTables,
   SqliteStore,
+  type Turn,
   type TurnHolder,
 } from "../../../../src/core/local/index.ts";
+import type { Clock } from "../../../../src/core/model/index.ts";
 import { type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 interface Machine {
   readonly clock: TestClock;
   readonly waits: TurnHolder[];
-  /** Opens the store of another process. */
-  open(): AccountStore;
+  readonly takenOver: TurnHolder[];
+  /** Opens the store of another process. @param clock its own clock. Default: that of the machine. */
+  open(clock?: Clock): AccountStore;
 }
 
 const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine])[] = [
@@ -25,8 +28,13 @@ const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine]
     () => {
       const tables = new MemoryTables();
       const clock = testClock();
-      const waits: TurnHolder[] = [];
-      return { clock, waits, open: () => new MemoryStore({ clock, tables, onWaiting: (one) => void waits.push(one) }) };
+      const [waits, takenOver]: [TurnHolder[], TurnHolder[]] = [[], []];
+      const open = (own: Clock = clock) => {
+        const onWaiting = (one: TurnHolder) => void waits.push(one);
+        const onTakenOver = (one: TurnHolder) => void takenOver.push(one);
+        return new MemoryStore({ clock: own, tables, onWaiting, onTakenOver });
+      };
+      return { clock, waits, takenOver, open };
     },
   ],
   [
@@ -34,14 +42,15 @@ const IMPLEMENTATIONS: readonly (readonly [name: string, machine: () => Machine]
     () => {
       const file = path.join(temporaryFolder(), "origin.store");
       const clock = testClock();
-      const waits: TurnHolder[] = [];
-      const open = () => {
+      const [waits, takenOver]: [TurnHolder[], TurnHolder[]] = [[], []];
+      const open = (own: Clock = clock) => {
         const onWaiting = (one: TurnHolder) => void waits.push(one);
-        const store = new SqliteStore(() => file, { account: "a", clock, soonMs: 0, onWaiting });
+        const onTakenOver = (one: TurnHolder) => void takenOver.push(one);
+        const store = new SqliteStore(() => file, { account: "a", clock: own, soonMs: 0, onWaiting, onTakenOver });
         onTestFinished(() => store.close());
         return store;
       };
-      return { clock, waits, open };
+      return { clock, waits, takenOver, open };
     },
   ],
 ];
@@ -57,6 +66,24 @@ const intent = (more: Partial<Intent> = {}): Intent => ({
   at: AT + 1_000,
   ...more,
 });
+
+/** The clock of a process that is stopped: it gives no signs of life. */
+const stoppedClock = (clock: Clock): Clock => ({ ...clock, sleep: (_, signal) => rejection(signal) });
+
+/** Takes the turn and keeps it. @returns the turn, and the function that gives it back. */
+function hold(store: AccountStore, project = "shop"): Promise<{ turn: Turn; giveBack: () => Promise<void> }> {
+  return new Promise((resolve) => {
+    const ended = store.withTurn({ project, place: "state 1" }, async (turn) => {
+      const { promise, resolve: free } = Promise.withResolvers<void>();
+      const giveBack = () => {
+        free();
+        return ended;
+      };
+      resolve({ turn, giveBack });
+      await promise;
+    });
+  });
+}
 
 /** A sleep that only its signal ends. */
 const rejection = (signal: AbortSignal | undefined) =>
@@ -195,10 +222,11 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const [a, b, c] = [open(), open(), open()];
       const stop = new AbortController();
       const sleeps = vi.spyOn(clock, "sleep").mockImplementation((_, signal) => rejection(signal));
+      const polls = () => sleeps.mock.calls.filter(([ms]) => ms < 1_000);
       let waiting: Promise<void> = Promise.resolve();
       await a.withTurn(RUN, async () => {
         waiting = b.withTurn({ ...RUN, signal: stop.signal }, async () => {});
-        await vi.waitFor(() => expect(sleeps).toHaveBeenCalledTimes(1));
+        await vi.waitFor(() => expect(polls()).toHaveLength(1));
       });
       await b.withTurn(RUN, async (turn) => {
         stop.abort(new Error("stopped"));
@@ -207,11 +235,127 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
         const other = c.withTurn({ ...RUN, signal: end.signal }, async () =>
           expect.fail("two processes have the turn"),
         );
-        await vi.waitFor(() => expect(sleeps).toHaveBeenCalledTimes(2));
+        await vi.waitFor(() => expect(polls()).toHaveLength(2));
         end.abort(new Error("ended"));
         await expect(other).rejects.toThrow("ended");
         await b.leave(turn, intent());
       });
+    });
+
+    it("takes the turn from a process that gives no sign of life for a minute, and reports that", async () => {
+      const { open, clock, takenOver, waits } = machineOf();
+      const frozen = open(stoppedClock(clock));
+      const { turn } = await hold(frozen);
+      await frozen.leave(turn, intent());
+      const before = clock.monotonic();
+      const other = open();
+      await other.withTurn(RUN, async ({ isTakenOver, epoch }) => {
+        expect(isTakenOver).toBe(true);
+        expect(epoch).toBe(turn.epoch + 1);
+        expect(clock.monotonic() - before).toBeGreaterThanOrEqual(60_000);
+        expect(clock.monotonic() - before).toBeLessThan(62_000);
+        expect(await other.newest({ thing: "www" })).toMatchObject({ state: "unknown" });
+      });
+      expect(takenOver).toMatchObject([{ pid: process.pid, project: "shop" }]);
+      expect(waits).toHaveLength(1);
+    });
+
+    it("refuses the creates of a process that lost its turn while it was frozen, and keeps its late answer", async () => {
+      const { open, clock } = machineOf();
+      const [frozen, b, c] = [open(stoppedClock(clock)), open(), open()];
+      const { turn, giveBack } = await hold(frozen);
+      await frozen.leave(turn, intent());
+      const held = await hold(b);
+      await expect(frozen.leave(turn, intent({ id: "2" }))).rejects.toMatchObject({
+        diagnostics: [{ code: "store.turn_lost" }],
+      });
+      await frozen.answer(intent());
+      await giveBack();
+      await b.leave(held.turn, intent({ id: "3", thing: "shop" }));
+      await held.giveBack();
+      await frozen.close();
+      await c.withTurn(RUN, async () => expect(await c.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
+    });
+
+    it("never takes the turn from a process that lives, however long it waits for an answer", async () => {
+      const { open, clock, takenOver } = machineOf();
+      const a = open();
+      const { turn, giveBack } = await hold(a);
+      let began = false;
+      const waiting = open().withTurn(RUN, async () => {
+        began = true;
+      });
+      while (clock.monotonic() < 200_000) await new Promise((resolve) => setImmediate(resolve));
+      expect(began).toBe(false);
+      await a.leave(turn, intent());
+      await giveBack();
+      await waiting;
+      expect(takenOver).toEqual([]);
+    });
+
+    it("counts the minute from the end of a freeze of the waiting process", async () => {
+      const { open, clock } = machineOf();
+      await hold(open(stoppedClock(clock)));
+      const own = testClock();
+      let sleeps = 0;
+      const sleep: Clock["sleep"] = async (ms, signal) => {
+        sleeps += 1;
+        if (sleeps === 20) own.advance(59_000);
+        await own.sleep(ms, signal);
+      };
+      await open({ ...own, sleep }).withTurn(RUN, async () => {});
+      expect(own.monotonic()).toBeGreaterThanOrEqual(60_000 + 60_000);
+      expect(own.monotonic()).toBeLessThan(122_000);
+    });
+
+    it("counts the minute although the wall clock is set back and forth", async () => {
+      const { open, clock } = machineOf();
+      await hold(open(stoppedClock(clock)));
+      const own = testClock();
+      let step = 3_600_000;
+      const now = () => {
+        step = -step;
+        return own.now() + step;
+      };
+      await open({ ...own, now }).withTurn(RUN, async () => {});
+      expect(own.monotonic()).toBeLessThan(62_000);
+    });
+
+    it("names the holder and ends the wait after the given time", async () => {
+      const { open, clock } = machineOf();
+      const since = new Date(clock.now()).toISOString();
+      const { giveBack } = await hold(open());
+      const before = clock.monotonic();
+      const waiting = open().withTurn({ ...RUN, timeoutMs: 20_000 }, async () => expect.fail("it has no turn"));
+      await expect(waiting).rejects.toMatchObject({
+        diagnostics: [
+          {
+            code: "store.turn",
+            summary: `Process ${process.pid} (project shop) has had the turn to create since ${since}`,
+            detail: expect.stringContaining("for 20 s"),
+          },
+        ],
+      });
+      expect(clock.monotonic() - before).toBeLessThan(21_000);
+      await giveBack();
+      await open().withTurn(RUN, async () => {});
+    });
+
+    it("reports each process that it waits for once", async () => {
+      const { open, clock, waits } = machineOf();
+      const [shop, blog, waiter] = [open(), open(), open()];
+      const wait = async (store: AccountStore, project: string) => {
+        const { giveBack } = await hold(store, project);
+        const until = clock.monotonic() + 7_000;
+        const waiting = waiter.withTurn(RUN, async () => {});
+        while (clock.monotonic() < until) await new Promise((resolve) => setImmediate(resolve));
+        await giveBack();
+        await waiting;
+      };
+      await wait(shop, "shop");
+      await wait(blog, "blog");
+      await wait(shop, "shop");
+      expect(waits.map(({ project }) => project)).toEqual(["shop", "blog"]);
     });
 
     it("gives the turn back if the work fails", async () => {

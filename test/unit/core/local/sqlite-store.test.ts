@@ -12,6 +12,7 @@ import {
   entriesOf,
   SqliteStore,
   type SqliteStoreOptions,
+  type TurnHolder,
   takeFileLock,
 } from "../../../../src/core/local/index.ts";
 import { attempt } from "../../../../src/core/model/index.ts";
@@ -19,15 +20,23 @@ import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 const PROCESS = path.resolve(import.meta.dirname, "../../../support/turns-process.ts");
+const FAST_CLOCK = path.resolve(import.meta.dirname, "../../../support/fast-clock.ts");
+/** A minute of a process takes two seconds. */
+const FAST = 30;
 const AT = Date.now();
 const RUN = { project: "acme", place: "one" };
 const PLACE = { mark: "1", label: "hosting.tfstate in /srv/acme" };
 const WWW = { type: "hosting_service", parent: "", id: "1001", name: "www.example", instances: 1 };
 const newFile = () => path.join(temporaryFolder(), "origin.store");
 
-/** A process that shares the store; killed after the test. */
-function start(file: string, place = "") {
-  const child = spawn(process.execPath, [PROCESS, file, place], { stdio: ["pipe", "pipe", "inherit"] });
+/** A process that shares the store; killed after the test. @param rate the milliseconds that pass for it in one. */
+function start(file: string, place = "", rate = 1) {
+  const env = { ...process.env, HOSTFORM_CLOCK: `${rate} ${Date.now()}` };
+  const preload = rate === 1 ? [] : [`--import=${FAST_CLOCK}`];
+  const child = spawn(process.execPath, [...preload, PROCESS, file, place], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env,
+  });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const kill = async () => {
     child.kill("SIGKILL");
@@ -37,7 +46,9 @@ function start(file: string, place = "") {
   const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
   const next = async () => JSON.parse(String((await lines.next()).value));
   return {
+    pid: child.pid,
     kill,
+    signal: (name: NodeJS.Signals) => void child.kill(name),
     /** Writes a line. @returns the answer that is not `waiting`. */
     ask: async (line: string) => {
       child.stdin?.write(`${line}\n`);
@@ -100,6 +111,42 @@ describe("processes that create with one token", () => {
     expect(await b.ask('newest {"thing":"one"}')).toMatchObject({ at: AT, state: "answered" });
     expect(await b.ask('newest {"thing":"two"}')).toMatchObject({ at: AT + 1, state: "unknown" });
   });
+
+  it.skipIf(process.platform === "win32")(
+    "take the turn from a stopped process, which creates nothing when it goes on",
+    async () => {
+      const file = newFile();
+      const [a, b, c] = [start(file, "", FAST), start(file, "", FAST), start(file, "", FAST)];
+      expect(await a.ask("enter")).toBe("entered");
+      expect(await a.ask(`leave 1 hook ${AT}`)).toBe("left");
+      a.signal("SIGSTOP");
+      expect(await b.ask("enter")).toBe("entered");
+      expect(await b.ask('newest {"thing":"hook"}')).toMatchObject({ at: AT, state: "unknown" });
+      expect(await b.ask(`leave 2 site ${AT}`)).toBe("left");
+      expect(await b.ask("answer")).toBe("answer");
+      expect(await b.ask("end")).toBe("ended");
+      expect(await c.ask("enter"), "the stopped process keeps the lock of earlier versions").toBe("entered");
+      a.signal("SIGCONT");
+      expect(await a.ask(`leave 3 blog ${AT}`)).toMatchObject({ code: "store.turn_lost" });
+      expect(await a.ask("end")).toBe("ended");
+      expect(await c.ask(`leave 4 shop ${AT}`), "the end of a lost turn gives back nothing").toBe("left");
+      expect(await c.ask("end")).toBe("ended");
+      expect(await a.ask("enter"), "the processes take turns again").toBe("entered");
+    },
+  );
+
+  it.skipIf(process.platform !== "linux")(
+    "name the stopped process that keeps a transaction open, and create nothing",
+    async () => {
+      const file = newFile();
+      const [a, b] = [start(file), start(file, "", FAST)];
+      expect(await b.ask("enter")).toBe("entered");
+      expect(await b.ask("end")).toBe("ended");
+      expect(await a.ask("begin")).toBe("begun");
+      a.signal("SIGSTOP");
+      expect(await b.ask("enter")).toMatchObject({ code: "store.busy", summary: `Process ${a.pid} holds ${file}` });
+    },
+  );
 
   it("wait for a process of another container, which has no number here", async () => {
     const file = newFile();
@@ -169,7 +216,7 @@ describe("a file", () => {
       expect(readFileSync(path.join(path.dirname(file), name), "latin1")).not.toContain("whsec-secret");
   });
 
-  it("forgets creates after thirty days, and notes after their time", async () => {
+  it("forgets creates after thirty days, and notes after their time, at the next opening of a later day", async () => {
     const file = newFile();
     const clock = testClock();
     const store = storeOn(file, { clock });
@@ -182,12 +229,40 @@ describe("a file", () => {
     await store.note([{ list: "l", name: "o", value: 1 }]);
     await store.close();
     const later = storeOn(file, { clock });
+    const facts = async () => {
+      const names = (await later.notes("l")).map(({ name }) => name);
+      const created = await later.withTurn(RUN, async () => later.newest({ thing: "x" }));
+      await later.close();
+      return { names, isKnown: created !== undefined };
+    };
     clock.advance(30 * 86_400_000);
-    await later.withTurn(RUN, async () => expect(await later.newest({ thing: "x" })).toBeDefined());
-    expect((await later.notes("l")).map(({ name }) => name)).toEqual(["o"]);
-    await later.close();
-    clock.advance(1);
-    await later.withTurn(RUN, async () => expect(await later.newest({ thing: "x" })).toBeUndefined());
+    expect(await facts()).toEqual({ names: ["n", "o"], isKnown: true });
+    clock.advance(86_400_000);
+    expect(await facts()).toEqual({ names: ["o"], isKnown: true });
+    clock.advance(86_400_000);
+    expect(await facts()).toEqual({ names: ["o"], isKnown: false });
+  });
+
+  it("forgets nothing although the clock is far ahead for some hours, and is set back", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const open = async (work: (store: SqliteStore) => Promise<unknown>) => {
+      const store = storeOn(file, { clock });
+      await work(store);
+      await store.close();
+    };
+    await open((store) => store.note([{ list: "l", name: "n", value: "whsec" }]));
+    await open((store) => store.see(PLACE, "run", [WWW]));
+    clock.advance(900 * 86_400_000);
+    for (let hour = 0; hour < 5; hour++) {
+      await open((store) => store.notes("l"));
+      clock.advance(3_600_000);
+    }
+    clock.advance(-900 * 86_400_000);
+    await open(async (store) => {
+      expect(await store.notes("l")).toHaveLength(1);
+      expect(await store.holdings({})).toHaveLength(1);
+    });
   });
 
   it("that is removed while it is open is created again", async () => {
@@ -288,23 +363,45 @@ describe("a file", () => {
     expect(existsSync(`${file}.damaged`)).toBe(false);
   });
 
-  it("that a process does not release refuses creates and notes after four seconds", async () => {
+  it("that a process does not release refuses notes after four seconds, and creates after a minute; reads go on", async () => {
     const file = newFile();
-    const store = storeOn(file);
+    const clock = testClock();
+    const waits: TurnHolder[] = [];
+    const store = storeOn(file, { clock, onWaiting: (holder) => void waits.push(holder) });
     await store.note([{ list: "l", name: "n", value: 1 }]);
     const holder = new DatabaseSync(file);
     holder.exec("BEGIN IMMEDIATE");
     const busy = { diagnostics: [{ code: "store.busy" }] };
+    const since = clock.now();
+    await expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject({
+      diagnostics: [{ code: "store.busy", detail: expect.stringContaining("for 60 s") }],
+    });
+    expect(clock.monotonic()).toBeLessThan(61_000);
+    expect(waits).toEqual([expect.objectContaining({ file, since })]);
+    await expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject(busy);
+    expect(clock.monotonic(), "the minute is over for all creates").toBeLessThan(61_000);
     const began = performance.now();
-    await Promise.all([
-      expect(store.withTurn(RUN, async () => {})).rejects.toMatchObject(busy),
-      expect(store.note([{ list: "l", name: "n", value: 2 }])).rejects.toMatchObject(busy),
-    ]);
+    await expect(store.note([{ list: "l", name: "n", value: 2 }])).rejects.toMatchObject(busy);
     expect(performance.now() - began).toBeGreaterThan(3_900);
-    expect(await store.refusals()).toMatchObject(busy.diagnostics);
+    expect(await store.notes("l")).toMatchObject([{ value: 1 }]);
+    expect(await storeOn(file, { clock }).notes("l"), "by a process that opens it now").toMatchObject([{ value: 1 }]);
     holder.exec("ROLLBACK");
     expect(await store.refusals()).toEqual([]);
+    await store.withTurn(RUN, async () => {});
     await store.note([{ list: "l", name: "n", value: 3 }]);
+    holder.close();
+  });
+
+  it("that is busy when the turn ends is told of that later", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const [a, b] = [storeOn(file, { clock }), storeOn(file, { clock })];
+    const holder = new DatabaseSync(file);
+    await a.withTurn(RUN, async () => void holder.exec("BEGIN IMMEDIATE"));
+    holder.exec("ROLLBACK");
+    const before = clock.monotonic();
+    await b.withTurn(RUN, async ({ isTakenOver }) => expect(isTakenOver).toBe(false));
+    expect(clock.monotonic() - before, "at the next sign of life").toBeLessThan(11_000);
     holder.close();
   });
 
