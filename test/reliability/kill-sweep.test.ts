@@ -7,10 +7,9 @@
  * `npm test` takes every so-manieth point; `npm run test:long` all of them, and kills the run that recovers as well.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Project } from "../support/project.ts";
-import { AFTER, BEFORE, DOMAIN, expectSettled } from "./support/agency.ts";
+import { AFTER, BEFORE, expectSettled, untilQuiet } from "./support/agency.ts";
 import { POINT_KINDS, type Tally } from "./support/kill-points.ts";
-import { announce, LONG } from "./support/long.ts";
+import { announce, inPairs, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
 import { type KillPoint, type Program, reliabilityProgram } from "./support/program.ts";
 
@@ -41,45 +40,6 @@ function pointsOf(tally: Tally): KillPoint[] {
   );
 }
 
-/** What only its key distinguishes from another, or nothing shows: addresses of pending creates that a user may have to resolve. */
-async function pendingOnes(project: Project): Promise<string[]> {
-  const resources = [...(await project.state()).resources.values()];
-  return resources.flatMap(({ address, attributes, private: { pending } }) =>
-    pending !== undefined &&
-    (address === DOMAIN || (address.startsWith("hosting_service.") && attributes.domain === null))
-      ? [address]
-      : [],
-  );
-}
-
-/** Settles a create without known outcome as a user does who has looked for its invoice. */
-async function settle(project: Project, address: string): Promise<void> {
-  const { resources } = await project.state();
-  const held = new Set([...resources.values()].map(({ attributes }) => attributes.id));
-  const plan = resources.get(address)?.attributes.plan_id;
-  const services = project.control.list("services").filter((one) => one.customer_id === 1 && one.plan_id === plan);
-  const made =
-    address === DOMAIN ? project.control.list("domains") : services.filter(({ id }) => !held.has(String(id)));
-  const answer = made[0] === undefined ? ["--absent"] : ["--adopt", String(made[0].id)];
-  const settled = await project.run("resolve", address, ...answer);
-  expect(settled.code, settled.text).toBe(0);
-}
-
-/** Applies until a run ends well, at most three times; what a run cannot settle is settled when it says so. */
-async function untilQuiet(project: Project): Promise<void> {
-  for (let run = 1; ; run++) {
-    const open = await pendingOnes(project);
-    const ran = await project.run("apply", "--auto-approve");
-    if (open.length === 0 || open.every((address) => address !== DOMAIN)) {
-      if (ran.code === 0) return;
-    }
-    expect(ran.code, ran.err).toBe(1);
-    expect(run, "runs that were needed").toBeLessThan(3);
-    expect(ran.text).toContain("plan.pending");
-    for (const address of await pendingOnes(project)) await settle(project, address);
-  }
-}
-
 /** Kills a run (and the one that recovers from it), lets the next ones end well, and checks. @returns how many it killed. */
 async function sweep(parallelism: string, points: readonly KillPoint[]): Promise<number> {
   const project = await ready();
@@ -97,15 +57,6 @@ async function sweep(parallelism: string, points: readonly KillPoint[]): Promise
   } finally {
     await project.close();
   }
-}
-
-/** Two at a time: the machine that this runs on may have no more. */
-async function inPairs<T>(items: readonly T[], work: (item: T, at: number) => Promise<void>): Promise<void> {
-  const queue = items.entries();
-  const worker = async () => {
-    for (const [at, item] of queue) await work(item, at);
-  };
-  await Promise.all([worker(), worker()]);
 }
 
 const named = ({ kind, nth, moment }: KillPoint) => `${moment} ${kind} ${nth}`;

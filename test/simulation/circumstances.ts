@@ -3,7 +3,7 @@ import type { RunOptions } from "./machine.ts";
 import { CALM, type Mishaps } from "./network.ts";
 
 /** Spans of time, in milliseconds. */
-const SECOND = 1_000;
+export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

@@ -84,6 +84,7 @@ export class SimulatedDisk {
     ): Promise<T> => {
       if (!life.step(`disk ${what}`, dying)) return hang();
       await this.#world.pause(chance.real() * 2);
+      if (life.isHeld) await life.awake();
       if (life.dead) return hang();
       if (broken !== undefined && chance.once(faults)) {
         broken();
@@ -91,7 +92,9 @@ export class SimulatedDisk {
         this.#world.note(`${life.name} disk ${what}: ${code}`);
         throw failure(code, what);
       }
-      return act();
+      const result = act();
+      if (life.isFrozen) await life.awake();
+      return life.dead ? hang() : result;
     };
     const nothing = () => undefined;
     const open = (path: string, inode: Inode): NewFile => ({

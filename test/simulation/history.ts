@@ -2,11 +2,14 @@ import { isNoOp } from "../../src/core/model/index.ts";
 import type { Chance } from "./chance.ts";
 import { differences } from "./checks.ts";
 import { GAPS, HOUR, habits, MINUTE, misfortune } from "./circumstances.ts";
+import { Computer } from "./computer.ts";
 import { editByHand } from "./console.ts";
 import { type Declaration, declare, edit, rename } from "./declaration.ts";
+import type { Life, Pause } from "./life.ts";
 import { Machine, type RunEnd, type RunOptions } from "./machine.ts";
 import { CALM } from "./network.ts";
 import { Owners } from "./owners.ts";
+import { type Meanwhile, Pauses } from "./pauses.ts";
 import type { Sabotage } from "./sabotage.ts";
 import { Server } from "./server.ts";
 import { User } from "./user.ts";
@@ -43,6 +46,14 @@ class History {
   readonly #witness: Witness;
   readonly #user: User;
   readonly #owners = new Owners();
+  readonly #pauses: Pauses;
+  /** The computer of a colleague, who works on the same state. */
+  readonly #colleague: Computer;
+  /**
+   * Who has run beside the first project on the first computer. A second computer does not know what a second project made
+   * there, so that a history has one or the other: see docs/limitations.md.
+   */
+  #second: "project" | "computer" | undefined;
   readonly #sabotage: Sabotage;
   readonly #defects: string[] = [];
   readonly #orphans = new Set<number>();
@@ -56,6 +67,8 @@ class History {
   constructor(seed: number, sabotage: Sabotage) {
     this.#sabotage = sabotage;
     this.world = new World(seed);
+    this.#pauses = new Pauses(seed);
+    this.#colleague = new Computer(this.world);
     const { chance } = this.world;
     this.#chance = chance;
     const runs = new Map<string, RunOptions>();
@@ -99,7 +112,8 @@ class History {
     const isKeyKept = this.#server.habits.keyMemoryMs >= 10 * MINUTE;
     if (this.#alone && isKeyKept && chance.once(0.3))
       runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
-    if (!this.#alone && chance.once(0.05)) runs.push(this.#start(this.#anotherFolder(), chance.whole(0, 1_000)));
+    if (!this.#alone && chance.once(0.05) && this.#second !== "computer")
+      runs.push(this.#start(this.#anotherFolder(), chance.whole(0, 1_000)));
     runs.push(this.#start(this.machine, 0));
     while (chance.once(0.15)) runs.push(this.#start(this.machine, chance.whole(0, 5_000)));
     if (chance.once(0.15)) this.world.after(chance.whole(0, 20_000), () => this.#editByHand());
@@ -125,21 +139,64 @@ class History {
     this.#user.withdraws();
     // What it makes, the first state does not know.
     this.#user.hasMeddled = true;
-    const { runs, turns } = this.machine;
-    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, runs, OTHER_FOLDER, turns);
+    this.#second = "project";
+    const { runs, computer } = this.machine;
+    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, runs, OTHER_FOLDER, computer);
   }
 
   async #start(machine: Machine, delay: number): Promise<RunEnd> {
     const chance = this.#chance;
     if (delay > 0) await this.world.pause(delay);
     const knowsNothing = machine !== this.machine;
-    const isOtherFolder = knowsNothing && machine.turns === this.machine.turns;
+    const isOtherFolder = knowsNothing && machine.computer === this.machine.computer;
     const calmly = this.#calmly();
     // A password that it has generated is its own: the first state would not know it. Nor do both adopt the same objects.
     const own = isOtherFolder && { declaration: withoutPasswords(calmly.declaration), imports: new Map() };
-    const end = await machine.run({ ...calmly, ...misfortune(chance), ...own, knowsNothing });
+    const meanwhile: Promise<unknown>[] = [];
+    // Where nothing but the key keeps two machines apart, a pause may outlast its memory.
+    const pause = this.#alone
+      ? undefined
+      : this.#pauses.pause((life, how) => void meanwhile.push(this.#pause(life, machine, how)));
+    this.#setClock(machine.computer);
+    const end = await machine.run({ ...calmly, ...misfortune(chance), ...own, knowsNothing, pause });
     this.#judge(end);
+    await Promise.all(meanwhile);
     return end;
+  }
+
+  #setClock(computer: Computer): void {
+    const setting = this.#pauses.setting();
+    if (setting !== undefined) this.world.after(setting.afterMs, () => computer.set(setting.byMs));
+  }
+
+  /** A process is frozen. The world goes on, and at some time it wakes. */
+  async #pause(life: Life, machine: Machine, how: Pause["how"]): Promise<void> {
+    const { computer } = machine;
+    const { othersAfterMs, wakesAfterMs, takesLock, other, isPatient, isKilled, setMs } = this.#pauses.meanwhile(how);
+    computer.freeze(how);
+    const wake = this.world.pause(wakesAfterMs);
+    await this.world.pause(othersAfterMs);
+    if (setMs !== 0) computer.set(setMs);
+    if (takesLock) machine.takeLock(life);
+    const run = this.#other(machine, other);
+    await wake;
+    // A process that waits for the frozen one does not end before that wakes.
+    if (isPatient) await Promise.race([run, this.world.pause(5 * HOUR)]);
+    if (isKilled && how === "stopped") life.die("kill");
+    else computer.wake(life);
+    await run;
+  }
+
+  /** Somebody else applies while a process is frozen. */
+  async #other(machine: Machine, other: Meanwhile["other"]): Promise<void> {
+    if (other === undefined || (other !== "same" && other !== (this.#second ?? other))) return;
+    if (other !== "same") this.#second = other;
+    const theirs = other === "project" ? this.#anotherFolder() : machine;
+    const computer = other === "computer" ? this.#colleague : theirs.computer;
+    const knowsNothing = theirs !== this.machine;
+    const luck = this.#chance.once(0.7) ? {} : misfortune(this.#chance);
+    const own = other === "project" && { declaration: withoutPasswords(this.#declaration), imports: new Map() };
+    this.#judge(await theirs.run({ ...this.#calmly(), ...luck, ...own, knowsNothing }, computer));
   }
 
   #calmly(): RunOptions {

@@ -12,6 +12,14 @@ export class SimulatedLock {
     this.#world = world;
   }
 
+  /** Takes the lock from a process, as force-unlock does, or a database that ends a session. */
+  takeFrom(life: Life): void {
+    if (this.#holder !== life) return;
+    this.#holder = undefined;
+    life.lostLockAt = this.#world.now;
+    this.#world.note(`the lock of ${life.name} is taken over`);
+  }
+
   for(life: Life, clock: Clock): StateLock {
     life.atDeath(() => {
       if (this.#holder === life) this.#holder = undefined;

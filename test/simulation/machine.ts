@@ -3,17 +3,24 @@ import { apply, refreshAndPlan } from "../../src/core/engine/index.ts";
 import { type Disk, SecretFiles } from "../../src/core/files/index.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { Account } from "../../src/core/lifecycle/index.ts";
-import { type ApplyResult, HostformError, isError, type Plan, type State } from "../../src/core/model/index.ts";
+import {
+  type ApplyResult,
+  type Clock,
+  HostformError,
+  isError,
+  type Plan,
+  type State,
+} from "../../src/core/model/index.ts";
 import { createFileStore, type OpenState } from "../../src/core/record/index.ts";
+import { Computer } from "./computer.ts";
 import { type Declaration, desiredOf } from "./declaration.ts";
 import { SimulatedDisk } from "./disk.ts";
-import { type Fate, Life } from "./life.ts";
+import { type Fate, Life, type Pause } from "./life.ts";
 import { SimulatedLock } from "./lock.ts";
 import { type Mishaps, type OnSend, SimulatedNetwork } from "./network.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
-import { SimulatedTurns } from "./turns.ts";
-import { clockOf, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What one run of the program is given. */
 export interface RunOptions {
@@ -29,6 +36,7 @@ export interface RunOptions {
   /** How often an operation of the disk is refused. */
   readonly diskFaults: number;
   readonly fate?: Fate;
+  readonly pause?: Pause | undefined;
   /** When Ctrl-C is pressed, in milliseconds from the plan; and how long after that once more. */
   readonly stopAfterMs?: number;
   readonly stopAgainAfterMs?: number;
@@ -38,10 +46,14 @@ export interface RunOptions {
   readonly pageSize: number;
 }
 
-/** How a run ended. `refused`: it explained itself and did nothing more. `defect`: a mistake of the program. */
+/**
+ * How a run ended. `refused`: it explained itself and did nothing more. `overtaken`: another took its lock, so that what it says
+ * is of the past. `defect`: a mistake of the program.
+ */
 export type RunEnd =
   | { readonly end: "died" }
   | { readonly end: "refused"; readonly error: HostformError }
+  | { readonly end: "overtaken"; readonly of: RunEnd["end"] }
   | { readonly end: "planned"; readonly plan: Plan; readonly state: State }
   | { readonly end: "applied"; readonly plan: Plan; readonly result: ApplyResult; readonly state: State }
   | { readonly end: "defect"; readonly error: unknown };
@@ -61,8 +73,8 @@ export class Machine {
   readonly #onSend: OnSend;
   readonly #sabotage: Sabotage;
   readonly #alive = new Set<Life>();
-  /** Shared by all folders of one machine. */
-  readonly turns: SimulatedTurns;
+  /** The computer that the folder is on. */
+  readonly computer: Computer;
 
   constructor(
     world: World,
@@ -71,9 +83,9 @@ export class Machine {
     sabotage: Sabotage,
     runs: Map<string, RunOptions>,
     name = "P",
-    turns = new SimulatedTurns(world),
+    computer = new Computer(world),
   ) {
-    this.turns = turns;
+    this.computer = computer;
     this.#world = world;
     this.#name = name;
     this.runs = runs;
@@ -84,30 +96,43 @@ export class Machine {
     this.#lock = new SimulatedLock(world);
   }
 
-  /** Runs the program once: store -> observe -> plan -> apply, composed as the CLI does. */
-  async run(options: RunOptions): Promise<RunEnd> {
-    const life = this.#begin(`${this.#name}${this.runs.size + 1}`, options.fate);
+  /**
+   * Runs the program once: store -> observe -> plan -> apply, composed as the CLI does.
+   * @param computer another one, to which the folder is shared.
+   */
+  async run(options: RunOptions, computer = this.computer): Promise<RunEnd> {
+    if (computer.isAsleep) await computer.wakes();
+    const life = this.#begin(`${this.#name}${this.runs.size + 1}`, computer, options);
     this.runs.set(life.name, options);
-    const work = this.#program(life, options).catch((error: unknown): RunEnd => {
+    const work = this.#program(life, options, computer).catch((error: unknown): RunEnd => {
       const internal = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "internal");
       return error instanceof HostformError && !internal ? { end: "refused", error } : { end: "defect", error };
     });
-    const end = await Promise.race([work, life.died.then((): RunEnd => ({ end: "died" }))]);
+    const ended = await Promise.race([work, life.died.then((): RunEnd => ({ end: "died" }))]);
+    const isOvertaken = life.lostLockAt !== undefined && (ended.end === "planned" || ended.end === "applied");
+    const end: RunEnd = isOvertaken ? { end: "overtaken", of: ended.end } : ended;
     this.#alive.delete(life);
-    this.#world.note(`${life.name} ${format(end)}`);
+    computer.ended(life);
+    this.#world.note(`${life.name} ${end === ended ? "" : "is overtaken: "}${format(ended)}`);
     return end;
   }
 
   /** Works on the state as a command such as `state rm` does. */
   async withState<T>(work: (store: OpenState) => Promise<T>): Promise<T> {
-    const life = this.#begin("user");
-    const store = await this.#open(life, 0, 600_000, "state");
+    const life = this.#begin("user", this.computer);
+    const store = await this.#open(life, this.computer.clockOf(life), { command: "state", timeoutMs: 600_000 });
     try {
       return await work(store);
     } finally {
       await store.close();
       this.#alive.delete(life);
+      this.computer.ended(life);
     }
+  }
+
+  /** Takes the lock of the state from a process. */
+  takeLock(life: Life): void {
+    this.#lock.takeFrom(life);
   }
 
   /** The state is deleted, with all that belongs to it. */
@@ -116,9 +141,10 @@ export class Machine {
     this.disk.wipe((path) => path.includes("hosting.tfstate"));
   }
 
-  #begin(name: string, fate?: Fate): Life {
-    const life = new Life(this.#world, name, fate);
+  #begin(name: string, computer: Computer, { fate, pause }: Pick<RunOptions, "fate" | "pause"> = {}): Life {
+    const life = new Life(this.#world, name, fate, pause);
     this.#alive.add(life);
+    computer.runs(life);
     life.atDeath((how) => {
       this.#alive.delete(life);
       if (how !== "power") return;
@@ -130,8 +156,11 @@ export class Machine {
     return life;
   }
 
-  async #open(life: Life, diskFaults: number, timeoutMs: number, command: string): Promise<OpenState> {
-    const clock = clockOf(this.#world, life);
+  async #open(
+    life: Life,
+    clock: Clock,
+    { diskFaults = 0, ...asked }: { diskFaults?: number; timeoutMs: number; command: string },
+  ): Promise<OpenState> {
     const disk = this.#diskOf(life, diskFaults);
     const store = await createFileStore({
       path: STATE,
@@ -143,7 +172,7 @@ export class Machine {
         const lock = this.#lock.for(life, clock);
         return this.#sabotage.lock?.(lock) ?? lock;
       },
-    }).open({ write: true, command, timeoutMs });
+    }).open({ write: true, ...asked });
     return this.#sabotage.store?.(store) ?? store;
   }
 
@@ -152,9 +181,10 @@ export class Machine {
     return this.#sabotage.disk?.(disk) ?? disk;
   }
 
-  async #program(life: Life, options: RunOptions): Promise<RunEnd> {
+  async #program(life: Life, options: RunOptions, computer: Computer): Promise<RunEnd> {
     const { declaration, imports, reorder, orderAnyway, mishaps, pageSize } = options;
-    const clock = clockOf(this.#world, life);
+    const own = computer.clockOf(life);
+    const clock = this.#sabotage.clock?.(own) ?? own;
     const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, mishaps, this.#onSend);
     const [stop, now] = [new AbortController(), new AbortController()];
     dispatcher.stop = stop.signal;
@@ -169,10 +199,11 @@ export class Machine {
       stop: stop.signal,
       signal: now.signal,
     });
-    const own = new Account(client, { statusWords: {} }, undefined, this.turns.for(life, clock));
-    const account = this.#sabotage.account?.(own) ?? own;
+    const honest = new Account(client, { statusWords: {} }, undefined, computer.turns.for(life, clock));
+    const account = this.#sabotage.account?.(honest) ?? honest;
     const writer = this.#sabotage.writer?.(client, this.#world) ?? client;
-    const store = await this.#open(life, options.diskFaults, options.lockTimeoutMs, "apply");
+    const asked = { diskFaults: options.diskFaults, timeoutMs: options.lockTimeoutMs, command: "apply" };
+    const store = await this.#open(life, clock, asked);
     try {
       const desired = desiredOf(declaration, imports);
       const given = { desired, state: store.state, kinds, env: {}, reorder };
@@ -213,14 +244,15 @@ export class Machine {
       return { end: "applied", plan: made, result, state: store.state };
     } finally {
       await store.close();
+      life.end();
     }
   }
 
-  #press({ stopAfterMs, stopAgainAfterMs }: RunOptions, { name }: Life, ...[stop, now]: AbortController[]): void {
+  #press({ stopAfterMs, stopAgainAfterMs }: RunOptions, life: Life, ...[stop, now]: AbortController[]): void {
     if (stopAfterMs === undefined) return;
     const press = (what: string, controller: AbortController | undefined) => {
-      this.#world.note(`${name} ${what}`);
-      controller?.abort();
+      this.#world.note(`${life.name} ${what}`);
+      life.onArrival(() => controller?.abort());
     };
     this.#world.after(stopAfterMs, () => press("is stopped", stop));
     if (stopAgainAfterMs !== undefined)

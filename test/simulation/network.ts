@@ -65,7 +65,9 @@ export class SimulatedNetwork extends Dispatcher {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    new Exchange(options, handler).begin((exchange) => this.#send(exchange));
+    const exchange = new Exchange(options, handler);
+    this.#life.sending(options.method, "before");
+    this.#life.onAwake(() => exchange.begin(() => this.#send(exchange)));
     return true;
   }
 
@@ -85,6 +87,8 @@ export class SimulatedNetwork extends Dispatcher {
     const mishap = this.#mishap();
     const leave = () => this.#leave(exchange, arrival, name, mishap);
     if (!this.#life.step(`sends ${name}${mishap === undefined ? "" : ` (${mishap})`}`, leave)) return;
+    this.#life.sending(arrival.method, "after");
+    this.#accuseOfLostLock(arrival, name);
     if (mishap === "refused" || mishap === "throttled") {
       this.#world.after(chance.real() * 100, () => this.#return(exchange, name, mishap, undefined));
     } else leave();
@@ -122,13 +126,29 @@ export class SimulatedNetwork extends Dispatcher {
   #return(exchange: Exchange, name: string, mishap: Mishap | undefined, answer: Answer | undefined): void {
     const hear = this.#heard(exchange, mishap, answer);
     if (hear === undefined) return;
-    const arrive = () => {
-      if (exchange.over || !this.#life.step(`hears of ${name}`)) return;
+    const arrive = (heard: () => void) => {
+      if (!exchange.over && this.#life.step(`hears of ${name}`)) heard();
+    };
+    const whole = () => {
       this.#countCutReset(exchange.request.path, mishap);
       hear();
     };
-    if (mishap === "late") this.#world.after(this.#world.chance.whole(1_000, 90_000), arrive);
-    else arrive();
+    const lost = () => exchange.break("ECONNRESET");
+    const deliver = () => {
+      this.#life.onArrival(
+        () => arrive(whole),
+        () => arrive(lost),
+      );
+    };
+    if (mishap === "late") this.#world.after(this.#world.chance.whole(1_000, 90_000), deliver);
+    else deliver();
+  }
+
+  /** What was on its way when the lock was lost may leave; nothing later. */
+  #accuseOfLostLock({ from, method }: Arrival, name: string): void {
+    const { lostLockAt = Number.POSITIVE_INFINITY } = this.#life;
+    if (method !== "GET" && this.#world.now > lostLockAt + FENCE_MS)
+      this.#world.breaches.push(`${from} sent ${name} after its lock was taken over`);
   }
 
   /** What the sender gets to hear; undefined when nothing ever comes. */
@@ -183,6 +203,9 @@ export class SimulatedNetwork extends Dispatcher {
     return undefined;
   }
 }
+
+/** From the record of a request to its leaving, at most: docs/reliability.md. */
+const FENCE_MS = 5_000;
 
 /** The server has not got the request, and the sender cannot know that. */
 const UNKNOWING: ReadonlySet<Mishap> = new Set([
@@ -257,9 +280,9 @@ class Exchange {
     } as unknown as Dispatcher.DispatchController;
   }
 
-  begin(send: (exchange: Exchange) => void): void {
+  begin(send: () => void): void {
     this.#handler.onRequestStart?.(this.#controller, {});
-    if (!this.over) send(this);
+    if (!this.over) send();
   }
 
   answer(answer: Answer): void {

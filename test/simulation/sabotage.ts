@@ -2,13 +2,14 @@ import type { HostingClient, Mutation, Writer } from "../../src/core/api/index.t
 import type { Disk } from "../../src/core/files/index.ts";
 import type { Kind } from "../../src/core/kinds/kind.ts";
 import type { Account, SecretOutputs } from "../../src/core/lifecycle/index.ts";
-import { ApiError, type ResourceState } from "../../src/core/model/index.ts";
+import { ApiError, type Clock, type ResourceState } from "../../src/core/model/index.ts";
 import type { OpenState, StateLock } from "../../src/core/record/index.ts";
 import type { World } from "./world.ts";
 
 /** A part of the product put out of order on purpose. */
 export interface Sabotage {
   disk?(disk: Disk): Disk;
+  clock?(clock: Clock): Clock;
   lock?(lock: StateLock): StateLock;
   store?(store: OpenState): OpenState;
   writer?(client: HostingClient, world: World): Writer;

@@ -13,7 +13,7 @@ export class SimulatedTurns {
     this.#world = world;
   }
 
-  for(life: Life, { now, sleep }: Clock): AccountStore {
+  for(life: Life, { now, monotonic, sleep }: Clock): AccountStore {
     const tables = this.#tables;
     life.atDeath(() => {
       if (tables.holder?.process === life.name) tables.holder = undefined;
@@ -21,7 +21,7 @@ export class SimulatedTurns {
     });
     const clock: Clock = {
       now,
-      monotonic: now,
+      monotonic,
       sleep: async (ms, signal) => {
         // Signs of life come when they are due, and draw nothing.
         await sleep(ms < BEAT_MS ? ms + this.#world.chance.real() * ms : ms, signal);

@@ -1,4 +1,3 @@
-import type { Clock } from "../../src/core/model/index.ts";
 import { Chance } from "./chance.ts";
 
 interface Timer {
@@ -93,28 +92,6 @@ export class World {
  */
 async function quiet(): Promise<void> {
   for (let round = 0; round < 8; round++) await new Promise(setImmediate);
-}
-
-/** The clock of one process: the world's, as long as the process lives. */
-export function clockOf(world: World, life: { readonly dead: boolean }): Clock {
-  return {
-    now: () => world.now,
-    monotonic: () => world.now,
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (life.dead) return;
-        if (signal?.aborted) return reject(signal.reason);
-        const stop = () => {
-          cancel();
-          if (!life.dead) reject(signal?.reason);
-        };
-        const cancel = world.after(ms, () => {
-          signal?.removeEventListener("abort", stop);
-          if (!life.dead) resolve();
-        });
-        signal?.addEventListener("abort", stop, { once: true });
-      }),
-  };
 }
 
 const before = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.turn < b.turn);

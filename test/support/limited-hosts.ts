@@ -2,7 +2,9 @@
 import { Dispatcher } from "undici";
 import { type ClientOptions, HostingClient, type Ledger } from "../../src/core/api/index.ts";
 import { MemoryLedger } from "../../src/core/local/memory-store.ts";
-import { clockOf, World } from "../simulation/world.ts";
+import { Computer } from "../simulation/computer.ts";
+import { Life } from "../simulation/life.ts";
+import { World } from "../simulation/world.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -162,7 +164,7 @@ export async function sendAll(load: Load): Promise<LoadResult> {
   world.now = Math.ceil(world.now / MINUTE_MS) * MINUTE_MS + startMs;
   const started = world.now;
   const host = new LimitedHost(world, COUNTERS[counter](perMinute), load.hints, perMinute, latencyMs);
-  const clock = clockOf(world, { dead: false });
+  const clock = new Computer(world).clockOf(new Life(world, "client"));
   const work = Array.from({ length: processes }, async () => {
     const client = new HostingClient({
       baseUrl: "https://api.hosting.example",

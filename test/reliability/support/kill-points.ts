@@ -1,10 +1,12 @@
 /**
  * A preload (`node --import`) for the real program: it counts the operations by which a run leaves traces outside of
  * itself, and dies by SIGKILL at one of them. No handler runs, nothing is flushed: what the system has by then is what
- * remains.
+ * remains. Or it is frozen there by SIGSTOP, until a SIGCONT.
  *
  * HOSTFORM_KILL `KIND NTH MOMENT`: die at the NTH (from 1) operation of that kind, `before` it, `after` it, or, for a
  * write to a file, `halfway`: only the first half of the bytes is written.
+ * HOSTFORM_PAUSE `KIND NTH MOMENT`: be frozen there. File descriptor 3 gets a line before that.
+ * HOSTFORM_PAUSE_CLOCKS `WALL MONOTONIC`: at the wake, the clocks show so many milliseconds more than passed.
  * HOSTFORM_KILL_TALLY `FILE`: at the end of the run, write to FILE what could be died at: `{KIND: [label, …]}`.
  */
 import fs from "node:fs";
@@ -14,15 +16,18 @@ import path from "node:path";
 
 /** What is counted. `receive` is a chunk of bytes that the system hands over from a connection. */
 export const POINT_KINDS = ["open", "write", "sync", "rename", "remove", "send", "receive"] as const;
-export type PointKind = (typeof POINT_KINDS)[number];
+/** What is counted beside that for pauses: `commit` ends a change of the store. */
+export type PointKind = (typeof POINT_KINDS)[number] | "commit";
 export type Moment = "before" | "halfway" | "after";
 export type Tally = Record<PointKind, string[]>;
 
 // biome-ignore lint/suspicious/noExplicitAny: what is wrapped has any signature.
 type Operation = (...args: any[]) => any;
 
-const [wantedKind, wantedNth = "0", wantedMoment = "before"] = (process.env.HOSTFORM_KILL ?? "").split(" ");
-const tally = Object.fromEntries(POINT_KINDS.map((kind) => [kind, []])) as unknown as Tally;
+const { HOSTFORM_KILL, HOSTFORM_PAUSE, HOSTFORM_PAUSE_CLOCKS = "0 0" } = process.env;
+const [wantedKind, wantedNth = "0", wantedMoment = "before"] = (HOSTFORM_KILL ?? HOSTFORM_PAUSE ?? "").split(" ");
+const { writeSync } = fs;
+const tally = Object.fromEntries([...POINT_KINDS, "commit"].map((kind) => [kind, []])) as unknown as Tally;
 /** What the runtime's own functions do among themselves is not the program's doing. */
 let within = false;
 
@@ -33,10 +38,22 @@ function pass(kind: PointKind, label: string): Moment | undefined {
   return kind === wantedKind && tally[kind].length === Number(wantedNth) ? (wantedMoment as Moment) : undefined;
 }
 
-/** The system ends the process before the call returns. */
-function die(): never {
-  process.kill(process.pid, "SIGKILL");
-  throw new Error("SIGKILL did not end the process");
+/** The system ends the process before the call returns, or freezes it: then the call returns at the wake. */
+function strike(): void {
+  if (HOSTFORM_PAUSE !== undefined) freeze();
+  else {
+    process.kill(process.pid, "SIGKILL");
+    throw new Error("SIGKILL did not end the process");
+  }
+}
+
+function freeze(): void {
+  writeSync(3, "frozen\n");
+  process.kill(process.pid, "SIGSTOP");
+  const [wallMs = 0, monotonicMs = 0] = HOSTFORM_PAUSE_CLOCKS.split(" ").map(Number);
+  const [wall, monotonic] = [Date.now, performance.now.bind(performance)];
+  Date.now = () => wall() + wallMs;
+  performance.now = () => monotonic() + monotonicMs;
 }
 
 const nameOf = (target: unknown): string =>
@@ -57,10 +74,10 @@ function wrapPromise(owner: object, name: string, kind: PointKind, counts = (_: 
   methods[name] = async function (this: object | undefined, ...args: unknown[]) {
     const target = (this && opened.get(this)) ?? nameOf(args[0]);
     const moment = counts(args) ? pass(kind, `${name} ${target}`) : undefined;
-    if (moment === "before") die();
+    if (moment === "before") strike();
     if (moment === "halfway" && content !== undefined) {
       await original.apply(this, args.with(content, half(args[content] as string)));
-      die();
+      strike();
     }
     try {
       const result = await original.apply(this, args);
@@ -68,7 +85,7 @@ function wrapPromise(owner: object, name: string, kind: PointKind, counts = (_: 
       return result;
     } finally {
       // Whether or not it succeeded.
-      if (moment === "after") die();
+      if (moment === "after") strike();
     }
   };
 }
@@ -79,18 +96,18 @@ function wrapSync(owner: object, name: string, kind: PointKind, counts = (_: unk
   if (original === undefined) return;
   methods[name] = function (this: unknown, ...args: unknown[]) {
     const moment = counts(args) ? pass(kind, `${name} ${nameOf(args[0])}`) : undefined;
-    if (moment === "before") die();
+    if (moment === "before") strike();
     const outer = within;
     within = true;
     try {
       if (moment === "halfway" && content !== undefined) {
         original.apply(this, args.with(content, half(args[content] as string)));
-        die();
+        strike();
       }
       return original.apply(this, args);
     } finally {
       within = outer;
-      if (moment === "after") die();
+      if (moment === "after") strike();
     }
   };
 }
@@ -124,6 +141,30 @@ wrapSync(fs, "renameSync", "rename");
 for (const name of ["unlinkSync", "rmSync"]) wrapSync(fs, name, "remove");
 syncBuiltinESMExports();
 
+/** The end of a change of the store, which is durable then: a prepared statement. */
+function wrapCommits(database: Record<string, Operation>): void {
+  const prepare = database.prepare as Operation;
+  database.prepare = function (this: unknown, sql: string, ...rest: unknown[]) {
+    const statement = prepare.call(this, sql, ...rest);
+    if (sql !== "COMMIT") return statement;
+    const run = statement.run.bind(statement);
+    statement.run = () => {
+      const moment = pass("commit", "commit");
+      if (moment === "before") strike();
+      const result = run();
+      if (moment === "after") strike();
+      return result;
+    };
+    return statement;
+  };
+}
+if (HOSTFORM_PAUSE !== undefined || process.env.HOSTFORM_KILL_TALLY !== undefined) {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  wrapCommits(process.getBuiltinModule("node:sqlite").DatabaseSync.prototype as never);
+  process.emitWarning = emitWarning;
+}
+
 /** Pipes are sockets to Node, too; those of this program are its output. */
 const isConnection = (socket: net.Socket) => socket.remoteAddress !== undefined;
 const socketMethods = net.Socket.prototype as unknown as Record<string, Operation>;
@@ -133,9 +174,9 @@ for (const name of ["_write", "_writev"]) {
   if (original === undefined) continue;
   socketMethods[name] = function (this: net.Socket, ...args: unknown[]) {
     const moment = isConnection(this) ? pass("send", firstLine(args[0])) : undefined;
-    if (moment === "before") die();
+    if (moment === "before") strike();
     const result = original.apply(this, args);
-    if (moment === "after") die();
+    if (moment === "after") strike();
     return result;
   };
 }
@@ -144,10 +185,10 @@ const push = socketMethods.push as Operation;
 socketMethods.push = function (this: net.Socket, ...args: unknown[]) {
   const counts = args[0] instanceof Uint8Array && isConnection(this);
   const moment = counts ? pass("receive", firstLine(args[0])) : undefined;
-  if (moment === "before") die();
+  if (moment === "before") strike();
   const result = push.apply(this, args);
   // Afterwards is when the program has dealt with the bytes, as far as it does so without waiting for anything else.
-  if (moment === "after") setImmediate(die);
+  if (moment === "after") setImmediate(strike);
   return result;
 };
 

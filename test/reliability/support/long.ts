@@ -7,3 +7,12 @@ export const LONG = process.env.HOSTFORM_LONG === "1";
 export function announce(text: string): void {
   writeSync(2, `${text}\n`);
 }
+
+/** Two at a time: the machine that this runs on may have no more. */
+export async function inPairs<T>(items: readonly T[], work: (item: T, at: number) => Promise<void>): Promise<void> {
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [at, item] of queue) await work(item, at);
+  };
+  await Promise.all([worker(), worker()]);
+}

@@ -24,7 +24,7 @@ interface WatchedClock extends TestClock {
   bark(): void;
 }
 
-function watchedClock(): WatchedClock {
+export function watchedClock(): WatchedClock {
   const base = testClock(Date.now());
   const waiting = new Set<() => void>();
   return {

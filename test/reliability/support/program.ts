@@ -24,9 +24,11 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
+  /** Resolves when the process freezes. */
+  readonly frozen: Promise<void>;
 }
 
-/** Where to die. */
+/** Where to die, or to be frozen. */
 export interface KillPoint {
   readonly kind: PointKind;
   /** From 1. */
@@ -34,11 +36,18 @@ export interface KillPoint {
   readonly moment: Moment;
 }
 
+/** Where to be frozen until a SIGCONT, and how much more time the clocks show then, in ms. */
+export interface PausePoint extends KillPoint {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
 export interface Start {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly args: readonly string[];
   readonly kill?: KillPoint;
+  readonly pause?: PausePoint;
   readonly tally?: string;
 }
 
@@ -73,7 +82,7 @@ export async function reliabilityProgram(): Promise<Program> {
   const hostform = await builtProgram();
   const shelf = path.join(ROOT, "node_modules/.cache/hostform-contender");
   const folder = await builtOnce(shelf, SOURCES, async (draft) => void (await bundle(draft)));
-  const start = ({ cwd, env, args, kill, tally }: Start): Running => {
+  const start = ({ cwd, env, args, kill, pause, tally }: Start): Running => {
     const child = spawn(process.execPath, ["--import", preload, hostform, ...args], {
       cwd,
       env: {
@@ -86,22 +95,27 @@ export async function reliabilityProgram(): Promise<Program> {
         TZ: "UTC",
         ...env,
         ...(kill && { HOSTFORM_KILL: `${kill.kind} ${kill.nth} ${kill.moment}` }),
+        ...(pause && {
+          HOSTFORM_PAUSE: `${pause.kind} ${pause.nth} ${pause.moment}`,
+          HOSTFORM_PAUSE_CLOCKS: `${pause.wallMs} ${pause.monotonicMs}`,
+        }),
         ...(tally && { HOSTFORM_KILL_TALLY: tally }),
       },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", pause === undefined ? "ignore" : "pipe"],
     });
+    const frozen = new Promise<void>((resolve) => child.stdio[3]?.once("data", () => resolve()));
     let [out, err] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       out += text;
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       err += text;
     });
     const ended = new Promise<Ended>((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code, signal) => resolve({ code, signal, out, err }));
     });
-    return { child, ended };
+    return { child, ended, frozen };
   };
   const run = (options: Start) => start(options).ended;
   return {

@@ -1,0 +1,104 @@
+import type { Clock } from "../../src/core/model/index.ts";
+import type { Life, Pause } from "./life.ts";
+import { SimulatedTurns } from "./turns.ts";
+import type { World } from "./world.ts";
+
+/**
+ * A computer: its two clocks, the store that its processes share, and who runs on it. Its wall clock may be set; its
+ * monotonic clock stands still while it sleeps.
+ */
+export class Computer {
+  readonly turns: SimulatedTurns;
+  readonly #world: World;
+  readonly #lives = new Set<Life>();
+  /** How far the wall clock is ahead of the world, in ms. */
+  #aheadMs = 0;
+  /** How long it has slept, and since when it does. */
+  #sleptMs = 0;
+  #asleepSince: number | undefined;
+  #awaken: (() => void)[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.turns = new SimulatedTurns(world);
+  }
+
+  get isAsleep(): boolean {
+    return this.#asleepSince !== undefined;
+  }
+
+  /** Resolves at its wake. */
+  wakes(): Promise<void> {
+    return new Promise((resolve) => this.#awaken.push(resolve));
+  }
+
+  runs(life: Life): void {
+    this.#lives.add(life);
+    life.atDeath(() => this.#lives.delete(life));
+  }
+
+  ended(life: Life): void {
+    this.#lives.delete(life);
+  }
+
+  /** Somebody sets the wall clock. */
+  set(byMs: number): void {
+    this.#aheadMs += byMs;
+    this.#world.note(`a wall clock is set ${byMs > 0 ? "forward" : "back"} by ${Math.abs(byMs) / 1000} s`);
+  }
+
+  /** Freezes a process, and with `asleep` all of the computer. */
+  freeze(how: Pause["how"]): void {
+    if (how !== "asleep" || this.#asleepSince !== undefined) return;
+    this.#asleepSince = this.#world.now;
+    for (const life of this.#lives) life.freeze("asleep");
+  }
+
+  wake(life: Life): void {
+    if (this.#asleepSince === undefined) {
+      life.wake();
+      return;
+    }
+    this.#sleptMs += this.#world.now - this.#asleepSince;
+    this.#asleepSince = undefined;
+    for (const one of [...this.#lives]) one.wake();
+    for (const start of this.#awaken.splice(0)) start();
+  }
+
+  /** The clock of one process, as long as the process lives. */
+  clockOf(life: Life): Clock {
+    const world = this.#world;
+    const asleepMs = () => (this.#asleepSince === undefined ? 0 : world.now - this.#asleepSince);
+    const monotonic = () => world.now - this.#sleptMs - asleepMs();
+    return {
+      now: () => world.now + this.#aheadMs,
+      monotonic,
+      sleep: (ms, signal) =>
+        new Promise((resolve, reject) => {
+          if (life.dead) return;
+          if (signal?.aborted) return reject(signal.reason);
+          const end = monotonic() + ms;
+          const stop = () => {
+            cancel();
+            isOver = true;
+            if (!life.dead) reject(signal?.reason);
+          };
+          let isOver = false;
+          const ring = () => {
+            if (isOver || life.dead) return;
+            // The computer slept meanwhile, and the timer did not run.
+            const leftMs = end - monotonic();
+            if (leftMs > 1) {
+              cancel = world.after(leftMs, () => life.onTimer(ring));
+              return;
+            }
+            isOver = true;
+            signal?.removeEventListener("abort", stop);
+            resolve();
+          };
+          let cancel = world.after(ms, () => life.onTimer(ring));
+          signal?.addEventListener("abort", stop, { once: true });
+        }),
+    };
+  }
+}
