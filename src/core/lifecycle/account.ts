@@ -1,7 +1,16 @@
 import type { ApiRecord, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
-import { type ApiError, type Clock, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
+import {
+  type ApiError,
+  type Clock,
+  fail,
+  inScale,
+  isForbidden,
+  isNoList,
+  isNotFound,
+  saysNotFound,
+} from "../model/index.ts";
 import { isGap, momentOf } from "./fence.ts";
 
 /** §8: rows of a page. */
@@ -189,10 +198,9 @@ export class Account {
   }
 
   #read(kind: Kind, parent: string | undefined, whole: boolean): Listing {
-    const key = listName(kind, parent);
     const onRead = ({ isWhole, pages }: ListReading) => {
       if (isWhole) this.#whole.set(listing, this.hostNow());
-      this.#pages.set(key, pages);
+      this.#pages.set(listName(kind, parent), pages);
     };
     const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList };
@@ -213,8 +221,7 @@ export class Account {
    */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
-    this.refresh();
-    this.#rechecked.clear();
+    this.#outdateAll();
     return true;
   }
 
@@ -222,7 +229,10 @@ export class Account {
   outdateAfterGap(clock: Clock): void {
     const last = this.#calledAt;
     this.#calledAt = momentOf(clock);
-    if (last === undefined || !isGap(last, clock)) return;
+    if (last !== undefined && isGap(last, clock)) this.#outdateAll();
+  }
+
+  #outdateAll(): void {
     this.refresh();
     this.#rechecked.clear();
   }

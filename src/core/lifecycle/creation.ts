@@ -188,6 +188,7 @@ export class Creation {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
     const parent = parentOf(kind, planned);
+    account.outdateAfterGap(run.clock);
     const since = momentOf(run.clock);
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);

@@ -7,7 +7,17 @@ import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kin
 import type { Intent } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
-import { type Attempt, type Decision, decide, FENCE_MS, type IntentFacts, LIST_LAG_MS, type ObservedFacts, type Row, SKEW_MS } from "./decide.ts";
+import {
+  type Attempt,
+  type Decision,
+  decide,
+  FENCE_MS,
+  type IntentFacts,
+  LIST_LAG_MS,
+  type ObservedFacts,
+  type Row,
+  SKEW_MS,
+} from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 
 /** An object that a state of this machine holds, or held. */
