@@ -340,15 +340,13 @@ describe("no attempt of a request", () => {
   const pause = fc.tuple(fc.boolean(), span);
   const answer = fc.oneof(
     fc.constant<HostAnswer>({ status: 200, json: { data: { id: 7, status: "pending", url: HOOK.url, secret: "s" } } }),
-    fc
-      .constantFrom(1, 3, 20)
-      .map(
-        (seconds): HostAnswer => ({
-          status: 429,
-          json: { message: "wait" },
-          headers: { "retry-after": String(seconds) },
-        }),
-      ),
+    fc.constantFrom(1, 3, 20).map(
+      (seconds): HostAnswer => ({
+        status: 429,
+        json: { message: "wait" },
+        headers: { "retry-after": String(seconds) },
+      }),
+    ),
     fc.constant<HostAnswer>({ status: 503, json: { message: "later" } }),
     fc.constantFrom<HostAnswer[]>("lost", "refused"),
   );
