@@ -4,7 +4,6 @@ import type { AccountStore, Turn } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
 import {
   type ApiError,
-  type Clock,
   HostformError,
   inScale,
   isForbidden,
@@ -12,7 +11,6 @@ import {
   isNotFound,
   saysNotFound,
 } from "../model/index.ts";
-import { isGap, momentOf } from "./fence.ts";
 import { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 
 /** §8: rows of a page. */
@@ -55,7 +53,6 @@ export class Account {
   /** Listings that are empty because the host answered with no list: they prove nothing. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
-  #calledAt: ReturnType<typeof momentOf> | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   /** Objects that a DELETE did not find, although their list shows them as alive. */
@@ -201,10 +198,9 @@ export class Account {
   }
 
   #read(kind: Kind, parent: string | undefined, whole: boolean): Listing {
-    const key = listName(kind, parent);
     const onRead = ({ isWhole, pages }: ListReading) => {
       if (isWhole) this.#whole.set(listing, this.hostNow());
-      this.#pages.set(key, pages);
+      this.#pages.set(listName(kind, parent), pages);
     };
     const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList };
@@ -225,16 +221,12 @@ export class Account {
    */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
-    this.refresh();
-    this.#rechecked.clear();
+    this.outdateAll();
     return true;
   }
 
-  /** Has all lists read again if the machine slept, or a clock was set, since the last call. */
-  outdateAfterGap(clock: Clock): void {
-    const last = this.#calledAt;
-    this.#calledAt = momentOf(clock);
-    if (last === undefined || !isGap(last, clock)) return;
+  /** Has each list read again when it is needed, whatever was read before. */
+  outdateAll(): void {
     this.refresh();
     this.#rechecked.clear();
   }

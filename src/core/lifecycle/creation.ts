@@ -6,7 +6,7 @@ import { parentOf, plannedAttributes } from "./attributes.ts";
 import { MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS } from "./decide.ts";
-import { elapsedMs, isGap, momentOf } from "./fence.ts";
+import { elapsedMs, isGap, momentOf, outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import { attemptsOf, decidePending, type Listed, type PendingDecision, type PendingQuestion } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
@@ -190,6 +190,7 @@ export class Creation {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
     const parent = parentOf(kind, planned);
+    outdateAfterGap(account, run.clock);
     const since = momentOf(run.clock);
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);
