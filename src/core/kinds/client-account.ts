@@ -4,12 +4,16 @@ import { CURRENCIES, folded, sameFolded, similarName } from "../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 
+/** Whatever a host makes of a name or a number costs and exposes nothing. */
+const anyForm = () => true;
+
 const text = (description: string, example: string) =>
   attribute(z.string().min(1).optional(), {
     description,
     change: "immutable",
     computed: true,
     same: sameFolded,
+    ownForm: anyForm,
     example,
   });
 
@@ -19,6 +23,7 @@ const attributes = z.strictObject({
     description: "Name of the client.",
     change: "immutable",
     same: sameFolded,
+    ownForm: anyForm,
     example: "Acme",
   }),
   company_name: text("Registered name of the company.", "Acme LLC"),

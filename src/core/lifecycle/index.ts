@@ -11,6 +11,7 @@ export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { JobWatch, nextPause } from "./job-watch.ts";
+export { formNotices, formsSeen, reread, withForms } from "./own-forms.ts";
 export * from "./ownership.ts";
 export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";
