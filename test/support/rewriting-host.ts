@@ -43,3 +43,14 @@ export function withStatusWords(value: unknown, words: Readonly<Record<string, u
   });
   return Object.fromEntries(entries);
 }
+
+/** The value with each field of these names rewritten, at every depth. Undefined: the field stays as it is. */
+export function rewritten(answer: unknown, names: Readonly<Record<string, (value: unknown) => unknown>>): unknown {
+  if (Array.isArray(answer)) return answer.map((item) => rewritten(item, names));
+  if (typeof answer !== "object" || answer === null) return answer;
+  const entries = Object.entries(answer).map(([name, value]) => {
+    const other = names[name]?.(value);
+    return [name, other === undefined ? rewritten(value, names) : other];
+  });
+  return Object.fromEntries(entries);
+}

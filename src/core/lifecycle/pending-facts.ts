@@ -5,7 +5,7 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import { type Intent, nearText, type ValueObject } from "../model/index.ts";
-import { differing, unreadableOf } from "./attributes.ts";
+import { differing, mayBeSame, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
 import {
   type Attempt,
@@ -177,7 +177,7 @@ function rowOf(
   return {
     id,
     key,
-    differs: key === "same" ? differing(kind, sent.attributes, remote) : undefined,
+    differs: key === "same" ? differing(kind, sent.attributes, remote, mayBeSame) : undefined,
     ended: phase === "gone",
     created: madeBetween(remote),
     ...(holder && { holder }),

@@ -190,6 +190,8 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const { values } = conform(kind, result, { config: declared, prior: null });
   const planMark: Mark = {
     plan: scope.holdings.run,
+    // Terraform sends the mark of a replaced object with the plan of its replacement.
+    ...(asked.shown && { shown: asked.shown }),
     ...(settlement.settles && { settles: settlement.settles }),
   };
   return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };

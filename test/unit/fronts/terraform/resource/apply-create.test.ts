@@ -88,7 +88,12 @@ describe("an order", () => {
     const { answer } = await ask("hosting_service", ORDER, { answer: ordered("active", { currency: "EUR" }) });
     expect(answer.state).toMatchObject({ id: "1001", currency: "USD" });
     expect(answer.diagnostics).toMatchObject([
-      { severity: "warning", code: "apply.drifted", detail: 'It returned "EUR".', attribute: ["currency"] },
+      {
+        severity: "warning",
+        code: "api.form",
+        summary: 'The API shows currency of service www.acme.example as "EUR"; the request had "USD"',
+        attribute: ["currency"],
+      },
     ]);
     expect(answer.mark, "no apply changes it").not.toHaveProperty("waiting");
   });
