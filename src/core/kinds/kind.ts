@@ -304,6 +304,12 @@ export function namedBy(
   return isBoth ? { id, parent: given } : { id: importId, parent };
 }
 
+/** The context of reads that end with a signal as well. */
+export function endingWith(context: ReadContext, signal: AbortSignal | undefined): ReadContext {
+  const { signal: own = signal } = context;
+  return signal === undefined || own === undefined ? context : { ...context, signal: AbortSignal.any([own, signal]) };
+}
+
 /**
  * A collection (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed, or the parent is gone.
  * @param isLast returns true if nothing more is wanted after this one.
