@@ -63,7 +63,7 @@ function settlingOf(flags: ResolveFlags, address: string | undefined): Settling 
       remedies: ["Give the address of a pending create; `hostform resolve` lists them."],
     });
   }
-  if (flags.adopt !== undefined && !/^[\x21-\x7e]{1,200}$/.test(flags.adopt)) {
+  if (flags.adopt !== undefined && !/^(?=.*\S)\P{Cc}{1,1000}$/u.test(flags.adopt)) {
     fail("usage", "--adopt needs an id, as the API or the invoice shows it", { remedies: ["Is a variable unset?"] });
   }
   if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout needs --wait");

@@ -63,7 +63,7 @@ export const SWITCHES = {
   billing_cycle: read("word", "months", "unit", "integer"),
   product_type: read("slug", "title", "other"),
   ids: read("integer", "string"),
-  record_ids: read("plain", "uuid"),
+  record_ids: read("plain", "uuid", "opaque"),
   plan: read("plan_id", "id", "prices", "priceless"),
   queued: never(QUEUED, "message", "service", "no_content", "empty"),
   bodies: write("full", "empty204"),

@@ -20,7 +20,8 @@ function ids(survey: Survey): Seen<"ids"> {
 
 function recordIdCandidates(value: unknown): readonly ValueOf<"record_ids">[] {
   if (idCandidates(value).length > 0) return ["plain"];
-  return typeof value === "string" && UUID.test(value) ? ["uuid"] : [];
+  if (typeof value !== "string" || value === "") return [];
+  return UUID.test(value) ? ["uuid"] : ["opaque"];
 }
 
 function record_ids(survey: Survey, written: Written | undefined): Seen<"record_ids"> {

@@ -1,6 +1,6 @@
 import type { PlanRecord } from "../core/api/index.ts";
 import { ownerIn, plan, resolveConfig, scopeOf } from "../core/engine/index.ts";
-import { type Kind, kinds } from "../core/kinds/index.ts";
+import { type Kind, kinds, namedBy } from "../core/kinds/index.ts";
 import {
   adoptedAttributes,
   type Observation,
@@ -14,7 +14,9 @@ import {
   type Change,
   type Desired,
   type DesiredResource,
+  type Diagnostic,
   didYouMean,
+  errorOf,
   fail,
   formatAddress,
   HostformError,
@@ -58,11 +60,12 @@ export async function importObject(project: Project, text: string, id: string): 
     const scope = scopeOf((of) => store.state.resources.get(of)?.attributes, project.source.env);
     const { config, diagnostics } = resolveConfig(kind, resource, scope);
     if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-    checkParent(kind, resource, config, id);
+    const another = anotherParent(kind, resource, config, id);
     return withProviders(desired.providers, project, signal, async (providers) => {
       const { account } = await providers.use(resource.provider);
       const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });
       if (observed.status !== "present") {
+        if (another !== undefined) throw new HostformError([another]);
         const how = observed.status === "gone" ? observed.how : "was not found";
         fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
           remedies: ["Check the id, and that the token belongs to the right account."],
@@ -136,23 +139,29 @@ function checkUnique(
   });
 }
 
-/** A grant is found in the collection of its service, which must be known, and be the declared one. */
-function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObject, id: string): void {
-  if (kind.parent === undefined) return;
+/**
+ * A grant is found in the collection of its service, which must be known, and be the declared one.
+ * @returns the error if no object has the whole text as its id: it then names another service.
+ * @throws HostformError `usage` if the service is not known.
+ */
+function anotherParent(
+  kind: Kind,
+  { address }: DesiredResource,
+  config: ValueObject,
+  id: string,
+): Diagnostic | undefined {
+  if (kind.parent === undefined) return undefined;
   const declared = parentOf(kind, config);
-  const given = kind.parseImportId?.(id)?.parent;
+  const { parent: given } = namedBy(kind, id);
   if (declared === undefined && given === undefined) {
     fail("usage", `${kind.parent} of ${address} is not known yet`, {
       remedies: [`Import what it refers to first, or give ${kind.parent.toUpperCase()}/${id}.`],
       address,
     });
   }
-  if (declared !== undefined && given !== undefined && declared !== given) {
-    fail("usage", `${address} is declared with ${kind.parent} ${declared}, not ${given}`, {
-      remedies: [`Give the id alone, or ${declared}/ID.`],
-      address,
-    });
-  }
+  if (declared === undefined || given === undefined || declared === given) return undefined;
+  const summary = `${address} is declared with ${kind.parent} ${declared}, not ${given}`;
+  return errorOf("usage", summary, { remedies: [`Give the id alone, or ${declared}/ID.`], address });
 }
 
 /**

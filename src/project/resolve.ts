@@ -219,7 +219,8 @@ async function waitFor(
     const found = await look(store.state, providers, prior);
     const [only] = found.candidates ?? [];
     if (found.verdict === "made" && only !== undefined) return settleAdopted(store, providers, prior, only.id);
-    if (clock.monotonic() + pause > deadline) return { pending: [found] };
-    await clock.sleep(pause, signal);
+    const left = deadline - clock.monotonic();
+    if (left <= 0) return { pending: [found] };
+    await clock.sleep(Math.min(pause, left), signal);
   }
 }

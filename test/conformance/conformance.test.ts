@@ -3,9 +3,9 @@
  * picked up automatically and fails here until test/conformance/samples has a declaration of it.
  */
 import { describe, expect, it } from "vitest";
-import { type Kind, kinds } from "../../src/core/kinds/index.ts";
+import { type Kind, kinds, namedBy } from "../../src/core/kinds/index.ts";
 import { attributesOf, sameValue } from "../../src/core/lifecycle/index.ts";
-import { isError, type JsonObject } from "../../src/core/model/index.ts";
+import { isError, type JsonObject, shellWord } from "../../src/core/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { fixOf } from "../support/remedies.ts";
 import { losses } from "./losses.ts";
@@ -56,7 +56,9 @@ const importIdOf = async (project: Project, kind: Kind, address: string): Promis
 
 /** How the id is shown: as it is or, of some records and under some profiles, as a UUID that the sandbox makes of it. */
 const wireId = ({ control }: Project, id: number): RegExp =>
-  control.state().profile.record_ids === "plain" ? new RegExp(`^${id}$`) : new RegExp(`^(${id}|[0-9a-f-]{36})$`);
+  control.state().profile.record_ids === "plain"
+    ? new RegExp(`^${id}$`)
+    : new RegExp(`^(${id}|[0-9a-f-]{36}|\\w+/${id}:.+)$`);
 
 const posts = (sent: readonly string[]) => sent.filter((line) => line.startsWith("POST"));
 
@@ -251,7 +253,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await project.loseState();
     await declare({ ...attributes, import: importId });
     const change = await project.changeOf(sample.address);
-    expect(change.importing).toEqual({ id: importId.split("/").at(-1) });
+    expect(change.importing).toEqual({ id: namedBy(kind, importId).id });
     expect(change.actions[0]).toMatch(/^(no-op|update)$/);
     project.sent();
     await project.apply();
@@ -299,7 +301,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     const { diagnostics } = await project.plan();
     const [refusal] = diagnostics.filter(isError);
     expect(refusal).toMatchObject({ code: "plan.exists", address: sample.address });
-    expect(fixOf(refusal)).toContain(`hostform import '${sample.address}' ${importId}`);
+    expect(fixOf(refusal)).toContain(`hostform import '${sample.address}' ${shellWord(importId)}`);
   });
 
   for (const { loss, fault, done, says } of losses) {

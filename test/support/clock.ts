@@ -19,9 +19,12 @@ const WATCHDOG_MS = 30_000;
 const WATCHDOG_STARTERS = ["endAfter", "attemptOnce", "later"];
 
 /** Returns true for a sleep that only its signal ends. A wait of the limiter or a back-off may by chance be as long. */
-const isWatchdog = (ms: number) =>
-  [WATCHDOG_MS, RECORDING_MS, SUMMARY_MS].includes(ms) &&
-  getCallSites(8).some(({ functionName }) => WATCHDOG_STARTERS.includes(functionName));
+const isWatchdog = (ms: number) => {
+  const names = getCallSites(8).map(({ functionName }) => functionName);
+  const isLong = [WATCHDOG_MS, RECORDING_MS, SUMMARY_MS].includes(ms);
+  // The end of a look at jobs has any length.
+  return names.includes("endLook") || (isLong && names.some((name) => WATCHDOG_STARTERS.includes(name)));
+};
 
 /** Returns true for a pause between signs of life: it moves no time on, and ends when other sleeps have. */
 const isBeat = (ms: number) =>

@@ -317,6 +317,9 @@ function line({ method, path: url }: RequestEntry, profile: Profile): string {
     }
     return uuid;
   };
-  const path = url.replace(/^\/api\/v1/, "").replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, counted);
+  const path = url
+    .replace(/^\/api\/v1/, "")
+    .replace(/[^/?]*%[^/?]*/g, (segment) => counted(decodeURIComponent(segment)))
+    .replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, counted);
   return `${method} ${path}`;
 }

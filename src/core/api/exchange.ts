@@ -143,9 +143,9 @@ function sorted(value: Json): Json {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const NO_SEGMENT = /^\.{1,2}$|[/\\\u0000-\u001f\u007f]/;
+const NO_SEGMENT = /(?:^|[/\\])\.{1,2}(?:$|[/\\])|[\u0000-\u001f\u007f]/;
 
-/** One segment of the path: an id, percent-encoded. Refuses what a server or proxy might read as more than one. */
+/** One segment of the path: an opaque id, percent-encoded. Refuses what a server or proxy that decodes it might take for another path. */
 function segment(endpoint: EndpointName, name: string, value: string | undefined): string {
   if (typeof value !== "string" || value.trim() === "" || NO_SEGMENT.test(value) || !value.isWellFormed()) {
     refuseArgument(endpoint, `${JSON.stringify(value ?? null)} is not an id`, `Give \`${name}\` as the API shows it.`);

@@ -143,10 +143,4 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
     endpoint: "revokeGrant",
     params: { id: String(service_id), grantId: String(id) },
   }),
-  parseImportId(text) {
-    const slash = text.indexOf("/");
-    return slash > 0 && slash < text.length - 1
-      ? { parent: text.slice(0, slash), id: text.slice(slash + 1) }
-      : undefined;
-  },
 };

@@ -201,8 +201,6 @@ export interface Kind<E extends MutationName = MutationName> {
     plans: readonly PlanRecord[],
     isOrdered?: boolean,
   ): { quote: Quote; diagnostic?: Diagnostic };
-  /** Attributes derived from an id given to `import` (grants: `service_id/grant_id`); default: the id alone. */
-  parseImportId?(id: string): { id: string; parent?: string } | undefined;
 }
 
 /** The event's name and the ids in it. All other content is read from the API. */
@@ -284,10 +282,32 @@ export function namedByDomain(kind: Kind): Kind {
   };
 }
 
-/** The id by which an object is imported: of what is in a parent's collection, that of both. */
+/** The id by which an object is imported: of what is in a parent's collection, that of both. Ids are opaque; the first `/` ends the parent's. */
 export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
-  return parent === undefined || parent === null ? id : `${String(parent)}/${id}`;
+  if (parent === undefined || parent === null) return id;
+  return `${String(parent).replace(/[%/]/g, encodeURIComponent)}/${id}`;
+}
+
+/**
+ * The object that an import id names. An id alone may hold `/` as well, so it names both only if it begins with the known parent.
+ * @param parent id of the declared parent; undefined if it is not known.
+ */
+export function namedBy(
+  kind: Pick<Kind, "parent">,
+  importId: string,
+  parent?: string,
+): { readonly id: string; readonly parent?: string | undefined } {
+  const [, before = "", id] = (kind.parent !== undefined && /^([^/]+)\/(.+)$/s.exec(importId)) || [];
+  const given = before.replace(/%(?:25|2f)/gi, decodeURIComponent);
+  const isBoth = id !== undefined && (parent === undefined || parent === given);
+  return isBoth ? { id, parent: given } : { id: importId, parent };
+}
+
+/** The context of reads that end with a signal as well. */
+export function endingWith(context: ReadContext, signal: AbortSignal | undefined): ReadContext {
+  const { signal: own = signal } = context;
+  return signal === undefined || own === undefined ? context : { ...context, signal: AbortSignal.any([own, signal]) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ApiRecord, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
-import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
+import { collect, endingWith, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
 import {
@@ -133,10 +133,10 @@ export class Account {
    * One object by GET. `unlisted`: the collection has been read and is without it.
    * @returns undefined for 404, when the collection confirms it.
    */
-  async get(kind: Kind, id: string, unlisted = false): Promise<Remote | undefined> {
+  async get(kind: Kind, id: string, unlisted = false, signal?: AbortSignal): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
     try {
-      const remote = await kind.get(this.#context, id);
+      const remote = await kind.get(endingWith(this.#context, signal), id);
       if (remote.id === id) return this.#seen(kind, remote);
       throw new HostformError([problem("api.malformed/other", { noun: kind.noun, id, other: remote.id })]);
     } catch (error) {
@@ -146,9 +146,9 @@ export class Account {
   }
 
   /**
-   * Whether a failure says that the object does not exist. Routers and proxies say "not found" too, in JSON as well, while
-   * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object. Where the host answers with no list, the API's
-   * own words are believed: nothing is created because of them, as a create needs a list. A row that has ended confirms it.
+   * Returns true if a failure shows that the object does not exist. Routers and proxies also answer "not found", in JSON as well:
+   * the collection, where there is one, must be without the object. Where the host answers with no list, the API's own words
+   * count: nothing is created because of them, as a create needs a list. A row that has ended confirms it.
    * @param asks asks the API once more, if it is its own word and the collection shows the object as alive. True: it gives the same answer.
    * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
    */
@@ -214,11 +214,7 @@ export class Account {
     return this.#generation;
   }
 
-  /**
-   * Lists that were read before another process of this machine made something are read again when they are needed.
-   * To be called when what other processes sent has arrived.
-   * @returns true if they were.
-   */
+  /** Lists from before a create of another process are read again when they are needed. @returns true if there was one. */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
     this.outdateAll();
@@ -250,19 +246,22 @@ export class Account {
   }
 
   /**
-   * What is shown of these objects now, with as few requests: each by GET, or the pages of the collection until all were seen.
-   * @returns without those that no page shows.
+   * These objects as shown now, with as few requests: each by GET, or the pages of the collection until all were seen.
+   * @returns without those that no page shows. @throws ApiError `api.cancelled` when `signal` is aborted.
    */
   async readAgain(
     kind: Kind,
     ids: readonly string[],
     parent?: string,
+    signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, Remote | undefined>> {
     this.forget(kind, parent);
-    if (kind.get !== undefined && (ids.length === 1 || ids.length <= (this.#pages.get(listName(kind, parent)) ?? 1)))
-      return new Map(await Promise.all(ids.map(async (id) => [id, await this.get(kind, id)] as const)));
+    const one = async (id: string) => [id, await this.get(kind, id, false, signal)] as const;
+    const pages = this.#pages.get(listName(kind, parent)) ?? 1;
+    if (kind.get !== undefined && ids.length <= Math.max(1, pages)) return new Map(await Promise.all(ids.map(one)));
     const missing = new Set(ids);
-    return this.#collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
+    const isLast = ({ id }: Remote) => missing.delete(id) && missing.size === 0;
+    return this.#collect(kind, endingWith(this.#context, signal), parent, isLast);
   }
 
   /** The plans that can be ordered (§4 GET /plans). {@link Shown} */
@@ -304,9 +303,8 @@ export class Account {
   }
 
   /**
-   * The whole collection, read once more (once for a run) beside what was read before: what appeared since, and what fell
-   * between two pages while the first list was read. To be called before anything is created. A whole list is not read again,
-   * unless it is that of an order and was read more than a moment ago, or a person was waited for since.
+   * The whole collection, read once more (once for a run) beside the first reading. To be called before anything is created. A
+   * whole list is not read again, unless it is that of an order and a moment old, or a person was waited for since.
    */
   recheck(kind: Kind, parent?: string): Listing {
     const key = listName(kind, parent);

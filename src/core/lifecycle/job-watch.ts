@@ -7,9 +7,9 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly timeoutMs: number;
-  /** When it is waited for no longer, once that is counted; monotonic. */
+  /** When it is waited for no longer, once that is counted, by the monotonic clock. */
   deadline?: number;
-  /** The status that is not understood and since when it is shown; monotonic. */
+  /** The status that is not understood and since when it is shown, by the same clock. */
   unclear?: { readonly word: string; readonly since: number };
   resolve(remote: Remote | undefined): void;
   reject(error: unknown): void;
@@ -39,6 +39,8 @@ interface JobWatchOptions {
  * has ended, as far as it can be seen: nothing is waited for any longer.
  */
 const STEADY_MS = 10_000;
+/** The last look begins at the deadline at the latest. One that takes longer than this from then on is not waited for. */
+const LAST_LOOK_MS = 900;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 /** For each request that a poll takes the pauses are at least, and at most, so long: 60 a minute are all that there are (§8). */
@@ -68,7 +70,7 @@ export class JobWatch {
 
   /**
    * @returns the object once `done` says so, or once its status is one that is not understood and stays so; undefined when
-   * neither came within the time, it is gone, or the run (or, by its `stop`, this wait) was stopped.
+   * neither came within the time (and 0.9 s for the last look), it is gone, or the run (or, by its `stop`, this wait) was stopped.
    */
   wait(
     account: Account,
@@ -103,12 +105,13 @@ export class JobWatch {
       for (const waiter of queue.waiters) waiter.deadline ??= clock.monotonic() + waiter.timeoutMs;
       const cost = queue.account.costOf(queue.kind, queue.waiters.size, queue.parent);
       pause = nextPause(pause, cost);
-      if (!stop.aborted) await clock.sleep(pause, stop).catch(() => undefined);
+      const left = Math.max(0, firstDeadline(queue) - clock.monotonic());
+      if (!stop.aborted) await clock.sleep(Math.min(pause, left), stop).catch(() => undefined);
       if (stop.aborted || queue.waiters.size === 0) break;
       const addresses = [...queue.waiters].map(({ address }) => address);
       onWaiting?.(addresses, (clock.monotonic() - since) / 1000);
       try {
-        await this.#look(queue);
+        await this.#lookInTime(queue);
       } catch (error) {
         // The job continues without this poll, and the next run sees it.
         if (stop.aborted) break;
@@ -120,13 +123,32 @@ export class JobWatch {
     queue.running = false;
   }
 
-  async #look({ account, kind, parent, waiters }: Queue): Promise<void> {
+  /** Looks, and ends the wait of those whose time is over before an answer comes. */
+  async #lookInTime(queue: Queue): Promise<void> {
+    const { clock } = this.#options;
+    const [ended, cut] = [new AbortController(), new AbortController()];
+    const endLook = async () => {
+      await clock.sleep(Math.max(0, firstDeadline(queue) + LAST_LOOK_MS - clock.monotonic()), ended.signal);
+      cut.abort();
+      for (const waiter of queue.waiters) {
+        if ((waiter.deadline ?? Number.POSITIVE_INFINITY) > clock.monotonic()) continue;
+        queue.waiters.delete(waiter);
+        waiter.resolve(undefined);
+      }
+    };
+    const look = this.#look(queue, cut.signal).catch((error: unknown) => {
+      if (!cut.signal.aborted) throw error;
+    });
+    await Promise.race([look, endLook().catch(() => look)]).finally(() => ended.abort());
+  }
+
+  async #look({ account, kind, parent, waiters }: Queue, signal: AbortSignal): Promise<void> {
     const waiting = [...waiters];
     const ids = [...new Set(waiting.map(({ id }) => id))];
-    const seen = await account.readAgain(kind, ids, parent);
+    const seen = await account.readAgain(kind, ids, parent, signal);
     for (const waiter of waiting) {
       // A page may have shifted while the list was read: what is missing there is confirmed before it counts as gone.
-      const remote = seen.has(waiter.id) ? seen.get(waiter.id) : await account.get(kind, waiter.id);
+      const remote = seen.has(waiter.id) ? seen.get(waiter.id) : await account.get(kind, waiter.id, false, signal);
       const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);
       const late = this.#options.clock.monotonic() >= (waiter.deadline ?? Number.POSITIVE_INFINITY);
@@ -144,3 +166,6 @@ export class JobWatch {
     return now - waiter.unclear.since >= STEADY_MS;
   }
 }
+
+const firstDeadline = ({ waiters }: Queue): number =>
+  Math.min(...[...waiters].map(({ deadline = Number.POSITIVE_INFINITY }) => deadline));

@@ -1,4 +1,4 @@
-import type { Kind, Kinds } from "../kinds/kind.ts";
+import { type Kind, type Kinds, namedBy } from "../kinds/kind.ts";
 import type { Held, HeldObject, Holding, Place } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
 import { type Diagnostic, type JsonObject, parseAddress, type State, type ValueObject } from "../model/index.ts";
@@ -169,7 +169,8 @@ export function withHolders(diagnostics: readonly Diagnostic[], others: readonly
       typeof remedy === "object" && remedy.do === "import" ? remedy.id : undefined,
     );
     const isIt = ({ type, parent, id }: Held) =>
-      type === parseAddress(address)?.type && (ids.includes(id) || ids.includes(`${parent}/${id}`));
+      type === parseAddress(address)?.type &&
+      ids.some((named) => named !== undefined && namedBy({ parent }, named, parent).id === id);
     const held = firm.find(isIt);
     if (held === undefined) return one;
     const { place, address: other, lastSeen } = held;

@@ -1,7 +1,7 @@
 /**
  * A create without known outcome: how long it is open, and what the account shows of it.
  */
-import { type Kind, presentIn, type ReadSettings, type Remote } from "../kinds/kind.ts";
+import { type Kind, namedBy, presentIn, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import {
   DAY_MS,
   type Intent,
@@ -87,8 +87,8 @@ export type Sent = Pick<PendingCreate, "attributes" | "private">;
  * `import` stays in its block for long, and may name what was there before or what is to be replaced.
  */
 export function namesOutcome(kind: Kind, { pending, deposed }: PrivateMark, importId: string): boolean {
-  const id = kind.parseImportId?.(importId)?.id ?? importId;
-  return !pending?.known?.includes(id) && deposed?.id !== id;
+  const ids = [importId, namedBy(kind, importId).id];
+  return !ids.some((id) => pending?.known?.includes(id) || deposed?.id === id);
 }
 
 /** A mark without the requests that were begun: they are answered, or what the account shows counts in their place. */

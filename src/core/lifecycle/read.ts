@@ -3,7 +3,7 @@
  */
 
 import type { PlanRecord } from "../api/index.ts";
-import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
   fail,
@@ -205,19 +205,18 @@ async function readImported(
   config: ValueObject | undefined,
   alone = false,
 ): Promise<Observation> {
-  const parsed = kind.parseImportId?.(importId) ?? { id: importId };
-  const parent = parsed.parent ?? parentOf(kind, config);
+  const { id, parent } = namedBy(kind, importId, parentOf(kind, config));
   if (kind.list === undefined && kind.get === undefined) {
     // Nothing can confirm it: the declaration is taken at its word.
     return {
       status: "present",
-      attributes: refreshed(kind, undefined, { id: parsed.id, attributes: {} }),
+      attributes: refreshed(kind, undefined, { id, attributes: {} }),
       phase: "live",
     };
   }
   // A grant may be named by its e-mail address instead of its id. That first: the list that has no such id would be read again.
-  const named = await findByName(account, kind, parsed.id, parent);
-  const found = named ?? (await one(account, kind, parsed.id, parent, alone));
+  const named = await findByName(account, kind, id, parent);
+  const found = named ?? (await one(account, kind, id, parent, alone));
   const seen = present(kind, undefined, found);
   return seen.status === "present"
     ? { ...seen, attributes: await withCatalogue(account, kind, seen.attributes) }

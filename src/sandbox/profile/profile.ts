@@ -54,7 +54,7 @@ export const PROFILE_SWITCHES = {
   /** Type of ids on the wire. `string` contradicts the integers of §2, as some servers do. */
   ids: ["integer", "string"],
   /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids` says, or UUIDs. */
-  record_ids: ["plain", "uuid"],
+  record_ids: ["plain", "uuid", "opaque"],
   /** Fields of a plan (§2 Plan): the id is named `plan_id` or `id`; the price is one, or one a currency, or not shown. */
   plan: ["plan_id", "id", "prices", "priceless"],
   /** Answer of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */

@@ -215,19 +215,26 @@ export function idOf(id: number | null, profile: Profile): number | string | nul
   return id !== null && profile.ids === "string" ? String(id) : id;
 }
 
+/** What an opaque id has before and after its number: characters that a path, a query, a shell and a template read otherwise. */
+const [OPAQUE_HEAD, OPAQUE_TAIL] = ["/", ":a@b?c=d&e #f%2Fé"];
+
 /** An id of any other record. Its UUID can be computed from the id and back, so that it need not be stored. */
 export function recordId(kind: RecordKind, id: number, profile: Profile): number | string | null {
   if (profile.record_ids === "plain") return idOf(id, profile);
+  if (profile.record_ids === "opaque") return `${kind}${OPAQUE_HEAD}${id}${OPAQUE_TAIL}`;
   const { head, mask } = MARKS[kind];
   return `${head}-${(BigInt(id) ^ mask).toString(16).padStart(12, "0")}`;
 }
 
 /** The number behind an id in a path; undefined for an impossible id. `kind` has its words joined by `_`. */
 export function readId(kind: string, text: string, profile: Profile): number | undefined {
-  const record = profile.record_ids === "uuid" ? RECORD_KINDS.find((one) => one === kind) : undefined;
-  if (record === undefined) return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
-  const { head, mask } = MARKS[record];
-  const [, end] = new RegExp(`^${head}-([0-9a-f]{12})$`).exec(text.toLowerCase()) ?? [];
+  const record = profile.record_ids === "plain" ? undefined : RECORD_KINDS.find((one) => one === kind);
+  const head = profile.record_ids === "opaque" && record !== undefined ? `${record}${OPAQUE_HEAD}` : "";
+  if (head !== "" && !(text.startsWith(head) && text.endsWith(OPAQUE_TAIL))) return undefined;
+  const digits = head === "" ? text : text.slice(head.length, -OPAQUE_TAIL.length);
+  if (record === undefined || head !== "") return /^[1-9]\d{0,14}$/.test(digits) ? Number(digits) : undefined;
+  const { head: begin, mask } = MARKS[record];
+  const [, end] = new RegExp(`^${begin}-([0-9a-f]{12})$`).exec(text.toLowerCase()) ?? [];
   return end === undefined ? undefined : Number(BigInt(`0x${end}`) ^ mask);
 }
 

@@ -404,6 +404,15 @@ test("record_ids=uuid: those of records without specified ids, which lead back t
   expect((await send("DELETE", `/services/${id}/grants/${grant}`)).status).toBe(200);
 });
 
+test("record_ids=opaque: with characters that paths, queries and templates read otherwise; they lead back as well", async () => {
+  const { send, id } = await running({ record_ids: "opaque" });
+  const body = { email: "a@x.example", permission: "view" };
+  const grant = (await send("POST", `/services/${id}/grants`, { body })).body.data.id;
+  expect(grant).toMatch(/^grant\/\d+:a@b\?c=d&e #f%2Fé$/);
+  expect((await send("DELETE", `/services/${id}/grants/${encodeURIComponent(`${grant}0`)}`)).status).toBe(404);
+  expect((await send("DELETE", `/services/${id}/grants/${encodeURIComponent(grant)}`)).status).toBe(200);
+});
+
 test.each([
   ["plan_id", ["billing_cycle", "currency", "name", "plan_id", "price", "prices", "product_type"]],
   ["id", ["billing_cycle", "currency", "id", "name", "price", "product_type"]],

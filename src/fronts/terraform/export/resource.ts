@@ -1,5 +1,5 @@
 import { hasReferences, parseReferences } from "../../../core/expression/references.ts";
-import type { Kind } from "../../../core/kinds/kind.ts";
+import { importIdOf, type Kind, namedBy } from "../../../core/kinds/kind.ts";
 import {
   type AttributePath,
   type DesiredResource,
@@ -230,15 +230,17 @@ function idOf(
   { declared, state }: Pick<ResourceContext, "declared" | "state">,
 ): TfValue {
   const parent = kind.parent === undefined ? undefined : config[kind.parent];
-  if (parent === undefined || kind.parseImportId?.(importId) !== undefined) return importId;
+  if (kind.parent === undefined || parent === undefined) return importId;
+  const ofBoth = (id: string) => importIdOf(kind, namedBy(kind, importId, id).id, { [kind.parent ?? ""]: id });
   const text = String(parent);
-  if (!hasReferences(text)) return `${text}/${importId}`;
+  if (!hasReferences(text)) return ofBoth(text);
   const [reference] = parseReferences(text);
   if (typeof reference !== "object" || reference.to !== "resource") return importId;
   const { address } = reference;
   // An import id must be known at plan time.
   const known = state.resources.get(address)?.attributes.id ?? declared.get(address)?.importId;
-  if (typeof known === "string") return `${known}/${importId}`;
+  if (typeof known === "string") return ofBoth(known);
+  if (namedBy(kind, importId).id !== importId) return importId;
   return { template: [{ code: `${addressCode(address)}.id` }, `/${importId}`] };
 }
 

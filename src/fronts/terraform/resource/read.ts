@@ -3,6 +3,7 @@ import {
   isBeyondView,
   type Kind,
   kinds,
+  namedBy,
   type ReadSettings,
   type Remote,
 } from "../../../core/kinds/index.ts";
@@ -276,8 +277,8 @@ async function readPending(
  * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
  */
 export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
-  const parsed = kind.parseImportId?.(id);
-  if (kind.parent !== undefined && parsed === undefined) {
+  const { parent } = namedBy(kind, id);
+  if (kind.parent !== undefined && parent === undefined) {
     fail("usage", `The import id of a ${kind.noun} is ${kind.parent}/ID`, {
       detail: `It was ${JSON.stringify(id)}.`,
       remedies: [
@@ -285,7 +286,7 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
       ],
     });
   }
-  const alone = await scope.collections.isAlone(kind, parsed?.parent);
+  const alone = await scope.collections.isAlone(kind, parent);
   const seen = await read(scope.account, { kind, prior: undefined, importId: id, config: undefined, alone });
   if (seen.status !== "present") {
     const { how, isListed } = seen.status === "gone" ? seen : { how: "does not exist", isListed: undefined };

@@ -70,7 +70,7 @@ describe("the base URL", () => {
 });
 
 describe("ids in the path", () => {
-  for (const id of ["", " ", ".", "..", "a/b", "a\\b", "/", "7\n8", "../accounts"]) {
+  for (const id of ["", " ", ".", "..", "7\n8", "../accounts", "a/..", "a/./b", "..\\b"]) {
     it(`${JSON.stringify(id)} is refused before anything is sent`, async () => {
       const { client } = setUp();
       for (const call of [
@@ -84,6 +84,17 @@ describe("ids in the path", () => {
       expect(client.requests).toBe(0);
     });
   }
+
+  it.each(["a/b", "/", "a\\b", "urn:x:7", "a@b", "a?b#c", "100%", "%2F", "a b", "ü", "...", "a..b"])(
+    "%j is opaque: one segment, escaped",
+    async (id) => {
+      const { client } = setUp();
+      api()
+        .delete(`/services/7/grants/${encodeURIComponent(id)}`)
+        .reply(204);
+      await client.grants.revoke("7", id);
+    },
+  );
 
   it("a missing parameter is refused, too", async () => {
     expect(await failureOf(setUp().client.request({ endpoint: "suspendService" }))).toMatchObject({ reached: "no" });

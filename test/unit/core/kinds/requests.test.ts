@@ -1,7 +1,7 @@
 /** What each kind sends, literally: a changed byte here is a changed request to somebody's account. */
 
 import { describe, expect, it } from "vitest";
-import { kinds, matches } from "../../../../src/core/kinds/index.ts";
+import { importIdOf, kinds, matches, namedBy } from "../../../../src/core/kinds/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { type JsonObject, UNKNOWN } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
@@ -368,11 +368,33 @@ describe("an import id of a grant", () => {
     ["1001/301", { parent: "1001", id: "301" }],
     ["1001/dev@acme.example", { parent: "1001", id: "dev@acme.example" }],
     ["1001/a/b", { parent: "1001", id: "a/b" }],
-    ["301", undefined],
-    ["/301", undefined],
-    ["1001/", undefined],
-    ["", undefined],
+    ["eu%2F7/301", { parent: "eu/7", id: "301" }],
+    ["eu%41/301", { parent: "eu%41", id: "301" }],
+    ["301", { id: "301" }],
+    ["/301", { id: "/301" }],
+    ["1001/", { id: "1001/" }],
+    ["", { id: "" }],
   ])("%j is %j", (text, expected) => {
-    expect(grant.parseImportId?.(text)).toEqual(expected);
+    expect(namedBy(grant, text)).toEqual({ parent: undefined, ...expected });
+  });
+
+  it("in the block of its service names the grant alone, unless it begins with that service", () => {
+    expect(namedBy(grant, "1001/301", "1001")).toEqual({ id: "301", parent: "1001" });
+    expect(namedBy(grant, "g/301", "1001")).toEqual({ id: "g/301", parent: "1001" });
+    expect(namedBy(grant, "301", "1001")).toEqual({ id: "301", parent: "1001" });
+  });
+
+  it("leads back to service and grant, whatever is in their ids", () => {
+    const opaque = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.string({ minLength: 1, unit: fc.constantFrom(..."/%2Ff:@?# é5") }),
+    );
+    fc.assert(
+      fc.property(opaque, opaque, (parent, id) => {
+        const named = importIdOf(grant, id, { service_id: parent });
+        expect(namedBy(grant, named)).toEqual({ id, parent });
+        expect(namedBy(grant, named, parent)).toEqual({ id, parent });
+      }),
+    );
   });
 });
