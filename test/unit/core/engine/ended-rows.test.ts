@@ -220,7 +220,7 @@ describe.each(every)("a $type that has ended by $end", (one) => {
 
 describe.each(alive)("a $type with $end", (one) => {
   it("is alive where it is recorded, in the way of a second one, and can be imported", async () => {
-    const policy =
+    const policy: JsonObject =
       one.subject.record === "webhook" || one.subject.record === "grant" ? {} : { deletion_policy: "prevent" };
     const kept = await planOf(one, { resource: {}, prior: { id: "7", ...policy } });
     expect([kept.changes[0]?.actions, codesOf(kept)]).toEqual([["no-op"], []]);
