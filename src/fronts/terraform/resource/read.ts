@@ -9,6 +9,7 @@ import {
 import {
   attributesOf,
   billedTwice,
+  endedInList,
   isPendingCreate,
   type Observation,
   observedMark,
@@ -22,7 +23,6 @@ import {
   unknownValues,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
-import { problem } from "../../../core/messages/index.ts";
 import {
   conditionWarning,
   type Diagnostic,
@@ -111,7 +111,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     // Its entry goes with it; the entry of an object that replaces it stays.
     if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     await scope.holdings.remove(kind, recorded);
-    const ended = seen.status === "gone" && seen.isListed ? [endedInList(kind, prior, seen.how)] : [];
+    const ended =
+      seen.status === "gone" && seen.isListed ? [endedInList(kind.noun, String(recorded.id), seen.how)] : [];
     if (why === undefined) return { state: null, mark: {}, diagnostics: ended };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
@@ -147,10 +148,6 @@ export function keptUnread(
   });
   return { ...recorded, diagnostics: [warning] };
 }
-
-/** The host keeps the row of an object that has ended: lists and the dashboard may still show it. */
-const endedInList = ({ noun }: Kind, { address, attributes }: ResourceState, how: string): Diagnostic =>
-  problem("plan.gone/ended", { address, noun, object: String(attributes.id), how });
 
 /**
  * Why an object that is gone is not created again: it has expired, or its parent is gone too. It stays in the state; otherwise

@@ -190,7 +190,7 @@ describe.each(every)("a $type that has ended by $end", (one) => {
     expect(made.changes.map(({ actions }) => actions)).toEqual([["create"]]);
   });
 
-  it("is not what a pending create made; an order is not repeated by itself", async () => {
+  it("is not what a pending create made; an order is not repeated automatically", async () => {
     const pending = {
       since: new Date(START - DAY * 1.9).toISOString(),
       operation: one.subject.operation,
