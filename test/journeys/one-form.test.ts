@@ -1,7 +1,7 @@
 /** Each value has one form, whatever the host and the declaration write: nothing is created twice, and nothing is planned on a form. */
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
-import { rewritingHost } from "../support/rewriting-host.ts";
+import { rewritingHost, rewritten } from "../support/rewriting-host.ts";
 
 const U = "m\u00fcnchen.example";
 const A = "xn--mnchen-3ya.example";
@@ -11,15 +11,6 @@ const declared = (domain: string, email: string) => ({
   services: { www: { plan_id: 11, currency: "USD", domain, grants: { [email]: "view" } } },
   migration_requests: { www: { domain, questions: { source: "cpanel" } } },
 });
-
-/** Rewrites each value of these names in an answer. */
-function rewritten(answer: unknown, names: Readonly<Record<string, (value: unknown) => unknown>>): unknown {
-  if (Array.isArray(answer)) return answer.map((item) => rewritten(item, names));
-  if (typeof answer !== "object" || answer === null) return answer;
-  return Object.fromEntries(
-    Object.entries(answer).map(([name, value]) => [name, names[name]?.(value) ?? rewritten(value, names)]),
-  );
-}
 
 it("a webhook URL with escapes in another case, or with the letter itself, is no change and is sent as declared", async () => {
   const hooks = (url: string) => ({ project: "forms", webhooks: { hook: { url, events: ["invoice.paid"] } } });

@@ -98,6 +98,10 @@ export const samples: {
   ],
   "plan.unknown_date": [{ address: "hosting_grant.dev", name: "expires_at", is: "soon" }],
   "api.form": [{ ...resource, name: "domain", sent: "www.acme.example", is: "acme.example" }],
+  "api.form/other": [
+    { ...resource, name: "expires_at", sent: "2027-01-01T00:00:00Z", is: "2027-01-02T00:00:00Z" },
+    { ...resource, name: "email" },
+  ],
   "plan.pending/blind": [resource],
   "plan.pending/accepted": [resource],
   "plan.pending/undecided": [

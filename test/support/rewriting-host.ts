@@ -2,8 +2,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { listening } from "./listening.ts";
 
-/** @param rewrite makes another JSON value of each answer. @returns the base URL. Closed after the test. */
-export async function rewritingHost(target: string, rewrite: (answer: unknown) => unknown): Promise<string> {
+/** @param rewrite makes another JSON value of each answer; `method`: that of its request. @returns the base URL. Closed after the test. */
+export async function rewritingHost(
+  target: string,
+  rewrite: (answer: unknown, method: string) => unknown,
+): Promise<string> {
   const server = createServer(async (request, response) => {
     const { method = "GET", url = "/", headers } = request;
     const { host: _, connection: __, "content-length": ___, ...passed } = headers;
@@ -13,7 +16,9 @@ export async function rewritingHost(target: string, rewrite: (answer: unknown) =
       headers: passed as Record<string, string>,
       redirect: "manual",
       ...(body !== undefined && body.length > 0 && { body }),
-    });
+    }).catch(() => undefined);
+    // A host that drops the connection drops it here as well.
+    if (answer === undefined) return void response.destroy();
     const text = await answer.text();
     const {
       "content-length": ____,
@@ -22,7 +27,9 @@ export async function rewritingHost(target: string, rewrite: (answer: unknown) =
       ...forwarded
     } = Object.fromEntries(answer.headers);
     response.writeHead(answer.status, forwarded);
-    response.end(text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text))) : text);
+    response.end(
+      text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text), method)) : text,
+    );
   });
   return await listening(server);
 }
@@ -40,6 +47,17 @@ export function withStatusWords(value: unknown, words: Readonly<Record<string, u
   const entries = Object.entries(value).map(([name, item]) => {
     const other = name === "status" && typeof item === "string" && Object.hasOwn(words, item);
     return [name, other ? words[item as string] : withStatusWords(item, words)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The value with each field of these names rewritten, at every depth. Undefined: the field stays as it is. */
+export function rewritten(answer: unknown, names: Readonly<Record<string, (value: unknown) => unknown>>): unknown {
+  if (Array.isArray(answer)) return answer.map((item) => rewritten(item, names));
+  if (typeof answer !== "object" || answer === null) return answer;
+  const entries = Object.entries(answer).map(([name, value]) => {
+    const other = names[name]?.(value);
+    return [name, other === undefined ? rewritten(value, names) : other];
   });
   return Object.fromEntries(entries);
 }

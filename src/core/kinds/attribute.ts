@@ -41,6 +41,11 @@ export interface AttributeMeta {
   readonly set?: boolean;
   /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
   readonly same?: (declared: Json, live: Json) => boolean;
+  /**
+   * Returns true for a shown value that counts as the sent one when the object is known to be the one that was created: another
+   * notation of it that neither costs nor exposes more. Absent: no other value does.
+   */
+  readonly ownForm?: (sent: Json, shown: Json) => boolean;
   /** A live value in a form that can be declared, where its own form is refused. */
   readonly declarable?: (live: Json) => Json | undefined;
   /** Returns true for a live value that cannot be read: nothing is planned on it. */

@@ -5,12 +5,16 @@ import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./at
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 import { ALIVE, type Life, lifeOf } from "./life.ts";
 
+/** Whatever a host makes of a name or a number costs and exposes nothing. */
+const anyForm = () => true;
+
 const text = (description: string, example: string) =>
   attribute(z.string().min(1).optional(), {
     description,
     change: "immutable",
     computed: true,
     same: sameFolded,
+    ownForm: anyForm,
     example,
   });
 
@@ -20,6 +24,7 @@ const attributes = z.strictObject({
     description: "Name of the client.",
     change: "immutable",
     same: sameFolded,
+    ownForm: anyForm,
     example: "Acme",
   }),
   company_name: text("Registered name of the company.", "Acme LLC"),

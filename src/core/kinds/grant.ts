@@ -3,6 +3,7 @@ import type { GrantRecord } from "../api/index.ts";
 import {
   declarableMoment,
   declaredMoment,
+  endsNoLater,
   foldedEmail,
   momentProblem,
   readMoment,
@@ -46,6 +47,7 @@ const attributes = z.strictObject({
         "When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again.",
       change: "replace",
       same: sameMoment,
+      ownForm: endsNoLater,
       declarable: declarableMoment,
       unclear: (live) => readMoment(live).form === "unknown",
       example: "2027-01-31T00:00:00Z",

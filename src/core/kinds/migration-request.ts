@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
-import { foldedDomain, sameDomain, similarDomain } from "../model/index.ts";
+import { foldedDomain, isDomainForm, sameDomain, similarDomain } from "../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
@@ -20,6 +20,7 @@ const attributes = z.strictObject({
     description: "Domain of the website to move.",
     change: "immutable",
     same: sameDomain,
+    ownForm: isDomainForm,
     declarable: foldedDomain,
     example: "www.acme.example",
   }),

@@ -1,10 +1,22 @@
 import * as z from "zod";
 import type { WebhookRecord } from "../api/index.ts";
-import { EVENTS, errorOf, hasUnknown, normalUrl, sameUrl, sentUrl } from "../model/index.ts";
+import { EVENTS, errorOf, hasUnknown, isSameTarget, type Json, normalUrl, sameUrl, sentUrl } from "../model/index.ts";
 import { attribute, createdAtAttribute, idAttribute, sameSet } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
+
+const letters = (name: Json) =>
+  String(name)
+    .toLowerCase()
+    .replace(/[^a-z*]/g, "");
+
+/** Returns true if shown events are those that were sent, or fewer of them, under whatever names: more would expose more. */
+function addsNone(sent: Json, shown: Json): boolean {
+  if (!Array.isArray(sent) || !Array.isArray(shown) || shown.length > sent.length) return false;
+  const others = EVENTS.map(letters).filter((name) => !sent.map(letters).includes(name));
+  return !shown.map(letters).some((name) => name.includes("*") || others.includes(name));
+}
 
 const attributes = z.strictObject({
   id: idAttribute("subscription"),
@@ -12,6 +24,7 @@ const attributes = z.strictObject({
     description: "Where events are posted to.",
     change: "replace",
     same: sameUrl,
+    ownForm: isSameTarget,
     example: "https://hooks.acme.example/hosting",
   }),
   events: attribute(z.array(z.enum(EVENTS)).min(1, "at least one event"), {
@@ -19,6 +32,7 @@ const attributes = z.strictObject({
     change: "replace",
     set: true,
     same: sameSet,
+    ownForm: addsNone,
     example: ["service.provisioned", "invoice.paid"],
   }),
   secret_output: secretOutputAttribute("secret"),

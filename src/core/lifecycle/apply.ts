@@ -1,10 +1,11 @@
 import type { Created } from "../kinds/kind.ts";
-import { type Change, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
-import { recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
+import { type Change, equal, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
+import { formsOf, recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create, refuseTaken, writeOut } from "./create.ts";
 import { settleStored } from "./create-turn.ts";
 import { deleteObject, isYoung, sendSteps, subjectOf } from "./in-place.ts";
+import { formNotices, formsTried, withForms } from "./own-forms.ts";
 import { isPendingCreate, settledMark } from "./pending-create.ts";
 import { drop, type Progress, save } from "./perform.ts";
 import { stepsToward, tryOutput } from "./secrets.ts";
@@ -86,7 +87,8 @@ async function createNew(progress: Progress): Promise<void> {
   const { phase = "live", invoice } = made;
   const later = kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
   if (kind.update !== undefined && !made.replayed) {
-    await changeInPlace(progress, { ...progress.attributes, ...without(config, later) });
+    const wanted = { ...progress.attributes, ...without(config, later) };
+    if (await changeInPlace(progress, wanted)) await save(progress);
     await writeOut(progress);
   }
   progress.invoice = invoice;
@@ -166,9 +168,18 @@ function withGeneration(prior: Resource, next: number | undefined): Resource {
   return { ...prior, private: { ...prior.private, generation } };
 }
 
-async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<void> {
-  const { kind, attributes, config, context } = progress;
-  await sendSteps(progress, await stepsToward(kind, attributes, wanted, config, context));
+/** @returns true if the mark has other own forms, which the caller records. */
+async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<boolean> {
+  const { kind, change, attributes: from, config, context, mark } = progress;
+  await sendSteps(progress, await stepsToward(kind, from, wanted, config, context));
+  if (progress.awaiting === "status") return false;
+  const before = formsOf(mark, from);
+  const forms = formsTried(kind, { from, wanted, after: progress.attributes }, before);
+  if (equal(forms, before)) return false;
+  progress.mark = withForms(progress.mark, forms);
+  const { address, sensitive } = change;
+  progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms));
+  return true;
 }
 
 /** A new object with a status that hostform does not know waits for its payment first, whatever the word is (§1). */

@@ -9,9 +9,11 @@ import {
   type Change,
   equal,
   hasUnknown,
+  isObject,
   type Json,
   type JsonObject,
   join,
+  type OwnForm,
   type PrivateMark,
   type ResourceState,
   UNKNOWN,
@@ -72,6 +74,34 @@ export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
   return meta.same(a as Json, b as Json);
 }
 
+/** Own forms of a host, by attribute. */
+export type Forms = Readonly<Record<string, OwnForm>>;
+
+/** The own forms of a mark. @param recorded the attributes, for forms that an earlier version recorded without them. */
+export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
+  if (shown === undefined) return NO_FORMS;
+  const forms = Object.entries(shown).map(([name, form]): [string, OwnForm] => [
+    name,
+    isObject(form) && "times" in form ? (form as OwnForm) : { sent: recorded[name] ?? null, is: form, times: 1 },
+  ]);
+  return Object.fromEntries(forms);
+}
+
+const NO_FORMS: Forms = {};
+
+/** Returns true if an own form counts as the value that was sent. */
+export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is }: OwnForm): boolean => ownForm?.(sent, is) === true;
+
+/** Returns true if a value may be the own form of a sent one by what it holds: one is the beginning or the end of the other. */
+export function mayBeSame(meta: AttributeMeta, sent: Value, shown: Value): boolean {
+  if (sameValue(meta, sent, shown)) return true;
+  if (!isBelieved(meta, { sent: sent as Json, is: shown as Json, times: 1 })) return false;
+  const [short = "", long = ""] = [sent, shown]
+    .map((value) => String(value).toLowerCase())
+    .sort((a, b) => a.length - b.length);
+  return short.length > 1 && (long.startsWith(short) || long.endsWith(short));
+}
+
 /** What is read of an object; `id` null: an answer that names none. */
 interface Live {
   readonly id: string | null;
@@ -81,13 +111,13 @@ interface Live {
 /**
  * The attributes of a resource as they are now: what the live object shows, else what was recorded. A value that means
  * the same as the recorded one keeps the recorded notation, so that `2027-01-31` and `2027-01-31T00:00:00Z` do not churn.
- * @param forms what the API shows of some in a form of its own ({@link ownForms}).
+ * An own form is the value that it stands for.
  */
 export function refreshed(
   kind: Kind,
   recorded: JsonObject | undefined,
   { id, attributes: live }: Live,
-  forms: JsonObject = {},
+  forms: Forms = NO_FORMS,
 ): JsonObject {
   const value = ({ name, type, meta }: AttributeEntry): Json => {
     if (name === "id") return id;
@@ -97,7 +127,10 @@ export function refreshed(
     const remembered = meta.unreadable && recorded !== undefined;
     const unclear = old !== null && meta.unclear?.(shown) === true;
     const silent = remembered || unclear || isLeftOut(type, meta, shown);
-    return silent || sameValue(meta, old, shown) || equal(forms[name], shown) ? old : shown;
+    if (silent || sameValue(meta, old, shown)) return old;
+    const form = forms[name];
+    if (form === undefined || !equal(form.is, shown) || !isBelieved(meta, form)) return shown;
+    return sameValue(meta, old, form.sent) ? old : form.sent;
   };
   const entries = attributesOf(kind);
   // Of thousands of resources, most are as they were recorded: nothing is copied.
@@ -119,19 +152,6 @@ export function hasAll(attributes: ValueObject, entries: readonly AttributeEntry
   );
 }
 
-/**
- * The attributes of the natural key that the API shows otherwise than they were sent, of an object that is certainly the one
- * that was made: it has a form of its own for them.
- */
-export function ownForms(kind: Kind, sent: JsonObject, live: JsonObject): JsonObject {
-  const names = kind.identity ?? [kind.words.name];
-  const forms = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
-    const [was, is] = [sent[name] ?? null, live[name] ?? null];
-    return names.includes(name) && !isEmpty(was) && !isEmpty(is) && !sameValue(meta, was, is) ? [[name, is]] : [];
-  });
-  return Object.fromEntries(forms);
-}
-
 /** The live values that cannot be read, by attribute; undefined where each can. */
 export function unclearOf(kind: Kind, live: JsonObject): JsonObject | undefined {
   const found = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
@@ -147,7 +167,7 @@ const isEmpty = (value: Value) => value === null || (Array.isArray(value) && val
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
  * changed it (which fields records have is not specified, §2).
  */
-function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
+export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
   if (!isEmpty(value)) return false;
   return meta.change === "immutable" || (meta.change !== undefined && !checkOfNone(type).success);
 }
@@ -173,6 +193,7 @@ export function differing(
   kind: Kind,
   planned: ValueObject,
   { attributes }: Pick<Remote, "attributes">,
+  isSame: (meta: AttributeMeta, wanted: Value, shown: Value) => boolean = sameValue,
 ): string | undefined {
   const found = attributesOf(kind).find(({ name, meta }) => {
     const shown = attributes[name] ?? null;
@@ -182,7 +203,7 @@ export function differing(
       !meta.unreadable &&
       shown !== null &&
       wanted !== null &&
-      !sameValue(meta, wanted, shown)
+      !isSame(meta, wanted, shown)
     );
   });
   return found?.name;
@@ -250,10 +271,9 @@ export function recordedOnly(kind: Kind, change: Change, config: JsonObject, cur
 
 /**
  * The attributes after a create: as planned, with what the answer contains, in the declared notation where both mean the same.
- * @param shown what the API shows in a form of its own.
  */
-export function createdAttributes(kind: Kind, planned: JsonObject, made: Created, shown: JsonObject): JsonObject {
-  const live = refreshed(kind, planned, made, shown);
+export function createdAttributes(kind: Kind, planned: JsonObject, made: Created, forms: Forms): JsonObject {
+  const live = refreshed(kind, planned, made, forms);
   const once = select(kind, (name, { unreadable }) => (unreadable ? made.attributes[name] : undefined));
   return { ...live, ...once };
 }

@@ -5,13 +5,14 @@ import type { Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
-import { createdAttributes, ownForms, parentOf } from "./attributes.ts";
+import { createdAttributes, formsOf, parentOf } from "./attributes.ts";
 import { wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
 import { deleteObject } from "./in-place.ts";
+import { formNotices, formsSeen, withForms } from "./own-forms.ts";
 import { isPendingCreate, knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type Progress, perform, save, type Turn } from "./perform.ts";
 import { likeness } from "./read.ts";
@@ -166,27 +167,17 @@ async function attempt(
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const { progress, planned, kind, change } = creation;
   progress.context.fate.did.add("create");
-  const shown = ownForms(kind, planned, made.attributes);
-  progress.attributes = createdAttributes(kind, planned, made, shown);
-  // Forms of the object that this one replaces are not its own.
-  const { shown: _, ...mark } = progress.mark;
+  const before = formsOf(progress.mark, change.before ?? {});
+  const forms = formsSeen(kind, { sent: planned, live: made.attributes, before }, "made");
+  progress.attributes = createdAttributes(kind, planned, made, forms);
+  const isListed = kind.list !== undefined && !made.replayed;
   const created = new Date(progress.context.account.hostNow()).toISOString();
   progress.mark = {
-    ...mark,
-    ...(kind.list !== undefined && !made.replayed && { created }),
-    ...(Object.keys(shown).length > 0 && { shown }),
+    ...withForms(progress.mark, forms),
+    ...(isListed && { created, unseen: true }),
   };
-  for (const [name, form] of Object.entries(shown))
-    progress.diagnostics.push(
-      problem("api.form", {
-        address: change.address,
-        noun: kind.noun,
-        name,
-        attribute: [name],
-        sent: progress.attributes[name] ?? null,
-        is: form,
-      }),
-    );
+  const { address, sensitive } = change;
+  progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms));
   await save(progress);
   await endStored(creation);
   return made;

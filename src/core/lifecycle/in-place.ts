@@ -5,7 +5,7 @@ import type { Mutation, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
-import { parentOf, refreshed } from "./attributes.ts";
+import { formsOf, parentOf, refreshed } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
 import { wasRefused } from "./context.ts";
 import { intentOf } from "./creating.ts";
@@ -49,7 +49,7 @@ async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
   const remote = await context.watch.wait(kind, change.address, String(attributes.id), parent, done);
   if (remote === undefined) progress.awaiting = "job";
   else {
-    progress.attributes = refreshed(kind, attributes, remote, mark.shown);
+    progress.attributes = refreshed(kind, attributes, remote, formsOf(mark, attributes));
     progress.mark = observedMark(mark, remote.phase);
     if (!done(remote)) {
       progress.awaiting = "status";

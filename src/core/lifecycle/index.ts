@@ -12,6 +12,7 @@ export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { JobWatch, nextPause } from "./job-watch.ts";
 export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
+export { formNotices, formsSeen, reread, withForms } from "./own-forms.ts";
 export * from "./ownership.ts";
 export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";

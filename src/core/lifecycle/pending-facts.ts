@@ -5,7 +5,7 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { Intent } from "../model/index.ts";
-import { differing, unreadableOf } from "./attributes.ts";
+import { differing, mayBeSame, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
 import { type Attempt, type Decision, decide, type IntentFacts, LIST_LAG_MS, type Row, SKEW_MS } from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
@@ -128,7 +128,7 @@ function rowOf({ kind, sent, siblings, ownerOf }: PendingQuestion, { plans, know
   return {
     id,
     key,
-    differs: key === "same" ? differing(kind, sent.attributes, remote) : undefined,
+    differs: key === "same" ? differing(kind, sent.attributes, remote, mayBeSame) : undefined,
     ended: phase === "gone",
     created: madeBetween(remote),
     ...(holder && { holder }),

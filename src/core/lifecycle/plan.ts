@@ -4,6 +4,7 @@ import { problem } from "../messages/index.ts";
 import {
   type ChangeActions,
   type ChangeReason,
+  type Condition,
   type Diagnostic,
   type JsonObject,
   type ResourceState,
@@ -12,8 +13,9 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { attributesOf, hasAll, refreshed, sameValue, unclearOf } from "./attributes.ts";
+import { attributesOf, formsOf, hasAll, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
+import { formNotices, isOwnForm, isUnkept, settledForms, unkept, withForms } from "./own-forms.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
@@ -100,7 +102,8 @@ function planResent(input: PlanInput, { private: mark }: PendingCreate, text: st
 /** The object of a create without known outcome was found, or is named by the user (`import`): it is adopted. */
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
-  return { ...planned, change: { ...planned.change, private: settledMark(prior.private) } };
+  const forms = formsOf(planned.change.private, {});
+  return { ...planned, change: { ...planned.change, private: withForms(settledMark(prior.private), forms) } };
 }
 
 function planCreate(
@@ -156,26 +159,37 @@ function planPresent(
   const unclear = { ...unclearOf(kind, before), ...seen.unclear };
   const entries = attributesOf(kind);
   const differences: Difference[] = [];
-  for (const { name, meta } of entries) {
+  const conditions: Condition[] = [];
+  const subject = { kind, address: input.address, sensitive: secretNames(input) };
+  const known = formsOf(prior?.private ?? {}, prior?.attributes ?? {});
+  const { forms = known } = seen;
+  for (const entry of entries) {
+    const { name, meta } = entry;
     const old = before[name] ?? null;
     const wanted = desiredValue(input, name, meta, old);
-    if (!Object.hasOwn(unclear, name) && !sameValue(meta, wanted, old))
-      differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
+    const form = forms[name];
+    if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
+    if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
+    else differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
   // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
-  const diagnostics = [...mismatchesWithLive(input, before), ...unknownValues(input.address, unclear)];
+  const diagnostics = [
+    ...mismatchesWithLive(input, before),
+    ...unknownValues(input.address, unclear),
+    ...formNotices(subject, known, forms),
+  ];
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
   const untouchable = phase === "unknown" ? differences.filter(({ meta }) => meta.change === "in-place") : [];
-  const mark = observedMark(prior?.private ?? {}, phase);
+  const mark = observedMark(prior?.private ?? {}, phase, seen.forms);
   const unseen = phase === "unknown" ? unseenNames(kind, input.config) : [];
   const unfulfilled = untouchable.length > 0 || unseen.length > 0;
   if (unfulfilled) {
     const { address, provider } = input;
-    const subject = { kind, address, provider, attributes: before, job: mark.job };
-    diagnostics.push(unknownPhase(subject, { left: untouchable.map(({ name }) => name), unseen }));
+    const about = { kind, address, provider, attributes: before, job: mark.job };
+    diagnostics.push(unknownPhase(about, { left: untouchable.map(({ name }) => name), unseen }));
   }
   const active = differences.filter((one) => !deferred.includes(one) && !untouchable.includes(one));
 
@@ -183,7 +197,7 @@ function planPresent(
   const importing = prior === undefined;
   // What the API does not show and the state does not have (after an import) is believed as it is declared.
   const refused = active.filter(({ meta, name }) => meta.change === "immutable" && before[name] !== null);
-  const secrets = secretNames(input);
+  const secrets = subject.sensitive;
   const refusal = importing || input.adopting ? mismatch : immutable;
   for (const { name, wanted } of refused) {
     const old = before[name] ?? null;
@@ -225,6 +239,7 @@ function planPresent(
     mark,
     requests,
     diagnostics,
+    conditions,
     importing: importing && refused.length === 0,
   });
 }
@@ -279,8 +294,8 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
       const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
       return planResent(then, prior, text, 2);
     }
-    const attributes = refreshed(kind, prior.attributes, only);
-    const present = { status: "present", attributes, phase: only.phase } as const;
+    const found = settledForms(kind, prior, only);
+    const present = { status: "present", ...found, phase: only.phase } as const;
     return planAdopted({ ...then, importId: only.id, observed: present }, prior);
   }
   if (decided.do === "ask") return leave(questionOf(input, prior, decided));

@@ -17,7 +17,8 @@ import {
   warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
+import { type Forms, parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
+import { reread } from "./own-forms.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
 import type { KnownObject, Listed } from "./pending-facts.ts";
 import { endOf, mayPass } from "./status.ts";
@@ -39,6 +40,8 @@ export type Observation =
       readonly off?: string;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
+      /** Own forms of the host after this look. Absent: the account did not show the object, or it was never recorded. */
+      readonly forms?: Forms;
       /** Other live objects with the natural key that is declared now: a replacement would be refused. */
       readonly twins?: readonly Remote[];
     }
@@ -210,7 +213,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
-  return present(kind, prior.attributes, found, prior.private.shown);
+  return present(kind, prior, found);
 }
 
 /** What is not seen is taken to be as it was recorded, in the phase that its attributes show. */
@@ -312,20 +315,21 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 
-function present(
-  kind: Kind,
-  recorded: JsonObject | undefined,
-  remote: Remote | undefined,
-  shown?: JsonObject,
-): Observation {
-  const missing = recorded === undefined ? "does not exist" : "no longer exists";
+function present(kind: Kind, prior: ResourceState | undefined, remote: Remote | undefined): Observation {
+  const recorded = prior?.attributes;
+  const missing = prior === undefined ? "does not exist" : "no longer exists";
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
-  const attributes = refreshed(kind, recorded, remote, shown);
+  const { forms, attributes } = prior
+    ? reread(kind, prior, remote)
+    : { attributes: refreshed(kind, undefined, remote) };
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone") return { status: "gone", how: endOf(remote), isListed: true, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
+  const { shown, unseen } = prior?.private ?? {};
+  const isTaught = forms !== undefined && (shown ?? unseen) !== undefined;
   const { phase, off } = remote;
-  return { status: "present", attributes, phase, ...(off && { off }), ...(unclear && { unclear }) };
+  const known = { ...(off && { off }), ...(unclear && { unclear }), ...(isTaught && { forms }) };
+  return { status: "present", attributes, phase, ...known };
 }
 
 /** What is known of other resources, to find the owner of a live object. */

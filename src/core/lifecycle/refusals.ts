@@ -9,7 +9,8 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { ownForms, unreadableOf } from "./attributes.ts";
+import { unreadableOf } from "./attributes.ts";
+import { formsSeen } from "./own-forms.ts";
 import { madeThen, type Sent } from "./pending-create.ts";
 import type { PendingDecision } from "./pending-facts.ts";
 
@@ -125,7 +126,12 @@ export function questionOf(
   const { kind } = subject;
   if (row === "blind" || row === "accepted") return problem(`plan.pending/${row}`, { ...about(subject), severity });
   const { object, ...found } = objects(subject, candidates);
-  const [form] = candidates.flatMap((live) => Object.entries(ownForms(kind, attributes, live.attributes)));
+  const identity = kind.identity ?? [kind.words.name];
+  const [form] = candidates.flatMap(({ attributes: live }) =>
+    Object.entries(formsSeen(kind, { sent: attributes, live, before: {} }, "made")).filter(([name]) =>
+      identity.includes(name),
+    ),
+  );
   const { since } = pending;
   // The time of an object without a creation time decides nothing.
   const elsewhen = candidates.find((live) => !madeThen(pending, live, Date.parse(since)));
@@ -133,7 +139,7 @@ export function questionOf(
     ...found,
     object: candidates.length === 1 ? object : undefined,
     isAccepted: pending.accepted === true,
-    form: form && [...form, attributes[form[0]] ?? null],
+    form: form && [form[0], form[1].is, form[1].sent],
     hidden: hiddenNames(kind, attributes, candidates),
     created: elsewhen && { id: elsewhen.id, at: String(elsewhen.attributes.created_at) },
     since,

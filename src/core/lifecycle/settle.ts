@@ -6,8 +6,9 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
+import { unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
+import { settledForms, withForms } from "./own-forms.ts";
 import { type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
 import { listAll, type Others, read } from "./read.ts";
@@ -35,10 +36,8 @@ export async function adopt(
   const remote: Remote = { id: String(observed.attributes.id), attributes: observed.attributes, phase: observed.phase };
   refuseHeld(kind, prior, remote, others);
   refuseOther(kind, prior, observed.attributes);
-  const shown = ownForms(kind, prior.attributes, remote.attributes);
-  const attributes = refreshed(kind, prior.attributes, remote, shown);
-  const isOwn = Object.keys(shown).length > 0;
-  return { ...settled, attributes, private: { ...settled.private, ...(isOwn && { shown }) } };
+  const { forms, attributes } = settledForms(kind, prior, remote);
+  return { ...settled, attributes, private: withForms(settled.private, forms) };
 }
 
 /** Lists the kind, for the decision. */

@@ -17,7 +17,8 @@ import {
   type QueuedJob,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { attributesOf, parentOf } from "./attributes.ts";
+import { attributesOf, type Forms, parentOf } from "./attributes.ts";
+import { withForms } from "./own-forms.ts";
 import { settledMark } from "./pending-create.ts";
 
 /** What is said and remembered where a status word is not understood (§2 Gaps): it is named, and never acted upon. */
@@ -36,8 +37,11 @@ interface Subject {
  * The mark of an object as it is observed: without the requests that are answered, and without the job that the phase shows
  * as done. What was asked for stays while that cannot be seen, so that a later plan knows what the word should mean.
  */
-export function observedMark(mark: PrivateMark, phase: Phase): PrivateMark {
-  const { job, ...rest } = settledMark(mark);
+export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
+  const { job, unseen, ...settled } = settledMark(mark);
+  // A service shows some of its values only once it is live.
+  const isUnseen = unseen && (forms === undefined || phase === "pending" || phase === "unknown");
+  const rest = { ...(forms === undefined ? settled : withForms(settled, forms)), ...(isUnseen && { unseen }) };
   const over = job === undefined || phase === job.toward || phase === "gone";
   return over ? rest : { ...rest, job };
 }

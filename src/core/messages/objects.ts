@@ -43,6 +43,17 @@ export interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "
   readonly isOccupied: boolean;
 }
 
+/** A value that the host shows in place of the value that was sent. Both are absent where they are secret. */
+export interface Form extends Words<"address" | "noun" | "name"> {
+  readonly sent?: Json | undefined;
+  readonly is?: Json | undefined;
+}
+
+const inOwnForm = ({ address, name, sent, is }: Form) =>
+  sent === undefined || is === undefined
+    ? `The API shows another ${name} of ${address} than the request had`
+    : `The API shows ${name} of ${address} as ${inJson(is)}; the request had ${inJson(sent)}`;
+
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
 /** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
@@ -217,11 +228,14 @@ export const objects = {
     detail: `An unreadable date changes nothing, so ${name} keeps its value.`,
     remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
   })),
-  "api.form": warning(
-    ({ address, noun, name, sent, is }: Words<"address" | "noun" | "name"> & { sent: Json; is: Json }) => ({
-      summary: `The API shows ${name} of ${address} as ${inJson(is)}; the request had ${inJson(sent)}`,
-      detail: `The API created the ${noun} and writes the value differently. Both values count as equal.`,
-      remedies: ["If you meant another value, declare it as the API shows it."],
-    }),
-  ),
+  "api.form": warning((given: Form) => ({
+    summary: inOwnForm(given),
+    detail: `The API created the ${given.noun} and writes the value differently. Both values count as equal.`,
+    remedies: ["If you meant another value, declare it as the API shows it."],
+  })),
+  "api.form/other": warning((given: Form) => ({
+    summary: inOwnForm(given),
+    detail: "The value may cost or expose more, so it is a difference in the next plan.",
+    remedies: ["If the value of the API is right, declare it."],
+  })),
 } satisfies Catalogue;

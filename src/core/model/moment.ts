@@ -91,6 +91,14 @@ export function declarableMoment(shown: unknown): string | undefined {
   return "at" in moment ? new Date(moment.at).toISOString().replace(".000Z", "Z") : undefined;
 }
 
+/** Returns true if a shown end is certainly no later than the one that was sent. Without an end nothing ends. */
+export function endsNoLater(sent: unknown, shown: unknown): boolean {
+  const [wanted, end] = [readMoment(sent), readMoment(shown)];
+  if (!("at" in end)) return false;
+  const latest = end.form === "instant" ? end.at : end.at + DAY_MS;
+  return "at" in wanted ? latest <= wanted.at : wanted.form === "none";
+}
+
 /**
  * Equality of two times, whatever their notation, to the second. A day equals any time of that day; a time without an offset
  * equals what lies less than a day away, as nobody knows whose clock it is.

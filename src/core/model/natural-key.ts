@@ -95,6 +95,52 @@ export const sameUrl = sameBy(normalUrl);
 /** The form in which a URL is sent: as it is declared, a host in other letters as A-labels. */
 export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (URL.parse(url)?.href ?? url));
 
+/** Characters in place of a secret: `***`, `xxxx`, `[hidden]`, an ellipsis. */
+const MASK = /[*\u2022\u25cfx]{3,}|\u2026|\.{3}|[[<(]?(?:redacted|hidden|filtered|masked)[\])>]?/giu;
+
+/** Returns true if a text is the sent one, parts of it masked. */
+function isMasked(sent: string, shown: string): boolean {
+  const [first = "", ...others] = shown.split(MASK);
+  const last = others.pop();
+  if (last === undefined) return sent === shown;
+  let at = first.length;
+  for (const part of others) {
+    const found = sent.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return sent.startsWith(first) && sent.endsWith(last) && at <= sent.length - last.length;
+}
+
+const decoded = (text: string) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/**
+ * Returns true if a shown URL leads where the sent one does: scheme, host, port and path are equal, and what remains of its query
+ * and credentials is equal or masked.
+ */
+export function isSameTarget(sent: unknown, shown: unknown): boolean {
+  const [from, to] = [URL.parse(String(sent)), URL.parse(String(shown))];
+  if (from === null || to === null || from.protocol !== to.protocol || from.host !== to.host) return false;
+  const path = ({ pathname }: URL) => decoded(pathname).replace(/\/+$/, "");
+  if (!isMasked(path(from), path(to))) return false;
+  const left = [...from.searchParams];
+  const isQuery = [...to.searchParams].every(([name, value]) => {
+    const at = left.findIndex(([own, whole]) => own === name && isMasked(whole, value));
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+  const isUser = (["username", "password"] as const).every(
+    (part) => to[part] === "" || isMasked(decoded(from[part]), decoded(to[part])),
+  );
+  return isQuery && isUser;
+}
+
 /** Letters and digits alone, without accents: for names that a host rewrites further than {@link folded} undoes. */
 const bare = memo((name: string) =>
   (folded(name.replace(/&([a-z])(?:acute|caron|cedil|circ|grave|ring|slash|tilde|uml);/gi, "$1")) ?? "")
@@ -129,6 +175,16 @@ export function similarName(declared: unknown, shown: unknown): boolean {
 export function similarDomain(declared: unknown, shown: unknown): boolean {
   const [one, other] = [foldedDomain(declared), foldedDomain(shown)];
   return one !== undefined && other !== undefined && (one === `www.${other}` || other === `www.${one}`);
+}
+
+/** Returns true for a shown domain that is another notation of the sent one: as a URL, with or without `www.`, or cut. */
+export function isDomainForm(sent: unknown, shown: unknown): boolean {
+  if (typeof sent !== "string" || typeof shown !== "string") return false;
+  const name = shown.replace(/^https?:\/\//i, "").replace(/\/+$/, "");
+  if (sameDomain(sent, name) || similarDomain(sent, name)) return true;
+  const beginning = (foldedDomain(name) ?? "").replace(/(?:\u2026|\.{3})$/u, "");
+  const isCut = cutOf(name) !== undefined;
+  return isCut && (foldedDomain(sent) ?? "").startsWith(beginning);
 }
 
 /** Each of thousands of names is compared with each other one. */

@@ -37,6 +37,16 @@ export interface QueuedJob {
   readonly before: string | null;
 }
 
+/** What a host shows in place of a value that was sent. */
+export type OwnForm = {
+  readonly sent: Json;
+  readonly is: Json;
+  /** Number of changes in a row that sent the value and did not make the host show it. */
+  readonly times: number;
+  /** Observed of the object that this one replaced: no list has shown this one. */
+  readonly earlier?: true;
+};
+
 /**
  * What hostform must remember of a resource beside its attributes. Stored in the instance's `private` field (base64
  * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
@@ -49,10 +59,12 @@ export interface PrivateMark {
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
   /**
-   * What the API shows of attributes that it changed when it created the object (a name in capitals, a domain without "www.").
-   * As long as it shows that, they count as they were sent.
+   * The host's own forms, by attribute. A version before this one recorded the form alone, without the value that it stands for:
+   * that is the recorded value.
    */
   readonly shown?: JsonObject;
+  /** No list has shown the object since its creation: what the first one shows are its own forms. */
+  readonly unseen?: true;
   /** A create that was begun and whose result is unknown. */
   readonly pending?: Intent;
   /** A request whose answer, which alone shows a secret, was empty: it is sent once more, and not a third time. */

@@ -8,7 +8,7 @@ import {
   isPendingCreate,
   observedMark,
   parentOf,
-  refreshed,
+  reread,
   sameValue,
 } from "../../../core/lifecycle/index.ts";
 import {
@@ -200,10 +200,11 @@ export async function adoptEntry(
     });
   }
   const summary = `Adopted ${kind.noun} ${id}, which an interrupted run created; nothing new was created`;
+  const seen = found && reread(kind, noted, found);
   return {
-    attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found, noted.private.shown),
+    attributes: seen?.attributes ?? noted.attributes,
     // A job of the interrupted run may have ended since.
-    private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
+    private: found === undefined ? noted.private : observedMark(noted.private, found.phase, seen?.forms),
     diagnostics: [warningOf("apply.replayed", summary)],
   };
 }

@@ -186,7 +186,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
     ...(await scope.session.entries.refusals()),
   ];
-  if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
+  if (!refused.some(isError)) await noteReplacing(kind, name, mark, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   const planMark: Mark = {
     plan: scope.holdings.run,

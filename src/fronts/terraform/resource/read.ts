@@ -10,6 +10,8 @@ import {
   attributesOf,
   billedTwice,
   endedInList,
+  formNotices,
+  formsOf,
   isPendingCreate,
   type Observation,
   observedMark,
@@ -82,7 +84,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const alone = await scope.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(scope.account, { kind, prior, config: undefined, alone, parentKind });
-  const kept = seen.status === "present" ? observedMark(mark, seen.phase) : settledMark(mark);
+  const kept = seen.status === "present" ? observedMark(mark, seen.phase, seen.forms) : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
     if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
@@ -93,14 +95,14 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withProviderAttributes(kind, values, recorded) as JsonObject;
     if (left.lost) scope.noteLost(kind, state);
+    const subject = { kind, address: prior.address, sensitive: hiddenNames(kind) };
     const diagnostics = [
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
-      ...switchedOff({ kind, address: prior.address, attributes: state }, seen.off, hiddenNames(kind)).map(
-        conditionWarning,
-      ),
+      ...switchedOff({ ...subject, attributes: state }, seen.off, subject.sensitive).map(conditionWarning),
       ...unknownValues(prior.address, seen.unclear ?? {}),
+      ...formNotices(subject, formsOf(prior.private, recorded), seen.forms ?? {}),
       ...(await doublesOf(kind, prior, scope)),
       ...(await otherHolders(kind, recorded, scope)),
     ];
@@ -118,7 +120,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   }
   // What the account still shows of it (a status such as "terminated"); else only that it is gone.
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
-  const shown = last && refreshed(kind, recorded, last, prior.private.shown);
+  const shown = last && refreshed(kind, recorded, last, formsOf(prior.private, recorded));
   const isShown = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
   const status = last?.phase === "gone" ? ENDED : GONE;
   const attributes = isShown ? shown : { ...(shown ?? recorded), status };

@@ -1,6 +1,6 @@
 /** The create of what another address of the state gives up: it adopts that object, or recreates it at once. */
 import { type Kind, matches } from "../../../core/kinds/kind.ts";
-import { parentOf, refreshed, returnsSecretOnce } from "../../../core/lifecycle/index.ts";
+import { formsOf, parentOf, refreshed, returnsSecretOnce } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, PrivateMark, ValueObject } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import { recordedAs } from "./attribute-mapping.ts";
@@ -37,7 +37,7 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
     await entries.remove(kind.type, name, id);
     return undefined;
   }
-  const attributes = refreshed(kind, object.attributes, found, object.private.shown);
+  const attributes = refreshed(kind, object.attributes, found, formsOf(object.private, object.attributes));
   scope.disown(kind, attributes);
   // The account shows no secret: the instance that had it was not destroyed yet.
   const isWhole = object.handed === true || object.bare === true || !returnsSecretOnce(kind, attributes);

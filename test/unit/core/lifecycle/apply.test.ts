@@ -56,7 +56,17 @@ interface Case {
 }
 
 /** `[attempt suspendService, job suspended from "active", deposed 201]`. */
-function markText({ pending, attempt, deposed, generation, job, emptied, created: _, ...rest }: PrivateMark): string {
+function markText({
+  pending,
+  attempt,
+  deposed,
+  generation,
+  job,
+  emptied,
+  created: _,
+  unseen: __,
+  ...rest
+}: PrivateMark): string {
   const parts = [
     pending && `${pending.accepted ? "accepted" : "pending"} ${pending.operation}`,
     attempt && `attempt ${attempt.operation}${attempt.body === undefined ? "" : " with its body"}`,
@@ -531,7 +541,15 @@ describe("a change in place", () => {
     [
       "that is not seen to be done keeps what was asked for",
       update,
-      [asked, "suspendService 1001", answered, "wait hosting_service.a 1001", answered, "awaiting job", "is 1001"],
+      [
+        asked,
+        "suspendService 1001",
+        answered,
+        "wait hosting_service.a 1001",
+        answered.replace("]", ", shown]"),
+        "awaiting job",
+        "is 1001",
+      ],
     ],
     [
       "that ends in a word that is not understood says so, and keeps what was asked for",
@@ -826,7 +844,7 @@ describe("an order", () => {
         "suspendService 1001",
         'save 1001 status=active suspended=false [job suspended from "active" since 0]',
         "wait hosting_service.a 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, shown]',
         "awaiting job",
         "is 1001",
       ],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { ReadSettings } from "../../../../src/core/kinds/kind.ts";
-import { refreshed } from "../../../../src/core/lifecycle/attributes.ts";
+import { formsOf, refreshed } from "../../../../src/core/lifecycle/attributes.ts";
 import { idempotencyKey, type PendingCreate } from "../../../../src/core/lifecycle/index.ts";
 import {
   ApiError,
@@ -1087,24 +1087,36 @@ describe("a host that shows what it made in a form of its own", () => {
     },
   );
 
-  it.each(CASES)(
+  it("an address of another person is recorded as the host shows it, and does not count as the one that was sent", async () => {
+    const other = { ...grantRecord, email: "d.ev@acme.example" };
+    const { records, diagnostics } = await made("hosting_grant", GRANT, other);
+    expect(records.at(-1)).toMatchObject({
+      attributes: { email: "d.ev@acme.example" },
+      private: { shown: { email: { sent: GRANT.email, is: "d.ev@acme.example", times: 1 } } },
+    });
+    expect(diagnostics).toMatchObject([{ code: "api.form", detail: expect.stringContaining("cost or expose more") }]);
+  });
+
+  it.each(CASES.filter(([type]) => type !== "hosting_grant"))(
     "%s is recorded as it was sent, with a word, and what the host shows is no difference",
     async (type, config, shows, answer) => {
       const { records, diagnostics } = await made(type, config, answer);
       const state = records.at(-1);
       if (state === undefined || state === "dropped") throw new Error("nothing was recorded");
       expect(state.attributes).toMatchObject(config);
-      const [[name = "", form] = []] = Object.entries(state.private.shown ?? {});
-      const both = `as ${JSON.stringify(form)}; the request had ${JSON.stringify(config[name])}`;
+      const forms = formsOf(state.private, state.attributes);
+      const [[name = "", form] = []] = Object.entries(forms);
+      expect(form).toEqual({ sent: config[name], is: shows[name], times: 1 });
+      const both = `as ${JSON.stringify(form?.is)}; the request had ${JSON.stringify(config[name])}`;
       const summary = `The API shows ${name} of ${type}.acme ${both}`;
       expect(diagnostics).toMatchObject([{ code: "api.form", summary, attribute: [name] }]);
-      expect(state.private, "and that it is new").toHaveProperty("created");
-      expect(refreshed(kindOf(type), state.attributes, remote(shows), state.private.shown)).toEqual(state.attributes);
+      expect(state.private, "and that it is new").toMatchObject({ created: expect.any(String), unseen: true });
+      expect(refreshed(kindOf(type), state.attributes, remote(shows), forms)).toEqual(state.attributes);
       const others = remote({
         ...shows,
-        ...Object.fromEntries(Object.keys(state.private.shown ?? {}).map((name) => [name, "other.example"])),
+        ...Object.fromEntries(Object.keys(forms).map((name) => [name, "other.example"])),
       });
-      expect(refreshed(kindOf(type), state.attributes, others, state.private.shown)).not.toEqual(state.attributes);
+      expect(refreshed(kindOf(type), state.attributes, others, forms)).not.toEqual(state.attributes);
     },
   );
 

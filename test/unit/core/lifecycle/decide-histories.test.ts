@@ -207,8 +207,7 @@ class Course {
     const id = String(201 + this.created.length);
     const created_at = new Date(this.now).toISOString();
     const shown = (live: JsonObject) => {
-      const other: JsonObject =
-        rewrites && type === "hosting_webhook" ? { url: "https://hooks.acme.example/?host" } : {};
+      const other: JsonObject = rewrites && type === "hosting_webhook" ? { events: ["invoice_paid"] } : {};
       this.#fake.objects.set(id, remote({ ...live, ...body, ...other, id, created_at }));
       this.#born.set(id, this.now);
       return { ...live, ...body, ...other, id, created_at, raw: {} };
@@ -252,7 +251,7 @@ describe("a create that was killed or lost its answer", () => {
 
   it.each([
     ["writes the values as they were sent", false, 0],
-    ["rewrites the URL of each webhook", true, 52],
+    ["rewrites the events of each webhook", true, 52],
   ])(
     "asks only if it must: over 114 kills of creates that lists show, at a host that %s",
     async (_, rewrites, questions) => {

@@ -55,12 +55,23 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 
-  it("that came since is believed, whatever the API shows of it, and is as it was sent", async () => {
+  it("that came since is recorded as it was sent where the host masks its URL, and as it is where the URL leads elsewhere", async () => {
     const other = { ...liveWebhook, url: "https://hooks.acme.example/v2" };
+    const secret = `${HOOK.url}?token=abc`;
+    const masked = `${HOOK.url}?token=***`;
+    const unlike = pendingCreate(
+      "hosting_webhook.a",
+      { ...HOOK, url: secret },
+      { pending: { ...pending, knowsAll: true } },
+    );
+    expect(await adopted(unlike, "201", [{ ...liveWebhook, url: masked }])).toMatchObject({
+      attributes: { id: "201", url: secret },
+      private: { shown: { url: { sent: secret, is: masked } } },
+    });
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     expect(await adopted(prior, "201", [other])).toMatchObject({
-      attributes: { id: "201", ...HOOK },
-      private: { shown: { url: other.url } },
+      attributes: { id: "201", ...HOOK, url: other.url },
+      private: { shown: { url: { sent: HOOK.url, is: other.url } } },
     });
     expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
       { code: "usage", detail: "It existed before the request left." },

@@ -88,7 +88,12 @@ describe("an order", () => {
     const { answer } = await ask("hosting_service", ORDER, { answer: ordered("active", { currency: "EUR" }) });
     expect(answer.state).toMatchObject({ id: "1001", currency: "USD" });
     expect(answer.diagnostics).toMatchObject([
-      { severity: "warning", code: "apply.drifted", detail: 'It returned "EUR".', attribute: ["currency"] },
+      {
+        severity: "warning",
+        code: "api.form",
+        summary: 'The API shows currency of service www.acme.example as "EUR"; the request had "USD"',
+        attribute: ["currency"],
+      },
     ]);
     expect(answer.mark, "no apply changes it").not.toHaveProperty("waiting");
   });
@@ -105,7 +110,7 @@ describe("an order", () => {
     const { kind, front, sent } = await ask("hosting_service", config, {
       objects: [old],
       answer: ordered(),
-      prepare: (place) => noteReplacing(place.kind, "second", { id: "900", name: "first" }, place.session),
+      prepare: (place) => noteReplacing(place.kind, "second", { replacing: { id: "900", name: "first" } }, place.session),
     });
     expect(sent).toEqual(["createService"]);
     expect((await replacesOf(kind, "second", config, front))(old)).toBe(false);

@@ -1,0 +1,162 @@
+/**
+ * The host's own forms of values that were sent: rounded times, cut names, masked queries. An own form that costs and exposes
+ * nothing counts as the sent value while both stay (`AttributeMeta.ownForm`). Any other is a difference, until two changes did
+ * not alter it. Decision 53.
+ */
+import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
+import { conditionFor, problem } from "../messages/index.ts";
+import {
+  type Condition,
+  conditionWarning,
+  type Diagnostic,
+  equal,
+  type Json,
+  type JsonObject,
+  type OwnForm,
+  type PrivateMark,
+  type ResourceState,
+  type Value,
+} from "../model/index.ts";
+import { attributesOf, type Forms, formsOf, isBelieved, isLeftOut, refreshed, sameValue } from "./attributes.ts";
+
+/** Changes after which a value that does not stay is left as the host shows it. */
+const MOST_TIMES = 2;
+
+/** Occasion of a look: a change was answered; a list shows the object for the first time since its creation; any later one. */
+type Occasion = "made" | "first" | "later";
+
+/**
+ * Returns the own forms after a look at an object.
+ * @param sent the values of the request, or the recorded ones. @param live the values that the host shows; absent ones are unknown.
+ * @param before the own forms so far; for `made`, also those of the object that this one replaces.
+ */
+export function formsSeen(
+  kind: Kind,
+  { sent, live, before }: { readonly sent: JsonObject; readonly live: JsonObject; readonly before: Forms },
+  occasion: Occasion,
+): Forms {
+  const forms = attributesOf(kind).flatMap((entry): [string, OwnForm][] => {
+    const form = formSeen(entry, { sent, is: live[entry.name], before: before[entry.name] }, occasion);
+    return form === undefined ? [] : [[entry.name, form]];
+  });
+  return Object.fromEntries(forms);
+}
+
+function formSeen(
+  { name, type, meta }: AttributeEntry,
+  {
+    sent,
+    is,
+    before,
+  }: { readonly sent: JsonObject; readonly is: Json | undefined; readonly before: OwnForm | undefined },
+  occasion: Occasion,
+): OwnForm | undefined {
+  const isMade = occasion === "made";
+  const was = (isMade ? sent[name] : (before?.sent ?? sent[name])) ?? null;
+  const earlier = before !== undefined && sameValue(meta, before.sent, was) ? before : undefined;
+  const isFixed = (meta.change === "replace" || meta.change === "immutable") && !meta.unreadable;
+  if (!isFixed) return isMade || (is !== undefined && sameValue(meta, was, is)) ? undefined : before;
+  if (is === undefined || isLeftOut(type, meta, is) || meta.unclear?.(is)) return earlier;
+  // The host gives a value where none was sent.
+  if (was === null && (meta.computed || meta.change === "immutable")) return undefined;
+  if (sameValue(meta, was, is)) {
+    if (isMade) return earlier && { ...earlier, earlier: true };
+    return earlier && !earlier.earlier && isBelieved(meta, earlier) ? earlier : undefined;
+  }
+  if (occasion === "later") return before;
+  const counted = earlier !== undefined && !isMade && !earlier.earlier;
+  return { sent: was, is, times: (earlier?.times ?? 0) + (counted ? 0 : 1) };
+}
+
+/** Own forms after requests that change an object in place. @param after the values that the host shows then. */
+export function formsTried(
+  kind: Kind,
+  { from, wanted, after }: { readonly from: JsonObject; readonly wanted: JsonObject; readonly after: JsonObject },
+  before: Forms,
+): Forms {
+  const forms: Record<string, OwnForm> = { ...before };
+  for (const { name, meta } of attributesOf(kind)) {
+    const [was, sent, is] = [from[name] ?? null, wanted[name] ?? null, after[name] ?? null];
+    if (meta.change !== "in-place" || meta.unreadable || meta.writeOnly || sameValue(meta, was, sent)) continue;
+    const earlier = forms[name];
+    const times = earlier !== undefined && sameValue(meta, earlier.sent, sent) ? earlier.times : 0;
+    delete forms[name];
+    if (!sameValue(meta, sent, is)) forms[name] = { sent, is, times: times + 1 };
+  }
+  return forms;
+}
+
+/** A recorded object as the account shows it now, with its own forms. */
+export function reread(
+  kind: Kind,
+  { attributes: sent, private: mark }: Pick<ResourceState, "attributes" | "private">,
+  remote: Pick<Remote, "id" | "attributes">,
+): { readonly attributes: JsonObject; readonly forms: Forms } {
+  const before = formsOf(mark, sent);
+  const forms = formsSeen(kind, { sent, live: remote.attributes, before }, mark.unseen ? "first" : "later");
+  return { attributes: refreshed(kind, sent, remote, forms), forms };
+}
+
+/** The object that a pending create made, as a list shows it. */
+export function settledForms(
+  kind: Kind,
+  { attributes: sent, private: mark }: Pick<ResourceState, "attributes" | "private">,
+  remote: Pick<Remote, "id" | "attributes">,
+): { readonly attributes: JsonObject; readonly forms: Forms } {
+  const forms = formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, "made");
+  return { attributes: refreshed(kind, sent, remote, forms), forms };
+}
+
+/** A mark with these own forms. */
+export function withForms({ shown: _, ...mark }: PrivateMark, forms: Forms): PrivateMark {
+  return Object.keys(forms).length === 0 ? mark : { ...mark, shown: forms };
+}
+
+/** Returns true if the last two changes sent the declared value, and the host still shows what it showed after them. */
+export const isUnkept = ({ meta }: AttributeEntry, form: OwnForm | undefined, declared: Value, live: Value): boolean =>
+  form !== undefined &&
+  form.times >= MOST_TIMES &&
+  !form.earlier &&
+  sameValue(meta, form.sent, declared) &&
+  equal(form.is, live);
+
+/** Returns true if a declared value is the own form of the recorded one: the declaration says what the host shows. */
+export const isOwnForm = ({ meta }: AttributeEntry, form: OwnForm | undefined, declared: Value, live: Value): boolean =>
+  form !== undefined &&
+  isBelieved(meta, form) &&
+  sameValue(meta, form.is, declared) &&
+  sameValue(meta, form.sent, live);
+
+/** The resource that a message is about, and the attributes whose values no message shows. */
+interface Subject {
+  readonly kind: Pick<Kind, "noun">;
+  readonly address: string;
+  readonly sensitive: readonly string[];
+}
+
+/** A URL without the parts that may be secret; any other value as it is. */
+const openPart = (value: Json): Json =>
+  typeof value === "string" && /^https?:/i.test(value)
+    ? value.replace(/\/\/[^/@]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026")
+    : value;
+
+/** The condition of an attribute that does not stay as it was sent. */
+export function unkept({ kind: { noun }, address, sensitive }: Subject, name: string, form: OwnForm): Condition {
+  const values = sensitive.includes(name) ? {} : { is: openPart(form.is), declared: openPart(form.sent) };
+  return conditionFor("own_form", { address, noun, name, times: form.times, ...values });
+}
+
+/** Warnings about own forms that a change or the first look at its object has shown. */
+export function formNotices(subject: Subject & { readonly kind: Kind }, before: Forms, forms: Forms): Diagnostic[] {
+  const { kind, address, sensitive } = subject;
+  return attributesOf(kind).flatMap(({ name, meta }): Diagnostic[] => {
+    const form = forms[name];
+    if (form === undefined || form.earlier || equal(form, before[name] ?? null)) return [];
+    const isOwn = isBelieved(meta, form);
+    if (!isOwn && form.times >= MOST_TIMES) return [conditionWarning(unkept(subject, name, form))];
+    if (meta.change === "in-place") return [];
+    const values = sensitive.includes(name) ? {} : { sent: openPart(form.sent), is: openPart(form.is) };
+    const about = { address, noun: kind.noun, name, attribute: [name], ...values };
+    return [problem(isOwn ? "api.form" : "api.form/other", about)];
+  });
+}
