@@ -8,6 +8,7 @@ const SHARED = new Set([
   "index.ts",
   "invoice.ts",
   "kind.ts",
+  "life.ts",
   "names.gen.ts",
   "provider-settings.ts",
   "registry.gen.ts",

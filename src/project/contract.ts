@@ -3,7 +3,7 @@ import { checkContract, type Vocabulary } from "../contract/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
 import { openStore } from "../core/api/open-store.ts";
 import { Prober } from "../core/api/probe.ts";
-import { phaseOfWord } from "../core/kinds/phase-words.ts";
+import { phaseOfWord } from "../core/kinds/life.ts";
 import { monthsOf, passwordForm } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
 import { learnValue } from "./environment-secrets.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
-import { phaseOfWord } from "../core/kinds/phase-words.ts";
+import { LIVES, phaseOfWord } from "../core/kinds/life.ts";
 import { sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Backend,
@@ -202,7 +202,7 @@ function providerRefusals(
     refuse("sets the scale of amounts (money_scale)", SCALE);
   if (requestsPerMinute > 60) refuse("asks for more than 60 requests a minute", BUDGET);
   for (const [word, phase] of Object.entries(statusWords)) {
-    const usual = phaseOfWord(word, { statusWords: {} });
+    const usual = phaseOfWord(word, { statusWords: {} }, LIVES.switched.words);
     if (usual !== "unknown" && usual !== phase)
       refuse(`gives a known status another meaning (status_words: ${word})`, WORDS);
   }

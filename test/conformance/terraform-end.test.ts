@@ -4,8 +4,12 @@ import { type Kind, kinds } from "../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../src/core/model/index.ts";
 import { type Subject, startMachine, subjectOf } from "./terraform-life.ts";
 
-async function created(kind: Kind, config: JsonObject = {}): Promise<Subject & { readonly id: number }> {
-  const subject = await subjectOf(kind);
+async function created(
+  kind: Kind,
+  config: JsonObject = {},
+  machine?: Awaited<ReturnType<typeof startMachine>>,
+): Promise<Subject & { readonly id: number }> {
+  const subject = await subjectOf(kind, machine);
   await subject.apply(subject.declared(subject.config(config)));
   const [id = 0] = subject.made();
   subject.sent();
@@ -37,6 +41,29 @@ describe.each(deleted)("$type", (kind) => {
     expect(subject.changesSent()).toEqual([expect.stringMatching(/^DELETE /)]);
     expect(subject.core.state.current.size).toBe(0);
   });
+
+  it.each([{ deleted_at: "2026-11-01T00:00:00Z" }, { status: "deleted" }])(
+    "is created again, and leaves the state, where the host keeps its row with %j",
+    async (ended) => {
+      const of = kind.type.replace("hosting_", "");
+      const machine = await startMachine({ rendering: { kinds: { [of]: { ended } } } });
+      const subject = await created(kind, {}, machine);
+      const { control } = machine.sandbox;
+      control.remove(subject.sample.collection, subject.id);
+      const again = await subject.core.run(subject.declared());
+      expect(again.actions).toEqual({ [subject.address]: "create" });
+      expect(again.said.map(({ summary }) => summary)).toContainEqual(
+        expect.stringMatching(/ (?:was deleted on|is "deleted")/),
+      );
+      expect(subject.made()).toHaveLength(1);
+      machine.clock.advance(60_000);
+      for (const id of subject.made()) control.remove(subject.sample.collection, id);
+      subject.sent();
+      const gone = await subject.core.run({}, { refresh: false });
+      expect([gone.errors, gone.said]).toEqual([[], []]);
+      expect(subject.core.state.current.size).toBe(0);
+    },
+  );
 
   it("leaves the state automatically when it is gone", async () => {
     const subject = await created(kind);

@@ -85,7 +85,7 @@ function allowed({ from, to, form }: Import): boolean {
 
 /** Kinds may share files of their folder, but no kind imports another. */
 function acrossKinds({ from, to }: Import): boolean {
-  const shared = /^core\/kinds\/(?:attribute|invoice|kind|life|phase-words|secret-output)\.ts$/;
+  const shared = /^core\/kinds\/(?:attribute|invoice|kind|life|secret-output)\.ts$/;
   const unit = (file: string) => file.split("/")[2];
   const glue = /^core\/kinds\/(?:index|registry\.gen)\.ts$/;
   return (

@@ -132,3 +132,185 @@ describe("a value that the host shows as", () => {
     expect((await project.plan()).conditions).toMatchObject([{ condition: "own_form" }]);
   });
 });
+
+/** A project behind a host whose rewriting a test changes. */
+async function behind(declaration: object, rewrite: { now: Rewrite }, only?: string): Promise<Project> {
+  const project = await startProject({ declare: declaration, pinned: { expires_at: ["instant"] } });
+  project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer, method) =>
+    only === undefined || only === method ? rewritten(answer, rewrite.now) : answer,
+  );
+  return project;
+}
+
+/** The exit code of a plan: 2 for differences. */
+async function codeOf(project: Project): Promise<number> {
+  const { code, text } = await project.run("plan", "--detailed-exitcode");
+  expect([0, 2], text).toContain(code);
+  return code;
+}
+
+const dayEnd = { expires_at: onText((text) => `${text.slice(0, 10)}T23:59:59Z`) };
+const mask = { url: onText((text) => text.replace(/=.*/, "=***")) };
+
+describe("an own form", () => {
+  it.each([
+    ["a masked query", hook(), mask],
+    ["a VAT number without its country", client(), { vat_number: onText((text) => text.slice(2)) }],
+  ] as const)(
+    "that only lists show, %s, is learned at the first look and never later",
+    async (_what, declaration, form) => {
+      const rewrite: { now: Rewrite } = { now: form };
+      const project = await behind(declaration, rewrite, "GET");
+      await project.apply();
+      project.sent();
+      const planned = await project.run("plan", "--detailed-exitcode");
+      expect(planned.code, planned.text).toBe(0);
+      expect(planned.text).toContain("api.form");
+      expect(planned.text).not.toContain("abc123");
+      await project.apply();
+      await project.expectNoChanges();
+      expect(project.changesSent()).toEqual([]);
+      rewrite.now = { url: onText(() => "https://hooks.example/in?token=###"), vat_number: onText(() => "78") };
+      expect((await project.run("plan", "--detailed-exitcode")).code, "a new form is a difference").not.toBe(0);
+    },
+  );
+
+  it("that costs or exposes more, and that only lists show, is sent twice as well", async () => {
+    const project = await behind(granted(), { now: dayEnd }, "GET");
+    for (const [look, changes] of [2, 2, 0, 0].entries()) {
+      await project.apply();
+      expect(project.changesSent(), `apply ${look}`).toHaveLength(changes);
+    }
+    expect(await codeOf(project)).toBe(0);
+  });
+
+  it("is a difference again once the declaration or the form changes", async () => {
+    const rewrite: { now: Rewrite } = { now: dayEnd };
+    const project = await behind(granted(), rewrite);
+    for (let run = 0; run < 3; run++) await project.apply();
+    expect(await codeOf(project)).toBe(0);
+    await project.declare(granted("2027-03-29T10:20:30Z"));
+    expect(await codeOf(project), "another declaration").toBe(2);
+    await project.declare(granted());
+    expect(await codeOf(project)).toBe(0);
+    rewrite.now = { expires_at: onText(() => "2027-03-30T00:00:00Z") };
+    expect(await codeOf(project), "another form").toBe(2);
+    project.sent();
+    for (let run = 0; run < 3; run++) await project.apply();
+    expect(project.changesSent(), "one more change, as the value was sent twice before").toHaveLength(2);
+    await project.declare(granted("2027-03-30T00:00:00Z"));
+    expect((await project.plan()).conditions, "the declaration follows the host").toBeUndefined();
+    expect(await codeOf(project)).toBe(0);
+  });
+
+  it("may be declared in place of the value that was sent", async () => {
+    const project = await behind(client(), { now: { vat_number: onText((text) => text.replace("GE", "")) } });
+    await project.apply();
+    project.sent();
+    await project.declare(client({ vat_number: "77" }));
+    expect(await codeOf(project)).toBe(0);
+    await project.apply();
+    await project.declare(client({ vat_number: "GE78" }));
+    const refused = await project.run("plan");
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain("plan.immutable");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("of an object whose answer was lost is learned when the list settles its create", async () => {
+    const project = await behind(client(), { now: { vat_number: onText((text) => text.replace("GE", "")) } });
+    project.control.addFault({ method: "POST", path: "/accounts", phase: "after", drop: true, times: 9 });
+    await project.run("apply", "--auto-approve");
+    project.clock.advance(120_000);
+    await project.apply();
+    expect(project.control.list("accounts")).toHaveLength(1);
+    await project.expectNoChanges();
+  });
+
+  it("is not assumed of an object that is adopted: its value is the one that the host shows", async () => {
+    const project = await behind(
+      { project: "forms" },
+      { now: { vat_number: onText((text) => text.replace("GE", "")) } },
+    );
+    const { id } = project.control.create("accounts", { name: "Acme", vat_number: "GE77" } as never);
+    await project.declare(client({ name: "Acme", import: String(id) }));
+    const refused = await project.run("plan");
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain("plan.mismatch");
+    await project.declare(client({ name: "Acme", import: String(id), vat_number: "77" }));
+    await project.apply();
+    await project.expectNoChanges();
+  });
+
+  it("that an earlier version recorded alone counts for the recorded value", async () => {
+    const project = await behind(client(), { now: { name: onText((text) => text.toUpperCase().replace(/ .*/, "")) } });
+    await project.apply();
+    const state = JSON.parse((await project.stateText()) ?? "");
+    const [instance] = state.resources[0].instances;
+    const mark = JSON.parse(Buffer.from(instance.private, "base64").toString());
+    expect(mark.shown).toEqual({ name: { sent: "Acme Georgia International", is: "ACME", times: 1 } });
+    const { unseen: _, ...older } = { ...mark, shown: { name: "ACME" } };
+    instance.private = Buffer.from(JSON.stringify(older)).toString("base64");
+    await project.restoreState(JSON.stringify(state));
+    await project.expectNoChanges();
+  });
+});
+
+describe("a change that the host does not keep", () => {
+  it("of a grant is made twice by a watch that looks seven times", async () => {
+    const project = await hostThat(granted(), dayEnd, { expires_at: ["instant"] });
+    const watched = await project.run("watch", "--auto-approve", "--interval", "1m", "--max-runs", "7");
+    expect(watched.code, watched.text).toBe(0);
+    const grants = project.changesSent().filter((line) => line.includes("/grants"));
+    expect(grants.map((line) => line.split(" ")[0])).toEqual(["POST", "DELETE", "POST"]);
+    expect(watched.text.match(/! expires_at of/g), watched.text).toHaveLength(1);
+    expect(watched.text).toContain("No changes. 1 condition needs attention.");
+  });
+
+  it("in place is made twice: a suspension that does not come", async () => {
+    const declaration = (suspended?: boolean) => ({
+      project: "forms",
+      services: {
+        www: {
+          plan_id: 11,
+          currency: "USD",
+          domain: "www.acme.example",
+          ...(suspended !== undefined && { suspended }),
+        },
+      },
+    });
+    const rewrite: { now: Rewrite } = { now: { status: onText((word) => word.replace(/suspended/i, "active")) } };
+    const project = await behind(declaration(), rewrite);
+    await project.apply();
+    await project.declare(declaration(true));
+    project.sent();
+    for (const times of [1, 1, 0, 0]) {
+      await project.run("apply", "--auto-approve", "--no-wait");
+      expect(project.changesSent()).toHaveLength(times);
+      project.clock.advance(60_000);
+    }
+    const planned = await project.run("plan", "--detailed-exitcode");
+    expect(planned.text).toContain("suspended of hosting_service.www stays false; true is declared");
+    rewrite.now = {};
+    await project.apply();
+    await project.expectNoChanges();
+    const [site] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
+    project.control.change("services", site?.id ?? 0, { status: "active" } as never);
+    expect(await codeOf(project), "what somebody changes later is put right").toBe(2);
+  });
+
+  it("goes through a saved plan, which shows the condition", async () => {
+    const project = await hostThat(granted(), dayEnd, { expires_at: ["instant"] });
+    await project.apply();
+    expect((await project.run("plan", "--out", "again.plan")).code).toBe(0);
+    expect((await project.run("apply", "again.plan")).code).toBe(0);
+    project.sent();
+    project.clock.advance(60_000);
+    await project.run("plan", "--out", "kept.plan");
+    const shown = await project.run("show", "kept.plan");
+    expect(shown.text).toContain("expires_at of");
+    const json = JSON.parse((await project.run("show", "kept.plan", "--json")).out);
+    expect(json.hostform.conditions).toMatchObject([{ condition: "own_form", fix: expect.any(String) }]);
+    expect(project.changesSent()).toEqual([]);
+  });
+});

@@ -143,6 +143,35 @@ export function created(draw: Draw, add: Add, of: string): void {
   if (how === "status") add(kind(of, "created", "status"), status);
 }
 
+/** Removed rows that stay in the list, in the ways in which hosts mark them. */
+export function ends(draw: Draw, add: Add): void {
+  const was = "2026-11-20T10:00:00Z";
+  const marks: readonly Json[] = [
+    ...[
+      { deleted_at: was },
+      { revoked_at: was },
+      { ended_at: 1_795_168_800 },
+      { removedAt: was },
+      { is_deleted: true },
+    ],
+    ...[
+      { deleted: 1 },
+      { status: "deleted" },
+      { status: "Revoked" },
+      { state: "removed" },
+      { deleted_at: was, status: "active" },
+    ],
+  ];
+  for (const name of ["grant", "webhook"]) {
+    draw.vary(add, 0.25, kind(name, "ended"), marks);
+    draw.vary(add, 0.1, kind(name, "more"), [
+      { deleted_at: null },
+      { is_deleted: false },
+      { deleted_at: "2099-01-01T00:00:00Z" },
+    ]);
+  }
+}
+
 /** Ids of records other than services and invoices, and their names. */
 export function ids(draw: Draw, add: Add): void {
   if (draw.once(0.3)) add(profile("record_ids"), "uuid");

@@ -10,6 +10,7 @@ import {
   accounts,
   created,
   Draw,
+  ends,
   type Fill,
   grants,
   ids,
@@ -25,7 +26,7 @@ import {
 /** One difference between a server and the default one. */
 export interface Deviation {
   /** The number of the gap (`docs/limitations.md`), or another subject. */
-  readonly gap: number | "ids" | "names" | "weather" | "clock";
+  readonly gap: number | "ids" | "ends" | "names" | "weather" | "clock";
   /** The path of the value in `ServerOptions`, as a list, since a name may hold dots. */
   readonly path: readonly string[];
   readonly value: Json;
@@ -87,6 +88,7 @@ const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
   [25, (draw, add) => draw.vary(add, 0.6, profile("order"), ["oldest", "scattered"])],
   [26, memory],
   ["ids", ids],
+  ["ends", ends],
   ["names", names],
   ["clock", (draw, add) => draw.once(0.4) && add(["hostAheadSeconds"], draw.around([90, 600, 3600, 14_400, 50_000]))],
   ["weather", (draw, add) => draw.once(0.12) && add(profile("weather"), "flaky")],

@@ -59,7 +59,7 @@ export async function live(deviations: readonly Deviation[], seed: string): Prom
   }
 }
 
-const CHAPTERS = ["cap", "order", "again", "pay", "change", "restore", "lose", "adopt", "destroy"] as const;
+const CHAPTERS = ["cap", "order", "again", "pay", "change", "restore", "end", "lose", "adopt", "destroy"] as const;
 
 class Life {
   readonly asked: string[] = [];
@@ -149,6 +149,14 @@ class Life {
     await this.#settled();
   }
 
+  /** Somebody ends a webhook in the dashboard; the list may keep its row. */
+  async end(): Promise<void> {
+    const { control } = this.#host;
+    for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
+    await this.#insist("apply", "--auto-approve");
+    await this.#settled();
+  }
+
   /** The answer to one create of each run does not come, or a proxy answers in its place. */
   async lose(): Promise<void> {
     const { control, clock } = this.#host;
@@ -196,9 +204,11 @@ class Life {
   }
 
   async destroy(): Promise<void> {
+    const { control } = this.#host;
+    for (const each of ["grants", "webhooks"] as const)
+      for (const { id } of control.list(each).slice(0, 1)) control.remove(each, id);
     this.#declared = { services: {}, webhooks: {}, accounts: {}, migrations: {}, domains: {} };
     await this.#insist("destroy", "--auto-approve");
-    const { control } = this.#host;
     const left = [...control.list("grants"), ...control.list("webhooks")].length;
     if (left > 0) throw new Ended("violation", [`destroy ended with 0 and left ${left} grants and webhooks`]);
   }

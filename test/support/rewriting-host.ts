@@ -2,8 +2,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { listening } from "./listening.ts";
 
-/** @param rewrite makes another JSON value of each answer. @returns the base URL. Closed after the test. */
-export async function rewritingHost(target: string, rewrite: (answer: unknown) => unknown): Promise<string> {
+/** @param rewrite makes another JSON value of each answer; `method`: that of its request. @returns the base URL. Closed after the test. */
+export async function rewritingHost(
+  target: string,
+  rewrite: (answer: unknown, method: string) => unknown,
+): Promise<string> {
   const server = createServer(async (request, response) => {
     const { method = "GET", url = "/", headers } = request;
     const { host: _, connection: __, "content-length": ___, ...passed } = headers;
@@ -13,7 +16,9 @@ export async function rewritingHost(target: string, rewrite: (answer: unknown) =
       headers: passed as Record<string, string>,
       redirect: "manual",
       ...(body !== undefined && body.length > 0 && { body }),
-    });
+    }).catch(() => undefined);
+    // A host that drops the connection drops it here as well.
+    if (answer === undefined) return void response.destroy();
     const text = await answer.text();
     const {
       "content-length": ____,
@@ -22,7 +27,9 @@ export async function rewritingHost(target: string, rewrite: (answer: unknown) =
       ...forwarded
     } = Object.fromEntries(answer.headers);
     response.writeHead(answer.status, forwarded);
-    response.end(text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text))) : text);
+    response.end(
+      text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text), method)) : text,
+    );
   });
   return await listening(server);
 }

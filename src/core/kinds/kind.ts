@@ -14,8 +14,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import type { AttributeMeta } from "./attribute.ts";
-import { LIVES, type Life, lifeOf } from "./life.ts";
-import type { PhaseWords } from "./phase-words.ts";
+import { LIVES, type Life, lifeOf, type PhaseWords } from "./life.ts";
 
 /** How to read a host's answers: settings of a provider that kinds need. */
 export interface ReadSettings extends PhaseWords {

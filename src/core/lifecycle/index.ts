@@ -23,6 +23,7 @@ export * from "./removal.ts";
 export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
 export {
+  endedInList,
   endOf,
   mayPass,
   NotLiveYet,

@@ -293,14 +293,9 @@ function present(kind: Kind, prior: ResourceState | undefined, remote: Remote | 
   const unclear = unclearOf(kind, remote.attributes);
   const { shown, unseen } = prior?.private ?? {};
   const isTaught = forms !== undefined && (shown ?? unseen) !== undefined;
-  return {
-    status: "present",
-    attributes,
-    phase: remote.phase,
-    ...(remote.off && { off: remote.off }),
-    ...(unclear && { unclear }),
-    ...(isTaught && { forms }),
-  };
+  const { phase, off } = remote;
+  const known = { ...(off && { off }), ...(unclear && { unclear }), ...(isTaught && { forms }) };
+  return { status: "present", attributes, phase, ...known };
 }
 
 /** What is known of other resources, to find the owner of a live object. */

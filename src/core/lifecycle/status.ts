@@ -84,6 +84,10 @@ export function unknownPhase(
 export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
   end ?? `is ${JSON.stringify(status ?? "gone")}`;
 
+/** The account lists the row of an object that has ended. */
+export const endedInList = (noun: string, object: string, how: string): Diagnostic =>
+  problem("plan.gone/ended", { noun, object, how });
+
 /** An object that the host has switched off: no request of the API switches it on. @param secrets names of secret attributes. */
 export function switchedOff(
   { kind, address, attributes }: Pick<Subject, "address" | "attributes"> & { readonly kind: Kind },

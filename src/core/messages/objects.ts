@@ -161,7 +161,7 @@ export const objects = {
       "Try again in a minute: a router or proxy may have answered instead of the API. No request follows such an answer.",
     ],
   })),
-  "plan.gone/ended": warning(({ noun, object, how }: Gone) => ({
+  "plan.gone/ended": warning(({ noun, object, how }: Omit<Gone, "address">) => ({
     summary: `${noun} ${object} ${how}`,
     detail: `The account still lists it. An apply creates another ${noun}.`,
     remedies: [`If you no longer want the ${noun}, stop declaring it.`],

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { checkContract, type Leftover, type Vocabulary } from "../../../src/contract/index.ts";
 import type { WriteOptions } from "../../../src/contract/writes.ts";
 import { Prober } from "../../../src/core/api/probe.ts";
-import { phaseOfWord } from "../../../src/core/kinds/phase-words.ts";
+import { phaseOfWord } from "../../../src/core/kinds/life.ts";
 import { monthsOf, passwordForm } from "../../../src/core/kinds/service/words.ts";
 import type { ContractReport, ContractRow } from "../../../src/core/model/index.ts";
 import type { Control, Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject, Phase } from "../../model/index.ts";
-import { type PhaseWords, phaseOfWord, words } from "../phase-words.ts";
+import { type PhaseWords, phaseOfWord, words } from "../life.ts";
 
 /** Words of a provisioning that has not come about: "not started", "inactive". */
 const UNDONE = new Set(["not", "inactive"]);

@@ -48,7 +48,7 @@ import {
 } from "./notices.ts";
 import { stepsAside } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
-import { checkOrder, dropReplacing, generationOf } from "./replacement.ts";
+import { checkOrder, dropReplacing, formsOfReplaced, generationOf } from "./replacement.ts";
 import { takeOver } from "./take-over.ts";
 
 /** What Terraform applies. Only what the API sets is unknown. */
@@ -116,8 +116,10 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   const { cancelled } = question;
   const options = { name, config, prior, operation, owner, scope, cancelled, isFirst, pending } as const;
   const { context, latest } = await applyContext(kind, options);
-  const earlier = mark.shown && { shown: mark.shown };
-  const known = before?.private ?? { ...earlier, ...(await generationOf(kind, name, scope.session.entries)) };
+  const known = before?.private ?? {
+    ...(await formsOfReplaced(kind, name, scope.session)),
+    ...(await generationOf(kind, name, scope.session.entries)),
+  };
   const change = changeOf(kind, { ...question, mark: known }, before, scope.session.settings);
   try {
     const applied = await applyChange(kind, change, declared, context);

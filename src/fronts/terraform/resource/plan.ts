@@ -186,12 +186,10 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
     ...(await scope.session.entries.refusals()),
   ];
-  if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
+  if (!refused.some(isError)) await noteReplacing(kind, name, mark, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   const planMark: Mark = {
     plan: scope.holdings.run,
-    // Terraform sends the mark of a replaced object with the plan of its replacement.
-    ...(asked.shown && { shown: asked.shown }),
     ...(settlement.settles && { settles: settlement.settles }),
   };
   return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };

@@ -10,6 +10,7 @@ import {
 import {
   attributesOf,
   billedTwice,
+  endedInList,
   formNotices,
   formsOf,
   isPendingCreate,
@@ -25,7 +26,6 @@ import {
   unknownValues,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
-import { problem } from "../../../core/messages/index.ts";
 import {
   conditionWarning,
   type Diagnostic,
@@ -101,9 +101,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
-      ...switchedOff({ kind, address: prior.address, attributes: state }, seen.off, hiddenNames(kind)).map(
-        conditionWarning,
-      ),
+      ...switchedOff({ ...subject, attributes: state }, seen.off, subject.sensitive).map(conditionWarning),
       ...unknownValues(prior.address, seen.unclear ?? {}),
       ...formNotices(subject, formsOf(prior.private, recorded), seen.forms ?? {}),
       ...(await doublesOf(kind, prior, scope)),
@@ -116,7 +114,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     // Its entry goes with it; the entry of an object that replaces it stays.
     if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     await scope.holdings.remove(kind, recorded);
-    const ended = seen.status === "gone" && seen.isListed ? [endedInList(kind, prior, seen.how)] : [];
+    const ended =
+      seen.status === "gone" && seen.isListed ? [endedInList(kind.noun, String(recorded.id), seen.how)] : [];
     if (why === undefined) return { state: null, mark: {}, diagnostics: ended };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
@@ -152,10 +151,6 @@ export function keptUnread(
   });
   return { ...recorded, diagnostics: [warning] };
 }
-
-/** The host keeps the row of an object that has ended: lists and the dashboard may still show it. */
-const endedInList = ({ noun }: Kind, { address, attributes }: ResourceState, how: string): Diagnostic =>
-  problem("plan.gone/ended", { address, noun, object: String(attributes.id), how });
 
 /**
  * Why an object that is gone is not created again: it has expired, or its parent is gone too. It stays in the state; otherwise

@@ -156,7 +156,7 @@ export async function replacesOf(
 export async function noteReplacing(
   kind: Kind,
   name: string | undefined,
-  old: Replaced | undefined,
+  { replacing: old, shown }: Pick<Mark, "replacing" | "shown">,
   { entries, place, self }: Pick<ProviderSession, "entries" | "place" | "self">,
 ): Promise<void> {
   if (name === undefined || old === undefined) return;
@@ -164,10 +164,21 @@ export async function noteReplacing(
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
   await entries.put(typeOf(kind, "replacing"), name, {
-    ...recordedAs(kind, { id: old.id }, {}),
+    ...recordedAs(kind, { id: old.id }, { ...(shown && { shown }) }),
     place,
     owner: self.parent,
   });
+}
+
+/** The own forms of the object that a create replaces: Terraform plans a create once more in its apply, and sends no mark then. */
+export async function formsOfReplaced(
+  kind: Kind,
+  name: string | undefined,
+  { entries, place, self }: Pick<ProviderSession, "entries" | "place" | "self">,
+): Promise<Pick<PrivateMark, "shown">> {
+  const planned = await entries.get(typeOf(kind, "replacing"), name);
+  const { shown } = planned?.place === place && planned.owner === self.parent ? planned.private : {};
+  return shown === undefined ? {} : { shown };
 }
 
 /** The replacement exists. */

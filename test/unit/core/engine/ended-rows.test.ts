@@ -136,6 +136,8 @@ function accountOf(record: RecordName, rows: readonly JsonObject[]) {
 
 interface Place {
   readonly resource?: Partial<DesiredResource> | undefined;
+  /** Default: that of the subject. */
+  readonly config?: JsonObject;
   readonly prior?: JsonObject;
   readonly mark?: PrivateMark;
   readonly mode?: Plan["mode"];
@@ -143,7 +145,8 @@ interface Place {
 
 async function planOf({ type, subject, row }: (typeof every)[number], place: Place): Promise<Plan> {
   const address = `${type}.a`;
-  const resources = place.resource === undefined ? [] : [declared(address, subject.config, place.resource)];
+  const resources =
+    place.resource === undefined ? [] : [declared(address, place.config ?? subject.config, place.resource)];
   const { id, ...shown } = subject.row;
   const prior: ResourceState[] =
     place.prior === undefined
@@ -187,7 +190,7 @@ describe.each(every)("a $type that has ended by $end", (one) => {
     expect(made.changes.map(({ actions }) => actions)).toEqual([["create"]]);
   });
 
-  it("is not what a pending create made; an order is not repeated by itself", async () => {
+  it("is not what a pending create made; an order is not repeated automatically", async () => {
     const pending = {
       since: new Date(START - DAY * 1.9).toISOString(),
       operation: one.subject.operation,
@@ -215,6 +218,40 @@ describe.each(every)("a $type that has ended by $end", (one) => {
     const made = await planOf(one, { resource: { importId: one.subject.importId ?? "7" } });
     expect(codesOf(made)).toEqual(["error plan.gone"]);
     expect(made.diagnostics[0]?.summary).toMatch(/: it (?:was \w+ on|is )/);
+  });
+});
+
+describe("a webhook that the host has switched off", () => {
+  const { hosting_webhook: subject } = SUBJECTS;
+  if (subject === undefined) throw new Error("no webhook");
+  const off = { type: "hosting_webhook", subject, end: "", row: { ...subject.row, is_active: false } };
+
+  it("stays as it is, and a condition names it and says what to do", async () => {
+    const made = await planOf(off, { resource: {}, prior: { id: "7" } });
+    expect([made.changes[0]?.actions, codesOf(made)]).toEqual([["no-op"], []]);
+    expect(made.conditions).toEqual([
+      {
+        ...{ address: "hosting_webhook.a", condition: "off" },
+        summary:
+          "hosting_webhook.a: the host shows webhook 7 (https://hooks.acme.example/) as switched off: is_active is false",
+        ...{ detail: expect.any(String), remedies: [expect.stringContaining("switch it on"), expect.any(String)] },
+      },
+    ]);
+  });
+
+  it("is in the way of a second one, and its condition is shown where it is imported", async () => {
+    expect(codesOf(await planOf(off, { resource: {} }))).toEqual(["error plan.exists"]);
+    const imported = await planOf(off, { resource: { importId: "7" } });
+    expect(imported.conditions?.map(({ condition }) => condition)).toEqual(["off"]);
+  });
+
+  it("has no condition where the plan recreates it", async () => {
+    const made = await planOf(off, {
+      resource: {},
+      config: { ...subject.config, url: "https://hooks.acme.example/2" },
+      prior: { id: "7" },
+    });
+    expect([made.changes[0]?.actions, made.conditions]).toEqual([["create", "delete"], undefined]);
   });
 });
 

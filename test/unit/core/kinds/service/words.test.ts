@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { phaseOfWord } from "../../../../../src/core/kinds/phase-words.ts";
+import { phaseOfWord } from "../../../../../src/core/kinds/life.ts";
 import { monthsOf, passwordForm, phaseOf } from "../../../../../src/core/kinds/service/words.ts";
 import fc from "../../../../support/fc.ts";
 

@@ -77,13 +77,13 @@ describe("an order with its own name, beside a service of the same domain,", () 
     [
       "is placed when this run of Terraform planned it in the place of that one",
       {},
-      ({ kind, session }) => noteReplacing(kind, "second", { id: "900", name: "first" }, session),
+      ({ kind, session }) => noteReplacing(kind, "second", { replacing: { id: "900", name: "first" } }, session),
       ["createService"],
     ],
     [
       "is refused when it was planned in the place of another one",
       {},
-      ({ kind, session }) => noteReplacing(kind, "second", { id: "901", name: "first" }, session),
+      ({ kind, session }) => noteReplacing(kind, "second", { replacing: { id: "901", name: "first" } }, session),
       [],
     ],
   ])("%s", async (_, more, prepare, expected) => {

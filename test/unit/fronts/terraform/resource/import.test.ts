@@ -24,6 +24,14 @@ describe("an import", () => {
     });
   });
 
+  it("of a row that has ended is refused, and says so", async () => {
+    const objects = [{ ...remote(liveService, "gone"), end: "was deleted on 2026-11-20" }];
+    const { kind, front } = fakeScope("hosting_service", { objects });
+    const { summary, detail } = await refusalOf(importResource(kind, "1001", front));
+    expect(summary).toBe("service 1001 was deleted on 2026-11-20");
+    expect(detail).toMatch(/^It has ended: nothing is left to manage\./);
+  });
+
   it("of what was ordered otherwise than by default has what it was ordered with", async () => {
     const { kind, front } = fakeScope("hosting_service", { objects: [remote({ ...liveService, term: 12 })] });
     expect(await importResource(kind, "1001", front)).toMatchObject({ term: 12 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
+import { planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
 import { asHeld, codesOf, fakeScope } from "./fake-scope.ts";
 
@@ -36,6 +37,36 @@ describe("a refresh", () => {
       expect(summary).not.toContain(liveWebhook.url);
       expect(detail).toContain(`${String(liveWebhook.url)} was created at ${created}`);
     }
+  });
+
+  it("of a webhook that the host has switched off keeps it, with a warning", async () => {
+    const { kind, front } = fakeScope("hosting_webhook", {
+      objects: [{ ...remote(liveWebhook), off: 'status is "paused"' }],
+    });
+    const { state, diagnostics } = await readResource(kind, asHeld(kind, liveWebhook), {}, front);
+    expect(state).toMatchObject({ id: "201" });
+    expect(codesOf(diagnostics)).toEqual(["warning condition.off"]);
+    expect(diagnostics[0]?.summary).toMatch(/shows webhook 201 \(https:.+\) as switched off: status is "paused"$/);
+  });
+
+  it("of a webhook whose row has ended lets go of it, with a warning that says why", async () => {
+    const objects = [{ ...remote(liveWebhook, "gone"), end: "was deleted on 2026-11-20" }];
+    const { kind, front } = fakeScope("hosting_webhook", { objects });
+    const { state, diagnostics } = await readResource(kind, asHeld(kind, liveWebhook), {}, front);
+    expect(state).toBeNull();
+    expect(diagnostics.map(({ code, summary }) => [code, summary])).toEqual([
+      ["plan.gone", "webhook 201 was deleted on 2026-11-20"],
+    ]);
+  });
+
+  it("of a service whose row has ended keeps it as ended, whatever its last status is; its removal sends nothing", async () => {
+    const objects = [{ ...remote(liveService, "gone"), end: "was deleted on 2026-11-20" }];
+    const { kind, front } = fakeScope("hosting_service", { objects });
+    const prior = asHeld(kind, { ...SERVICE, deletion_policy: "prevent" });
+    const { state } = await readResource(kind, prior, {}, front);
+    expect(state).toMatchObject({ id: "1001", status: "ended" });
+    const { change } = await planDestroy(kind, state ?? {}, {}, front);
+    expect([change?.actions, change?.requests]).toEqual([["forget"], 0]);
   });
 
   it.each<[string, JsonObject, boolean | null, boolean]>([

@@ -64,7 +64,7 @@ describe("a live object that was released", () => {
 describe("a create that was planned in the place of an object", () => {
   const planned = async (more: object = {}) => {
     const { kind, session, front } = fakeScope("hosting_service");
-    await noteReplacing(kind, "second", { id: "1001", name: "first", ...more }, session);
+    await noteReplacing(kind, "second", { replacing: { id: "1001", name: "first", ...more } }, session);
     return { kind, session, front };
   };
 
@@ -98,7 +98,7 @@ describe("a create that was planned in the place of an object", () => {
     ["hosting_client_account", "what cannot be deleted", "first", false],
   ])("of a %s is noted for %s: %s -> %s", async (type, _, oldName, noted) => {
     const { kind, session, front } = fakeScope(type);
-    await noteReplacing(kind, "second", { id: "7", name: oldName }, session);
+    await noteReplacing(kind, "second", { replacing: { id: "7", name: oldName } }, session);
     expect(await isReplaced({ kind, front }, { reference: "second" }, remote({ id: "7" }))).toBe(noted);
   });
 });

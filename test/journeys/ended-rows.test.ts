@@ -1,0 +1,79 @@
+// A host that keeps the rows of what has ended in the dashboard, and one that switches webhooks off.
+import { expect, it } from "vitest";
+import { START } from "../support/clock.ts";
+import { startProject } from "../support/project.ts";
+
+const DECLARED = {
+  project: "acme",
+  services: {
+    www: { plan_id: 11, currency: "USD", domain: "www.acme.example", grants: { "dev@acme.example": "manage" } },
+  },
+  webhooks: { billing: { url: "https://hooks.acme.example/", events: ["invoice.paid"] } },
+};
+const past = new Date(START - 3_600_000).toISOString();
+const flat = (text: string) => text.replace(/\s+/g, " ");
+
+/** An applied project whose host keeps rows, with a webhook and a grant that ended in the dashboard. */
+async function ended(mark: Readonly<Record<string, string | boolean>>) {
+  const kinds = { webhook: { ended: mark }, grant: { ended: mark } };
+  const project = await startProject({ declare: DECLARED, sandbox: { rendering: { kinds } } });
+  expect((await project.run("apply", "--auto-approve")).code).toBe(0);
+  project.clock.advance(300_000);
+  const { control } = project.sandbox;
+  for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
+  for (const { id } of control.list("grants")) control.remove("grants", id);
+  return { project, control };
+}
+
+it.each<Readonly<Record<string, string | boolean>>>([
+  { deleted_at: past },
+  { status: "revoked" },
+  { is_deleted: true },
+])("what ended in the dashboard and is listed with %j is created again, and destroyed at the end", async (mark) => {
+  const { project, control } = await ended(mark);
+  const plan = await project.run("plan", "--detailed-exitcode");
+  expect(plan.code, plan.text).toBe(2);
+  expect(flat(plan.out)).toMatch(
+    /webhook \S+ (?:was deleted on 2026-11-21|is "revoked"|is listed with is_deleted true)/,
+  );
+  const applied = await project.run("apply", "--auto-approve");
+  expect(applied.code, applied.text).toBe(0);
+  expect([control.list("webhooks").length, control.list("grants").length]).toEqual([1, 1]);
+  await project.expectNoChanges();
+  for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
+  const destroyed = await project.run("destroy", "--auto-approve");
+  expect(destroyed.code, destroyed.text).toBe(0);
+  expect([control.list("webhooks").length, control.list("grants").length]).toEqual([0, 0]);
+});
+
+it("what ended in the dashboard and is listed as before is destroyed, with a warning", async () => {
+  const { project } = await ended({});
+  const destroyed = await project.run("destroy", "--auto-approve");
+  expect(destroyed.code, destroyed.text).toBe(0);
+  expect(flat(destroyed.text)).toMatch(/webhook \S+ counts as ended: the API lists it, but does not find it/);
+  expect(flat(destroyed.text)).toMatch(/grant \S+ counts as ended/);
+  expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.www"]);
+});
+
+it("a row that has ended is neither adopted nor imported", async () => {
+  const { project } = await ended({ deleted_at: past });
+  const { resources } = await project.state();
+  const id = String(resources.get("hosting_webhook.billing")?.attributes.id);
+  await project.run("state", "rm", "hosting_webhook.billing");
+  const imported = await project.run("import", "hosting_webhook.billing", id);
+  expect(imported.code).toBe(1);
+  expect(flat(imported.text)).toContain(`Nothing was imported: webhook ${id} was deleted on 2026-11-21`);
+});
+
+it("a webhook that the host has switched off stays as it is, and the plan says what to do", async () => {
+  const kinds = { webhook: { more: { is_active: false } } };
+  const project = await startProject({ declare: DECLARED, sandbox: { rendering: { kinds } } });
+  expect((await project.run("apply", "--auto-approve")).code).toBe(0);
+  project.clock.advance(300_000);
+  const plan = await project.run("plan", "--detailed-exitcode");
+  expect(plan.code, plan.text).toBe(0);
+  expect(flat(plan.out)).toMatch(
+    /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as switched off: is_active is false/,
+  );
+  expect(plan.out).toContain("1 condition needs attention");
+});
