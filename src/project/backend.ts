@@ -170,6 +170,8 @@ function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ..
     ...shared,
     server: nameOfServer(server),
     schema: text("schema_name") ?? (source.env.PG_SCHEMA_NAME || "terraform_remote_state"),
+    table: text("table_name") ?? (source.env.PG_TABLE_NAME || "states"),
+    index: text("index_name") ?? (source.env.PG_INDEX_NAME || "states_by_name"),
     workspace: text("workspace") ?? "default",
     contender,
   });

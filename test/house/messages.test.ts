@@ -21,7 +21,7 @@ const fronts = { yaml: yamlRemedies, stack: stackRemedies("--stack out"), terraf
 const wordsOf = ({ summary, detail = "", remedies = [] }: Diagnostic) =>
   [summary, detail, ...remedies.flatMap((one) => (typeof one === "string" ? one : (one.when ?? [])))].join("\n");
 
-const NOTHING_TO_DO = ["apply.replayed", "apply.replayed/found", "secret.lost"];
+const NOTHING_TO_DO = ["apply.replayed", "apply.replayed/found", "secret.lost", "store.waiting/lists"];
 const MOST_CHARACTERS = 200;
 const MOST_WORDS = 25;
 const BEGINNINGS = /^(?:What|Whether|Which|Where|How|Of)\b/m;

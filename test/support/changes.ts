@@ -63,6 +63,7 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     stop,
     owner,
     adoptsOrders,
+    turnTimeoutMs,
     pause = async () => undefined,
     clock = { now: () => account.hostNow(), monotonic: () => account.hostNow(), sleep: async () => undefined },
     ...more
@@ -73,7 +74,7 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     writer,
     parentKind,
     fate: new Fate(),
-    run: { project, clock, pause, ...given({ stop, owner, adoptsOrders }) },
+    run: { project, clock, pause, ...given({ stop, owner, adoptsOrders, turnTimeoutMs }) },
     records: {
       save: async (resource) => void records.push(structuredClone(resource)),
       drop: async () => void records.push("dropped"),

@@ -183,5 +183,6 @@ export const samples: {
   "plan.pending/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],
   "store.waiting": [4113, 0].map((pid) => ({ pid, project: "acme", since: SINCE })),
+  "store.waiting/lists": [{ seconds: 75 }],
   "store.waiting/file": [4113, 0].map((pid) => ({ ...store, pid, project: "", since: SINCE })),
 };

@@ -72,6 +72,8 @@ export interface ApplyOptions extends Secrets {
   /** Aborted when not even recording is waited for: the result is what is known by then. */
   readonly abandon?: AbortSignal;
   onEvent?(event: ApplyEvent): void;
+  /** Called when a create waits for lists, the first time. */
+  onPause?(why: Diagnostic): void;
   /** API requests made so far, all providers together. */
   requests(): number;
   /** What the run may order and spend; no limit when absent. */
@@ -109,6 +111,8 @@ class Run {
   /** Fate of the requests of each change that sends some. */
   readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
+  /** A wait for lists was reported: those of other creates say the same. */
+  #paused = false;
   /** A bug. It ends the run, after what is under way is finished and recorded. */
   #defect: { readonly error: unknown } | undefined;
 
@@ -306,7 +310,11 @@ class Run {
         stop,
         turnTimeoutMs: this.#options.turnTimeoutMs,
         owner: () => this.#options.owner?.(),
-        pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
+        pause: (ms, why) => {
+          if (why !== undefined && !this.#paused) this.#options.onPause?.(why);
+          this.#paused ||= why !== undefined;
+          return clock.sleep(ms, stop).catch(() => refuseStopped());
+        },
       },
       records: {
         ...this.#records.contextOf(change),

@@ -100,7 +100,7 @@ export async function createInTurn(
       const { project, turnTimeoutMs: timeoutMs } = run;
       const made = await store.withTurn({ project, place: placeNow(), signal: stop, timeoutMs }, work);
       if (typeof made !== "number") return made;
-      await run.pause(made);
+      await run.pause(made, problem("store.waiting/lists", { seconds: Math.ceil(made / 1000) }));
       account.outdate(kind, parentOf(kind, planned));
       isOutdated = true;
       isMyTurn = false;

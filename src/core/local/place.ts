@@ -59,11 +59,14 @@ export function markOfBackend({ type, settings, workspace }: StateAtBackend, env
     return typeof declared === "string" && declared !== "" ? declared : (env[variable] ?? "");
   };
   const schema = () => text("schema_name", "PG_SCHEMA_NAME") || "terraform_remote_state";
+  const table = () => text("table_name", "PG_TABLE_NAME");
+  // The usual table is not named: marks of earlier versions stay.
+  const tableIfOther = () => (table() === "" || table() === "states" ? [] : [table()]);
   const located =
     type === "http"
       ? [addressIn(text("address", "TF_HTTP_ADDRESS"))]
       : type === "pg"
-        ? [serverIn(text("conn_str", "PG_CONN_STR"), env), schema()]
+        ? [serverIn(text("conn_str", "PG_CONN_STR"), env), schema(), ...tableIfOther()]
         : LOCATING.map((name) => settings[name] ?? null);
   return markOf(["backend", type, located, workspace]);
 }

@@ -17,7 +17,6 @@ import {
   type AccountStore,
   type Held,
   type HeldObject,
-  HOLDING_KEPT_MS,
   type Holding,
   type HoldingQuery,
   type Intent,
@@ -37,13 +36,8 @@ import { lockingPid } from "./file-lock.ts";
 import { SharedHoldings } from "./shared-holdings.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { SharedTurn } from "./shared-turn.ts";
-import { countOf, modeOf, prepare, SCHEMA, type StoreStatements, UPGRADES, VERSION } from "./store-file.ts";
+import { countOf, modeOf, prepare, removeOld, SCHEMA, type StoreStatements, UPGRADES, VERSION } from "./store-file.ts";
 import { TurnQueue } from "./turn-queue.ts";
-
-/** Nobody asks about an older create. */
-const INTENT_KEPT_MS = 30 * 24 * 3_600_000;
-
-const DAY_MS = 24 * 3_600_000;
 
 export interface SqliteStoreOptions {
   readonly account: string;
@@ -302,7 +296,7 @@ export class SqliteStore implements AccountStore {
   #prepareFile(statements: StoreStatements): (() => void) | undefined {
     const { putIntent, meta, putMeta } = statements;
     const now = this.#options.clock.now();
-    this.#removeOld(statements, now);
+    removeOld(statements, now);
     // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
     const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
     const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
@@ -311,17 +305,6 @@ export class SqliteStore implements AccountStore {
       putMeta.run("damaged", setAside);
     }
     return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
-  }
-
-  /** A clock that is far ahead removes nothing: what is removed was old by the clock of another day, too. */
-  #removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {
-    const last = Number(meta.get("cleaned")?.value ?? Number.POSITIVE_INFINITY);
-    if (now >= last && now - last < DAY_MS) return;
-    putMeta.run("cleaned", String(now));
-    if (now < last) return;
-    database.prepare("DELETE FROM intents WHERE at < ?").run(last - INTENT_KEPT_MS);
-    database.prepare("DELETE FROM notes WHERE until < ?").run(last);
-    if (dropUnseen.run(last - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
   }
 
   #put({ putIntent }: StoreStatements, intent: Intent, state: StoredIntent["state"] | "open"): void {

@@ -3,6 +3,7 @@ import { statfsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { attempt } from "../model/index.ts";
+import { HOLDING_KEPT_MS } from "./account-store.ts";
 import { HOLDINGS_SCHEMA, prepareHoldings } from "./shared-holdings.ts";
 import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
 
@@ -108,3 +109,18 @@ export function modeOf(database: DatabaseSync, place: string, isEmpty: boolean):
 
 /** Returns the number of the last recorded state of a create. */
 export const countOf = ({ count }: StoreStatements): number => Number(count.get()?.seq ?? 0);
+
+const DAY_MS = 24 * 3_600_000;
+/** Nobody asks about an older create. */
+const INTENT_KEPT_MS = 30 * DAY_MS;
+
+/** Removes what was old at the last opening of another day: a clock that is far ahead for some hours removes nothing. */
+export function removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {
+  const last = Number(meta.get("cleaned")?.value ?? Number.POSITIVE_INFINITY);
+  if (now >= last && now - last < DAY_MS) return;
+  putMeta.run("cleaned", String(now));
+  if (now < last) return;
+  database.prepare("DELETE FROM intents WHERE at < ?").run(last - INTENT_KEPT_MS);
+  database.prepare("DELETE FROM notes WHERE until < ?").run(last);
+  if (dropUnseen.run(last - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();
+}

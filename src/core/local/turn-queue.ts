@@ -121,7 +121,7 @@ export class TurnQueue {
         await clock.sleep(ASK_AGAIN_MS, signal);
       }
     } catch (error) {
-      // Whoever waits for nothing is passed over.
+      // A busy file keeps the record of the wait; another process does not depend on it.
       if (waits) await this.#oneByOne(() => this.#withdraw()).catch(() => {});
       throw error;
     }

@@ -13,10 +13,10 @@ function processIn({ pid, project }: { pid: number; project?: string }, p: "P" |
   return p === "P" ? "Another process" : "another process";
 }
 
-/** A stopped process does not take the default signal of `kill`. */
+/** A stopped process takes no SIGTERM. */
 const wakeOrEnd = (pid: number): string =>
   pid > 0
-    ? `If it is stopped (Ctrl-Z), let it go on (\`kill -CONT ${pid}\`) or end it (\`kill -KILL ${pid}\`).`
+    ? `If process ${pid} is stopped (Ctrl-Z), let it go on (SIGCONT) or end it (SIGKILL).`
     : "End the process that hangs.";
 
 export const processes = {
@@ -56,7 +56,7 @@ export const processes = {
   })),
   "store.taken_over": warning((of: Turn) => ({
     summary: `This run took the turn to create from ${processIn(of, "p")}`,
-    detail: `That process had it since ${of.since} and gave no sign of life for a minute. If it goes on, it reads the account again before it creates anything.`,
+    detail: `It had the turn since ${of.since}, and gave no sign of life for a minute. If it goes on, it reads the lists again.`,
     remedies: [wakeOrEnd(of.pid)],
   })),
   "store.newer": error(({ place }: Words<"place">) => ({
@@ -82,12 +82,17 @@ export const processes = {
   "store.waiting": warning((of: Turn) => ({
     summary: `This run waits for ${processIn(of, "p")}, which has had the turn to create since ${of.since}`,
     detail:
-      "Turns prevent that two runs create one object. If that process gives no sign of life for a minute, this run takes the turn.",
+      "If that process gives no sign of life for a minute, this run takes the turn.",
     remedies: [{ do: "wait_for_lock" }, wakeOrEnd(of.pid)],
   })),
   "store.waiting/file": warning((of: Turn & Words<"place">) => ({
     summary: `This run waits for ${processIn(of, "p")}, which has held ${of.place} since ${of.since}`,
     detail: "No create can be recorded meanwhile. After a minute this run creates nothing more.",
     remedies: [wakeOrEnd(of.pid)],
+  })),
+  "store.waiting/lists": warning(({ seconds }: { seconds: number }) => ({
+    summary: `This run waits ${seconds} s before it creates more`,
+    detail:
+      "Another run with this token created something, or was ended or frozen while it did. The host's lists may not show that yet.",
   })),
 } satisfies Catalogue;

@@ -20,6 +20,9 @@ const method = (of: string) =>
     .optional()
     .describe(of);
 
+const nameInDatabase = (of: string) =>
+  z.string("expected a name").min(1, "expected a name").max(63, "at most 63 characters").optional().describe(of);
+
 /** The section `backend`: one of Terraform's backends, with Terraform's names. The editor's schema is generated from this. */
 export const backendSettings = {
   http: z.strictObject({
@@ -35,12 +38,11 @@ export const backendSettings = {
       .describe("Run without a lock_address: something else prevents two runs at once."),
   }),
   pg: z.strictObject({
-    schema_name: z
-      .string("expected a name")
-      .min(1, "expected a name")
-      .max(63, "at most 63 characters")
-      .optional()
-      .describe("PostgreSQL schema of the table of states. Default: PG_SCHEMA_NAME, else terraform_remote_state."),
+    schema_name: nameInDatabase(
+      "PostgreSQL schema of the table of states. Default: PG_SCHEMA_NAME, else terraform_remote_state.",
+    ),
+    table_name: nameInDatabase("Table of states, as in OpenTofu. Default: PG_TABLE_NAME, else states."),
+    index_name: nameInDatabase("Index of that table by name. Default: PG_INDEX_NAME, else states_by_name."),
     workspace: z
       .string("expected a name")
       .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")

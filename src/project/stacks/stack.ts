@@ -183,11 +183,12 @@ export function placeName(
 ): string {
   const { type, settings } = backend ?? { type: "local", settings: {} };
   if (type === "local") return `local ${stateFile(folder, settings)}`;
-  const { address, schema_name: schema, workspace } = settings;
+  const { address, schema_name: schema, table_name: table, workspace } = settings;
   const url = textOr(address, env.TF_HTTP_ADDRESS);
   if (type === "http") return JSON.stringify([type, URL.canParse(url) ? new URL(url).href : url]);
   const schemaName = textOr(schema, env.PG_SCHEMA_NAME || "terraform_remote_state");
-  return JSON.stringify([type, schemaName, textOr(workspace, "default")]);
+  const tableName = textOr(table, env.PG_TABLE_NAME || "states");
+  return JSON.stringify([type, schemaName, tableName, textOr(workspace, "default")]);
 }
 
 function textOr(value: Json | undefined, otherwise: string | undefined): string {

@@ -66,7 +66,7 @@ const YAML = answers({
   refused: `
     providers.*: base_url token_env token_file money_scale
     backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
-    backend.pg: schema_name workspace
+    backend.pg: schema_name table_name index_name workspace
     defaults.services: password secret_output
     defaults.webhooks: secret_output
     templates.*: password secret_output
@@ -115,7 +115,7 @@ const STACK = answers({
   refused: `
     provider: base_url token token_env token_file money_scale
     terraform.backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
-    terraform.backend.pg: schema_name workspace
+    terraform.backend.pg: schema_name table_name index_name workspace
     terraform.backend.local: path
     data.terraform_remote_state: backend config workspace defaults depends_on provider
     resource.hosting_service.secret_output: command outside_project
@@ -349,7 +349,7 @@ function hostile(key: string, answer: Answer, evil: string, outside: string, tem
     [/remote_state\.backend$/, "http"],
     [/remote_state\.workspace$/, "default"],
     [/without_lock$/, true],
-    [/(schema_name|workspace)$/, "other"],
+    [/(schema_name|table_name|index_name|workspace)$/, "other"],
     [/^(?:templates|defaults)\..*password$/, { env: "DEPLOY_NAME" }],
     [/^(?:templates|defaults)\..*secret_output$/, { command: ["cat", outside] }],
     [/(token_env|password\.env)$/, "DEPLOY_NAME"],

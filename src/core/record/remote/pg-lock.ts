@@ -20,14 +20,28 @@ export interface PgBackendOptions extends ServerOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
   readonly server: string;
-  /** The schema that Terraform's table is in. */
+  /** The schema of Terraform's table, the table, and its index. OpenTofu lets the user choose all three. */
   readonly schema: string;
+  readonly table: string;
+  readonly index: string;
   /** The name of the state's row: `default`, or that of a Terraform workspace. */
   readonly workspace: string;
 }
 
 /** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
 export const CREATION_KEY = "-1";
+
+/** Keys of the locks of a state that has no row yet: Terraform's, and that of OpenTofu (1.10 and later), which differs for each table. */
+export function creationKeysOf({ schema, table }: Pick<PgBackendOptions, "schema" | "table">): readonly string[] {
+  // FNV-1 with 32 bits.
+  let sum = 0x811c_9dc5;
+  for (const byte of Buffer.from(`${schema}\0${table}`)) sum = (Math.imul(sum, 0x0100_0193) ^ byte) >>> 0;
+  return [CREATION_KEY, String(-sum)];
+}
+
+/** Frees locks of this session. */
+export const unlock = (database: Database, keys: readonly string[]) =>
+  database.query("SELECT pg_advisory_unlock(key) FROM unnest($1::bigint[]) AS key", [keys]);
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
 /** How long a session may take to end, and how often it is looked whether it has. */
@@ -52,12 +66,12 @@ export class PgStateLock implements StateLock {
   }
 
   async acquire(request: LockRequest): Promise<HeldLock> {
-    const { connect, contender, schema } = this.#options;
+    const { connect, contender } = this.#options;
     request.signal?.throwIfAborted();
     const database = await connect(applicationName(contender, request.command), request.signal);
     try {
       this.key = await interruptibly(database, request.signal, async () => {
-        await makeLayout(database, schema);
+        await makeLayout(database, this.#options);
         const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
         if (key !== undefined) return key;
         const holder = await this.#holder(database);
@@ -98,31 +112,34 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * As Terraform does it: the row and, for an instant, the lock of creation, which the creator of the row may still hold.
-   * Without a row, the lock of creation alone; then the row must still be missing.
+   * As Terraform and OpenTofu do it: the row and, for an instant, their locks of creation, which the creator of the row may still
+   * hold. Without a row, the locks of creation alone; then the row must still be missing.
    */
   async #attempt(database: Database): Promise<string | undefined> {
-    const { schema, workspace } = this.#options;
-    const states = statesIn(schema);
-    const unlock = (key: string) => database.query("SELECT pg_advisory_unlock($1::bigint)", [key]);
+    const { workspace } = this.#options;
+    const states = statesIn(this.#options);
+    const keys = creationKeysOf(this.#options);
+    const locks = (from: number) => keys.map((_, at) => `pg_try_advisory_lock($${at + from}::bigint) AS lock${at}`);
+    const heldIn = (row: Row | undefined) => keys.filter((_, at) => row?.[`lock${at}`] === true);
     const [row] = await database.query(
-      `SELECT id::text, pg_try_advisory_lock(id) AS mine, pg_try_advisory_lock(${CREATION_KEY}) AS creation
-       FROM ${states} WHERE name = $1`,
-      [workspace],
+      `SELECT id::text, pg_try_advisory_lock(id) AS mine, ${locks(2)} FROM ${states} WHERE name = $1`,
+      [workspace, ...keys],
     );
     if (row !== undefined) {
       const id = String(row.id);
-      if (row.creation === true) await unlock(CREATION_KEY);
-      if (row.mine === true && row.creation === true) return id;
-      if (row.mine === true) await unlock(id);
+      const held = heldIn(row);
+      await unlock(database, held);
+      if (row.mine === true && held.length === keys.length) return id;
+      if (row.mine === true) await unlock(database, [id]);
       return undefined;
     }
-    const [creation] = await database.query(`SELECT pg_try_advisory_lock(${CREATION_KEY}) AS mine`);
-    if (creation?.mine !== true) return undefined;
-    const [made] = await database.query(`SELECT FROM ${states} WHERE name = $1`, [workspace]);
-    if (made === undefined) return CREATION_KEY;
-    await unlock(CREATION_KEY);
-    return this.#attempt(database);
+    const [creation] = await database.query(`SELECT ${locks(1)}`, keys);
+    const held = heldIn(creation);
+    const isFree = held.length === keys.length;
+    const [made] = isFree ? await database.query(`SELECT FROM ${states} WHERE name = $1`, [workspace]) : [];
+    if (isFree && made === undefined) return CREATION_KEY;
+    await unlock(database, held);
+    return isFree ? this.#attempt(database) : undefined;
   }
 
   #held(database: Database): HeldLock {
@@ -145,7 +162,7 @@ export class PgStateLock implements StateLock {
         this.database = undefined;
         // Ending the session frees it as well; this way it is free when this returns.
         if (database.lost === undefined) {
-          await database.query("SELECT pg_advisory_unlock($1::bigint)", [this.key]).catch(() => undefined);
+          await database.query("SELECT pg_advisory_unlock_all()").catch(() => undefined);
         }
         await database.end();
       },
@@ -153,14 +170,13 @@ export class PgStateLock implements StateLock {
   }
 
   async #holder(database: Database): Promise<LockHolder | undefined> {
-    const { schema, workspace } = this.#options;
-    const select = `SELECT id::text FROM ${statesIn(schema)} WHERE name = $1`;
-    const [row] = await database.query(select, [workspace]).catch((error: unknown) => {
+    const select = `SELECT id::text FROM ${statesIn(this.#options)} WHERE name = $1`;
+    const [row] = await database.query(select, [this.#options.workspace]).catch((error: unknown) => {
       if (isAbsent(error)) return [];
       throw error;
     });
     const own = row && (await findHolder(database, [String(row.id)]));
-    return own ?? findHolder(database, [CREATION_KEY]);
+    return own ?? findHolder(database, creationKeysOf(this.#options));
   }
 
   async #terminate(database: Database, holder: LockHolder): Promise<void> {
@@ -245,16 +261,17 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Terraform's table of states in a schema, as it stands in SQL. */
-export function statesIn(schema: string): string {
-  return `${quoted(schema)}.states`;
+/** The table of states, as it stands in SQL. */
+export function statesIn({ schema, table }: Pick<PgBackendOptions, "schema" | "table">): string {
+  return `${quoted(schema)}.${quoted(table)}`;
 }
 
 /**
  * Makes what is missing of the layout of Terraform's `pg` backend, and nothing else: where it is complete, no right to create it is needed. Throws the server's own error.
  */
-async function makeLayout(database: Database, schema: string): Promise<void> {
-  const states = statesIn(schema);
+async function makeLayout(database: Database, options: PgBackendOptions): Promise<void> {
+  const { schema, index } = options;
+  const states = statesIn(options);
   const sequence = "public.global_states_id_seq";
   const parts = [
     ["to_regnamespace", quoted(schema), `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`],
@@ -270,8 +287,8 @@ async function makeLayout(database: Database, schema: string): Promise<void> {
     ],
     [
       "to_regclass",
-      `${quoted(schema)}.states_by_name`,
-      `CREATE UNIQUE INDEX IF NOT EXISTS states_by_name ON ${states} (name)`,
+      `${quoted(schema)}.${quoted(index)}`,
+      `CREATE UNIQUE INDEX IF NOT EXISTS ${quoted(index)} ON ${states} (name)`,
     ],
   ] as const;
   for (const [find, name, make] of parts) {

@@ -4,18 +4,20 @@ import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } fro
 import {
   applicationName,
   CREATION_KEY,
+  creationKeysOf,
   heldHere,
   isAbsent,
   type PgBackendOptions,
   PgStateLock,
   statesIn,
+  unlock,
 } from "./pg-lock.ts";
 
 /** A state in a row of a table of PostgreSQL, where Terraform's `pg` backend has it. Written only in the session that holds the lock. */
 export function createPgBackend(options: PgBackendOptions): StateBackend {
   const { connect, contender, signal, schema, workspace } = options;
   const name = `workspace ${workspace} in schema ${schema} of ${options.server}`;
-  const states = statesIn(schema);
+  const states = statesIn(options);
   const lock = new PgStateLock(name, options);
   /** The version of the row that was last read or written here (its `xmin`); undefined inside: there was none. */
   let seen: { readonly version: unknown } | undefined;
@@ -59,7 +61,7 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
   };
 
   /**
-   * The first write makes the row. Nobody sees it before its own lock is held, so the lock of creation, which keeps
+   * The first write makes the row. Nobody sees it before its own lock is held, so the locks of creation, which keep
    * everybody from every state without a row, can be freed right after.
    */
   const insert = async (database: Database, text: string): Promise<unknown> => {
@@ -74,7 +76,7 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
       await database.query("SELECT pg_advisory_lock($1::bigint)", [row.id]);
       await database.query("COMMIT");
       lock.key = String(row.id);
-      await database.query("SELECT pg_advisory_unlock($1::bigint)", [CREATION_KEY]);
+      await unlock(database, creationKeysOf(options));
       return row.version;
     } catch (error) {
       await database.query("ROLLBACK").catch(() => undefined);

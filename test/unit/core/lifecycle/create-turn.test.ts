@@ -6,7 +6,7 @@ import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { type Intent, SqliteStore, type Turn } from "../../../../src/core/local/index.ts";
-import type { Change, JsonObject, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
+import type { Change, Diagnostic, JsonObject, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START, type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -57,8 +57,10 @@ interface RunOptions {
   readonly prior?: ResourceState;
   /** The change, where it is not the create. */
   readonly change?: Partial<Change>;
+  /** Longest wait for the turn. */
+  readonly turnTimeoutMs?: number;
   /** What happens at the end of each wait. */
-  readonly meanwhile?: () => Promise<unknown>;
+  readonly meanwhile?: (why?: Diagnostic) => Promise<unknown>;
   /** What the host answers; default: it makes what is asked for. */
   readonly answer?: (mutation: Mutation, nth: number, leave: () => void) => unknown;
 }
@@ -124,16 +126,18 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
     prior,
     change: over,
     meanwhile,
+    turnTimeoutMs,
     answer = make,
   }: RunOptions = {}) => {
     const account = new Account(reader, { statusWords: {} }, undefined, storeOn(file, clock, isResettable));
     const writer = fakeWriter(answer);
     const { context, records } = fakeRun(account, writer, {
       project,
-      pause: async (ms) => {
+      turnTimeoutMs,
+      pause: async (ms, why) => {
         expect(ms, "nothing to wait for is not waited for").toBeGreaterThan(0);
         await clock.sleep(ms);
-        await meanwhile?.();
+        await meanwhile?.(why);
       },
       owner: () => owner,
       ...(prior && { prior }),
@@ -247,6 +251,43 @@ describe("a run that is stopped", () => {
       stop.abort();
       expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
     });
+  });
+});
+
+describe("another process", () => {
+  it("that keeps its turn is named when the time is over; nothing was sent or recorded", async () => {
+    const { begin, clock, file } = machine("hosting_webhook");
+    const other = storeOn(file, clock);
+    const run = begin({ turnTimeoutMs: 20_000 });
+    await other.withTurn({ project: "shop", place: "" }, async () => {
+      const ended = await run.end();
+      expect(ended).toMatchObject({ sent: 0, codes: ["store.turn"], records: [] });
+      expect(ended.said[0]?.summary).toContain(
+        `Process ${process.pid} (project shop) has had the turn to create since`,
+      );
+    });
+  });
+
+  it("that is frozen in its turn may have created what it began: its object is looked for before anything is sent", async () => {
+    const { begin, clock, file, make, made } = machine("hosting_webhook");
+    const never = () => new Promise<never>(() => {});
+    const frozen = storeOn(file, { ...clock, sleep: never });
+    const { promise: hasLeft, resolve: left } = Promise.withResolvers<void>();
+    void frozen.withTurn({ project: "shop", place: "two" }, async (turn) => {
+      await frozen.leave(turn, { id: "9", thing: "hook", place: "two", at: clock.now() });
+      left();
+      await never();
+    });
+    await hasLeft;
+    const waits: number[] = [];
+    const meanwhile = async (why?: Diagnostic) => {
+      expect(why, "the wait is explained").toMatchObject({ code: "store.waiting", severity: "warning" });
+      waits.push(clock.monotonic());
+      make({ endpoint: "createWebhook", params: {}, body: HOOK } as Mutation);
+    };
+    expect(await begin({ owner: "one", meanwhile }).end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(waits[0], "the minute, and the time that lists may lag").toBeGreaterThan(60_000);
+    expect(made()).toBe(1);
   });
 });
 

@@ -67,12 +67,19 @@ describe("the mark of a state at a backend", () => {
     );
   });
 
+  it("is that of earlier versions for the usual table", () => {
+    const server = { conn_str: "postgres://ana:one@db.example/states" };
+    expect(mark("pg", { ...server, table_name: "states" })).toBe(mark("pg", server));
+    expect(mark("pg", { ...server, table_name: "other" })).toBe(mark("pg", server, { PG_TABLE_NAME: "other" }));
+  });
+
   it("differs for each database, schema, address, object and workspace", () => {
     const server = { conn_str: "postgres://ana:one@db.example/states" };
     const marks = [
       mark("pg", server),
       mark("pg", server, {}, "eu"),
       mark("pg", { ...server, schema_name: "other" }),
+      mark("pg", { ...server, table_name: "other" }),
       mark("pg", { conn_str: "postgres://ana:one@db.example/others" }),
       mark("pg", { conn_str: "postgres://ana:one@db.example:5433/states" }),
       mark("http", { address: "https://state.example/a" }),

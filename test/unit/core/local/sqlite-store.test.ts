@@ -392,7 +392,7 @@ describe("a file", () => {
     holder.close();
   });
 
-  it("that is busy when the turn ends is told of that later", async () => {
+  it("that is busy when a turn ends records the end later", async () => {
     const file = newFile();
     const clock = testClock();
     const [a, b] = [storeOn(file, { clock }), storeOn(file, { clock })];

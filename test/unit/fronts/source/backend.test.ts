@@ -45,8 +45,8 @@ backend:
     ["with an empty map", "pg: {}", { type: "pg", settings: {} }],
     [
       "with settings",
-      "pg: {schema_name: s, workspace: acme}",
-      { type: "pg", settings: { schema_name: "s", workspace: "acme" } },
+      "pg: {schema_name: s, table_name: t, index_name: i, workspace: acme}",
+      { type: "pg", settings: { schema_name: "s", table_name: "t", index_name: "i", workspace: "acme" } },
     ],
   ])("%s is enough: the rest comes from the environment", (_, text, backend) => {
     expect(read(`project: p\nbackend:\n  ${text}\n`).backend).toMatchObject(backend);

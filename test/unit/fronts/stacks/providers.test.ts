@@ -150,7 +150,8 @@ describe("the backend of a stack", () => {
       type: "http",
       settings: { address: "https://git.example/state" },
     });
-    expect(backend([{ pg: [{ schema_name: "one" }] }])).toMatchObject({ type: "pg", settings: { schema_name: "one" } });
+    const settings = { schema_name: "one", table_name: "two", index_name: "three" };
+    expect(backend([{ pg: [settings] }])).toMatchObject({ type: "pg", settings });
   });
 
   it.each<Json>([

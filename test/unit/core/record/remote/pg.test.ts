@@ -9,6 +9,7 @@ import {
   interruptibly,
   type StateStore,
 } from "../../../../../src/core/record/index.ts";
+import { creationKeysOf } from "../../../../../src/core/record/remote/pg-lock.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { describeWith } from "../../../../support/needing.ts";
 import { type Postgres, startPostgres } from "../../../../support/postgres.ts";
@@ -19,15 +20,23 @@ import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 const request = { command: "apply", timeoutMs: 0 };
 const SERVICE = "hosting_service.a";
 const SCHEMA = "terraform_remote_state";
+/** The locks of creation of Terraform, and of OpenTofu for the table `states` of that schema. */
+const CREATION = [-1, -3_797_183_428];
 
 interface Parts {
   readonly connection?: string;
   readonly workspace?: string;
+  readonly table?: string;
   readonly pid?: number;
   readonly clock?: Clock;
   /** Sees each session that is opened. */
   readonly onConnect?: (database: Database) => void;
 }
+
+test("OpenTofu's lock of creation is made of schema and table", () => {
+  expect(creationKeysOf({ schema: SCHEMA, table: "states" })).toEqual(["-1", "-3797183428"]);
+  expect(creationKeysOf({ schema: "büro", table: "zustände" })).toEqual(["-1", "-3055721963"]);
+});
 
 describeWith(POSTGRES)("a state in PostgreSQL", () => {
   let postgres: Postgres;
@@ -57,6 +66,8 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
         },
         server: nameOfServer(server),
         schema: SCHEMA,
+        table: parts.table ?? "states",
+        index: "states_by_name",
         workspace: parts.workspace ?? "default",
         clock: parts.clock ?? testClock(),
         contender: { pid: parts.pid ?? 4711, user: "nino", host: "ci-1" },
@@ -78,10 +89,12 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
     (
       await postgres.query(
         connection,
-        `SELECT ((classid::bigint << 32) | objid::bigint)::int AS key FROM pg_locks
+        `SELECT ((classid::bigint << 32) | objid::bigint)::text AS key FROM pg_locks
          WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       )
-    ).map(({ key }) => key);
+    )
+      .map(({ key }) => Number(key))
+      .sort((a, b) => b - a);
 
   test("each change is the whole state in its row, made where Terraform makes it", async () => {
     await write({}, "1", "2");
@@ -123,7 +136,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
 
   test("holds the lock of creation until the first write, and that of the row from then on", async () => {
     const state = await open();
-    expect(await locks()).toEqual([-1]);
+    expect(await locks()).toEqual(CREATION);
     await state.put(resource(SERVICE, "1"));
     expect(await locks()).toEqual([1]);
     await state.put(resource(SERVICE, "2"));
@@ -164,8 +177,37 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
     const other = await open({ workspace: "new" });
     expect(await diagnosticOf(() => open())).toMatchObject({ code: "state.locked" });
     // Nothing that was tried on the way is still held.
-    expect(await locks()).toEqual([-1]);
+    expect(await locks()).toEqual(CREATION);
     await other.close();
+  });
+
+  test.each([
+    ["Terraform", "-1"],
+    ["OpenTofu", "-3797183428"],
+  ])("is locked for %s while that creates a state", async (_, key) => {
+    for (const before of ["no row", "a row"]) {
+      if (before === "a row") await write({}, "1");
+      const other = await connectTo(parsePgServer({ PG_CONN_STR: connection }, "nobody"), "other");
+      await other.query("SELECT pg_advisory_lock($1::bigint)", [key]);
+      expect(await diagnosticOf(() => open()), before).toMatchObject({
+        code: "state.locked",
+        detail: expect.stringContaining('"other"'),
+      });
+      expect(await locks(), "nothing else is held").toEqual([Number(key)]);
+      await other.end();
+    }
+  });
+
+  test("is in the table and index that the user names", async () => {
+    await write({ table: "zustände" }, "1");
+    const other = await open({ table: "zustände", workspace: "new" });
+    expect(await locks()).toEqual([-1, Number(creationKeysOf({ schema: SCHEMA, table: "zustände" })[1])]);
+    await other.close();
+    const indexes = await postgres.query(
+      connection,
+      `SELECT tablename FROM pg_indexes WHERE indexname = 'states_by_name'`,
+    );
+    expect(indexes).toEqual([{ tablename: "zustände" }]);
   });
 
   test("a query that hangs is left by the signal at once, and the session is over", async () => {
@@ -194,7 +236,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
       },
     };
     const state = await storeAt({ clock }).open({ ...request, timeoutMs: 60_000, write: true });
-    expect(meanwhile).toEqual([[-1]]);
+    expect(meanwhile).toEqual([CREATION]);
     expect(await locks()).toEqual([1]);
     await state.close();
   });
