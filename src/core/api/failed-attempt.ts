@@ -13,14 +13,11 @@ const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
 interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
   /** Whether the same request may succeed a little later. Whether it may be sent again is another question. */
   readonly transient?: boolean | undefined;
-  /** How long the server asked to wait, in ms. */
-  readonly waitMs?: number | undefined;
 }
 
 /** One attempt that failed: the error that callers get, with what the retry handler needs to decide. */
 export class FailedAttempt extends ApiError {
   readonly transient: boolean;
-  readonly waitMs: number | undefined;
   readonly #endpoint: EndpointName;
   readonly #details: FailureDetails;
 
@@ -35,7 +32,6 @@ export class FailedAttempt extends ApiError {
       options,
     );
     this.transient = details.transient ?? false;
-    this.waitMs = details.waitMs;
     this.#endpoint = endpoint;
     this.#details = details;
   }
