@@ -74,10 +74,14 @@ export function tooLate(endpoint: EndpointName): FailedAttempt {
   });
 }
 
-/** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. */
-export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiError {
+/** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. @param options `isBusy`: the host refused one because it was busy. */
+export function keyTooOld(
+  endpoint: EndpointName,
+  { isBusy, ...options }: ErrorOptions & { readonly isBusy: boolean },
+): ApiError {
   return new ApiError(
     {
+      isBusy,
       code: "api.too_late",
       summary: `${describeEndpoint(endpoint)} was not sent again: it waited for the rate limit for so long that the host may have forgotten its Idempotency-Key`,
       endpoint: describeEndpoint(endpoint),
