@@ -169,7 +169,8 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
 }
 
 /** A place within a request limit that is never used up. */
-export const freeTicket = () => ({ isOpen: true, use: () => true, release: () => undefined }) as unknown as Ticket;
+export const freeTicket = () =>
+  ({ isOpen: true, use: () => true, takeTurn: async () => true, release: () => undefined }) as unknown as Ticket;
 
 /**
  * A writer that records what is sent and gives prepared answers.

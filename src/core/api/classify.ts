@@ -47,6 +47,7 @@ export function refusal(
     remedies: [remedy],
     transient,
     waitMs,
+    isBusy: isBusy(endpoint, reply, body),
   });
 }
 
@@ -110,6 +111,19 @@ const isCreate = (endpoint: EndpointName) => endpoint.startsWith("create") || en
 function isOwnLimit({ headers, cut }: ApiReply, { isOwn, isPage }: RefusalBody): boolean {
   const counted = headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"]?.trim() === "0";
   return cut === undefined && (isOwn || (counted && !isPage));
+}
+
+/** Words of a 409 that is about another request, and not about the object. */
+const OTHER_UNDER_WAY = /\b(?:lock|busy|in progress|another|concurrent|try again|retry)/i;
+
+/**
+ * Returns true if the API itself, in the form of §7, refuses a change because it is busy with another one: 423, 503, or a 409 that
+ * asks to come back. Nothing says that the change was not carried out.
+ */
+function isBusy(endpoint: EndpointName, { status, cut, headers }: ApiReply, { isOwn, message }: RefusalBody): boolean {
+  if (!isOwn || cut !== undefined || endpoints[endpoint].repeat === "safe") return false;
+  const isLater = headers["retry-after"] !== undefined || OTHER_UNDER_WAY.test(message ?? "");
+  return status === 423 || status === 503 || (status === 409 && isLater);
 }
 
 /** Words by which a host says that it knows a key from a request with another body; §7 has the 409 for one in progress. */
@@ -234,6 +248,8 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
     };
   }
   if (status >= 500) return again("api.server", `The API failed (${status})`);
+  if (isBusy(endpoint, reply, body))
+    return again("api.conflict", `The API is busy with another request, so it did not serve ${what} (${status})`);
   return {
     code: "api.rejected",
     summary: `The API refused ${what} (${status})`,

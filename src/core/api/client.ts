@@ -107,8 +107,16 @@ export class HostingClient {
     { endpoint, params, body, idempotencyKey }: Mutation<E>,
     options: CallOptions = {},
   ): Promise<Answers[E]> {
-    const { json } = await this.#call(endpoint, { ...options, params, body, idempotencyKey });
-    return readAnswer(endpoint, json);
+    const { writes } = this.#options.limiter;
+    const { ticket, signal = options.stop } = options;
+    const isInTurn = ticket === undefined && (await writes.begin({ signal }));
+    try {
+      const { json } = await this.#call(endpoint, { ...options, params, body, idempotencyKey });
+      return readAnswer(endpoint, json);
+    } finally {
+      ticket?.endTurn();
+      if (isInTurn) writes.end();
+    }
   }
 
   readonly plans = {

@@ -13,14 +13,11 @@ const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
 interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
   /** Whether the same request may succeed a little later. Whether it may be sent again is another question. */
   readonly transient?: boolean | undefined;
-  /** How long the server asked to wait, in ms. */
-  readonly waitMs?: number | undefined;
 }
 
 /** One attempt that failed: the error that callers get, with what the retry handler needs to decide. */
 export class FailedAttempt extends ApiError {
   readonly transient: boolean;
-  readonly waitMs: number | undefined;
   readonly #endpoint: EndpointName;
   readonly #details: FailureDetails;
 
@@ -35,7 +32,6 @@ export class FailedAttempt extends ApiError {
       options,
     );
     this.transient = details.transient ?? false;
-    this.waitMs = details.waitMs;
     this.#endpoint = endpoint;
     this.#details = details;
   }
@@ -91,10 +87,14 @@ export function late(endpoint: EndpointName, cause?: unknown): FailedAttempt {
   return new FailedAttempt(endpoint, failure, { cause });
 }
 
-/** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. */
-export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiError {
+/** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. @param options `isBusy`: the host refused one because it was busy. */
+export function keyTooOld(
+  endpoint: EndpointName,
+  { isBusy, ...options }: ErrorOptions & { readonly isBusy: boolean },
+): ApiError {
   return new ApiError(
     {
+      isBusy,
       code: "api.too_late",
       summary: `${describeEndpoint(endpoint)} was not sent again: it waited for the rate limit for so long that the host may have forgotten its Idempotency-Key`,
       endpoint: describeEndpoint(endpoint),

@@ -15,6 +15,7 @@ import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from
 import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
 import { rateHints } from "./rate-hints.ts";
 import { Ticket } from "./ticket.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
@@ -85,6 +86,8 @@ export class Limiter {
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
+  /** The requests that change something, for a host that serves one at a time. */
+  readonly writes: WriteQueue;
   readonly #onWait: ((ms: number, wait?: Wait) => void) | undefined;
 
   constructor(options: {
@@ -98,6 +101,7 @@ export class Limiter {
   }) {
     this.#onWait = options.onWait;
     this.#clock = options.clock;
+    this.writes = new WriteQueue(options.clock);
     this.#random = options.random;
     this.#ledger = options.ledger;
     this.#share = options.budgetShare ?? 1;
@@ -153,7 +157,7 @@ export class Limiter {
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
-          return new Ticket(this.#clock, () => this.answered(), { waitedMs: now - started, left });
+          return new Ticket(this.#clock, () => this.answered(), { waitedMs: now - started, left }, this.writes);
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
         if (now + waitMs > until) return undefined;

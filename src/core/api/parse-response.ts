@@ -6,6 +6,7 @@ import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
 import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, type Cut, parseJson } from "./exchange.ts";
 import { describeShape, FailedAttempt, inconclusive, malformed } from "./failed-attempt.ts";
+import type { Limiter } from "./limiter.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
 
@@ -13,12 +14,16 @@ import type { Redact } from "./token.ts";
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
 export function parseResponse(
-  options: { redact: Redact; clock: Clock },
+  options: { redact: Redact; clock: Clock; limiter: Pick<Limiter, "writes"> },
   next: ChainHandler<ApiReply>,
 ): ChainHandler<ApiAnswer> {
   return async function parsing(request) {
     const reply = await next(request);
-    if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
+    if (reply.status < 200 || reply.status > 299) {
+      const failure = refusal(request, reply, options);
+      if (failure.isBusy) options.limiter.writes.serialize();
+      throw failure;
+    }
     const { repeat, record }: Endpoint = endpoints[request.endpoint];
     // 202 is no answer yet, 206 a part of one, 203 that of somebody in between: none of them shows what there is.
     if (repeat === "safe" && record !== undefined && reply.status !== 200) throw notRead(request, reply);

@@ -58,6 +58,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     const tally: Tally = { failures: 0, refusals: 0, conflicts: 0 };
     let doubtful = false;
     let last: FailedAttempt | undefined;
+    let isBusy = false;
     let { notAfter } = request;
     for (let attempt = 1; ; attempt++) {
       let leftAt = clock.now();
@@ -72,7 +73,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         const [{ code } = {}] = error.diagnostics;
         if (repeat === "idempotent" && doubtful && code === "api.not_found") return DONE_BEFORE;
         if (repeat === "keyed" && doubtful && code === "api.too_late")
-          throw keyTooOld(request.endpoint, { cause: error });
+          throw keyTooOld(request.endpoint, { cause: error, isBusy });
         const isLate = code === "api.late";
         if (isLate && !doubtful) throw late(request.endpoint, last);
         const delay = delayBefore(error, repeat, tally, options);
@@ -82,6 +83,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         if (repeat === "keyed" && error.reached === "maybe")
           // A key is forgotten when its time is over, and not a millisecond later.
           notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs - 1);
+        isBusy ||= error.isBusy;
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
         if (doubtful && notAfter !== undefined && clock.now() + delay > notAfter) throw error.after(attempt, doubtful);
         waited += delay;
@@ -104,7 +106,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
     if ((error.waitMs ?? 0) > LONGEST_WAIT_MS) return undefined;
     return tally.refusals < MOST_REFUSALS ? 0 : undefined;
   }
-  if (error.status === 409) {
+  if (error.status === 409 && repeat === "keyed") {
     tally.conflicts += 1;
     if (tally.conflicts >= MOST_CONFLICTS) return undefined;
     return bounded(error.waitMs ?? Math.min(LONGEST_BACKOFF_MS, 1_000 * 2 ** (tally.conflicts - 1)));

@@ -1,4 +1,5 @@
 import type { Clock } from "../model/index.ts";
+import type { WriteQueue, WriteTurn } from "./write-queue.ts";
 
 /** A request uses a booking of this age at most, because the host counts the request when it arrives. */
 const BOOKED_MS = 15_000;
@@ -10,9 +11,12 @@ export class Ticket {
   readonly #onRelease: () => void;
   readonly #clock: Clock;
   readonly #bookedAt: number;
+  readonly #writes: WriteQueue | undefined;
   #isOpen = true;
+  #isInTurn = false;
 
-  constructor(clock: Clock, onRelease: () => void, booking: Ticket["booking"]) {
+  constructor(clock: Clock, onRelease: () => void, booking: Ticket["booking"], writes?: WriteQueue) {
+    this.#writes = writes;
     this.#clock = clock;
     this.#onRelease = onRelease;
     this.#bookedAt = clock.now();
@@ -31,9 +35,22 @@ export class Ticket {
     return this.#isOpen && this.#clock.now() - this.#bookedAt <= BOOKED_MS;
   }
 
+  /** Waits for the other writes of a host that serves one at a time. @returns false if its turn does not come in time. */
+  async takeTurn(turn?: WriteTurn): Promise<boolean> {
+    this.#isInTurn ||= (await this.#writes?.begin(turn)) ?? false;
+    return this.#writes === undefined || this.#isInTurn;
+  }
+
+  /** The write is over: the next one may leave. */
+  endTurn(): void {
+    if (this.#isInTurn) this.#writes?.end();
+    this.#isInTurn = false;
+  }
+
   /** No request leaves with it. */
   release(): void {
     if (this.#isOpen) this.#onRelease();
     this.#isOpen = false;
+    this.endTurn();
   }
 }

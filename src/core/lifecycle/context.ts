@@ -155,6 +155,23 @@ export class Fate {
 /** Returns true if the request was certainly not carried out. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
+/** All waits of one request for a busy host, in milliseconds. */
+const MOST_BUSY_MS = 300_000;
+const [FIRST_BUSY_MS, LONGEST_BUSY_MS] = [1_000, 20_000];
+
+/** Returns true if the API says that it is busy with another request. The result of this one is open. */
+export const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && error.isBusy;
+
+/**
+ * How long to wait before a request is sent again that a busy host refused, in milliseconds; undefined: it is not sent again.
+ * @param waitedMs earlier waits.
+ */
+export function busyPause(error: unknown, waitedMs: number): number | undefined {
+  if (!isBusy(error)) return undefined;
+  const pauseMs = Math.max(FIRST_BUSY_MS, error.waitMs ?? Math.min(LONGEST_BUSY_MS, waitedMs));
+  return waitedMs + pauseMs <= MOST_BUSY_MS ? pauseMs : undefined;
+}
+
 /** Returns true if the request did not leave. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
 

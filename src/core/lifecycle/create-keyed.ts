@@ -4,7 +4,7 @@ import { problem } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
-import { wasRefused } from "./context.ts";
+import { isBusy, wasRefused } from "./context.ts";
 import { idempotencyKey, usesUpKey } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { repeatWithinMs } from "./decide.ts";
@@ -37,7 +37,7 @@ interface Ready {
 /**
  * An order. The list is read once more before it leaves, so that an object which appeared since the plan, or fell between two
  * pages, is not ordered a second time. One run sends an order once: the next run decides about a lost answer, and sends the
- * same key and bytes again if the list proves that nothing was ordered.
+ * same key and bytes again if the list proves that nothing was ordered. If the host was busy with another request, this run does.
  */
 export const keyed: CreateClass = {
   async settle(creation) {
@@ -47,6 +47,7 @@ export const keyed: CreateClass = {
       return settled && adopted(creation, settled.made);
     }
     const listed = (answer && (await namedBy(creation, answer))) ?? (await creation.settle())?.made;
+    if (listed === undefined && isBusy(lost)) return undefined;
     if (listed === undefined) throw lost;
     context.account.noteNew(listed.id);
     return { ...listed, invoice: answer?.invoice ?? null };
@@ -79,7 +80,7 @@ export const keyed: CreateClass = {
     creation.lost = error;
     const isAccepted = error instanceof HostformError && error.diagnostics[0]?.code === "api.accepted";
     if (isAccepted) await creation.accept();
-    if (isAccepted || isHeld(error)) return undefined;
+    if (isAccepted || isHeld(error) || isBusy(error)) return undefined;
     if (wasRefused(error)) await creation.takeBack(error, usesUpKey(error) ? generation + 1 : undefined);
     throw error;
   },

@@ -1,13 +1,12 @@
 /**
  * Requests for an object that exists: the steps of an in-place change, and its deletion.
  */
-import type { Mutation, Ticket } from "../api/index.ts";
+import type { Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
 import { formsOf, parentOf, refreshed } from "./attributes.ts";
-import type { ApplyContext } from "./context.ts";
-import { wasRefused } from "./context.ts";
+import { type ApplyContext, busyPause, wasRefused } from "./context.ts";
 import { intentOf } from "./creating.ts";
 import { isJustCreated } from "./pending-create.ts";
 import { type Progress, perform, save } from "./perform.ts";
@@ -60,10 +59,11 @@ async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
 }
 
 /**
- * Sends a request other than a create. Its record has no body: a password is not recorded.
+ * Sends a request other than a create, again while the host is busy with another one. Its record has no body: a password is not
+ * recorded.
  * @param refused the mark if the request was certainly not carried out.
  */
-function begin(
+async function begin(
   progress: Progress,
   mutation: Mutation,
   mark: PrivateMark,
@@ -72,19 +72,26 @@ function begin(
   ticket?: Ticket,
 ): Promise<void> {
   const { context } = progress;
-  return perform(context, {
-    mutation,
-    ticket,
-    record: () => {
-      const { body: _, ...attempt } = intentOf(mutation, context.account.hostNow());
-      return save(progress, { ...mark, attempt });
-    },
-    answered,
-    failed: async (error) => {
-      if (wasRefused(error)) await save(progress, refused);
-      throw error;
-    },
-  });
+  for (let waitedMs = 0; ; ) {
+    const pauseMs = await perform<MutationName, number | undefined>(context, {
+      mutation,
+      ticket: waitedMs === 0 ? ticket : undefined,
+      record: () => {
+        const { body: _, ...attempt } = intentOf(mutation, context.account.hostNow());
+        return save(progress, { ...mark, attempt });
+      },
+      answered: async (answer) => void (await answered(answer)),
+      failed: async (error) => {
+        const busyMs = busyPause(error, waitedMs);
+        if (busyMs !== undefined) return busyMs;
+        if (wasRefused(error)) await save(progress, refused);
+        throw error;
+      },
+    });
+    if (pauseMs === undefined) return;
+    await context.run.pause(pauseMs);
+    waitedMs += pauseMs;
+  }
 }
 
 /**

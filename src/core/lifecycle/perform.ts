@@ -51,7 +51,8 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
 /**
  * Sends one request of a change. No other function of core does.
  *
- * 1. reserve: wait for the request limit, so that the request leaves as soon as it is recorded.
+ * 1. reserve: wait for the request limit, and for other changes if the host serves one at a time, so that the request leaves as
+ *    soon as it is recorded.
  * 2. record: the intent is durable before the request leaves.
  * 3. begin: the store records that a create leaves, if the turn is still this process's.
  * 4. send, and repeat as the client does. Each attempt leaves within 5 s after its record, or not at all (`RecordFence`).
@@ -72,6 +73,11 @@ export async function perform<E extends MutationName, T>(
     if (!given?.isOpen) given?.release();
     const ticket = given?.isOpen ? given : await writer.reserve(mutation, { withinMs });
     if (ticket === undefined && crowded !== undefined) return crowded();
+    const isMyTurn = (await ticket?.takeTurn({ withinMs, signal: run.stop })) ?? true;
+    if (!isMyTurn && crowded !== undefined && !run.stop?.aborted) {
+      ticket?.release();
+      return crowded();
+    }
     try {
       proceed(run);
       await fence.renew();

@@ -114,6 +114,10 @@ export interface ApiFailure {
   readonly serverMessage?: string | undefined;
   /** §7, 422: dotted field path -> messages. */
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The API says that it is busy with another request that changes something. */
+  readonly isBusy?: boolean | undefined;
+  /** How long the server asked to wait, in ms. */
+  readonly waitMs?: number | undefined;
   readonly detail?: string | undefined;
   readonly remedies?: readonly Remedy[] | undefined;
 }
@@ -126,6 +130,8 @@ export class ApiError extends HostformError {
   readonly reached: Reached;
   readonly serverMessage: ApiFailure["serverMessage"];
   readonly fieldErrors: NonNullable<ApiFailure["fieldErrors"]>;
+  readonly isBusy: boolean;
+  readonly waitMs: number | undefined;
 
   constructor({ code, summary, detail, remedies, ...failure }: ApiFailure, options?: ErrorOptions) {
     super([{ severity: "error", code, summary, ...(detail && { detail }), ...(remedies && { remedies }) }], options);
@@ -134,6 +140,8 @@ export class ApiError extends HostformError {
     this.reached = failure.reached;
     this.serverMessage = failure.serverMessage;
     this.fieldErrors = failure.fieldErrors ?? {};
+    this.isBusy = failure.isBusy ?? false;
+    this.waitMs = failure.waitMs;
   }
 }
 

@@ -24,7 +24,7 @@ export interface Row {
   readonly knowledge: Knowledge;
   /** Whether the API has carried it out. */
   readonly processed: boolean;
-  /** The rate limit holds the next sending for longer than the key of an order is trusted: the run looks instead. */
+  /** The rate limit, or a busy host, holds the next sending for longer than the key of an order is trusted: the run looks instead. */
   readonly holds?: true;
   arrange(place: Place, target: Target): void;
 }
@@ -69,8 +69,13 @@ export const ROWS: readonly Row[] = [
   ...unknownResult("409", "§7: a request with the same key is in progress; without a key, anything may be", {
     status: 409,
   }),
-  ...[500, 502, 503, 504].flatMap((status) =>
+  ...[500, 502, 504].flatMap((status) =>
     unknownResult(String(status), "a server that fails may have acted before it failed", { status }),
+  ),
+  ...[423, 503].flatMap((status) =>
+    unknownResult(String(status), "a server that is busy may have acted; the run decides by the list", { status }).map(
+      (row): Row => ({ ...row, holds: true }),
+    ),
   ),
   {
     what: "connection refused",
