@@ -23,6 +23,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     env: { HOSTFORM_COURSES: "1000" },
   },
   kills: { what: "kill -9 of the program at every point", tests: "test/reliability/kill-sweep.test.ts" },
+  questions: {
+    what: "kill -9 of the program before an unrelated object appears: how often it asks",
+    tests: "test/reliability/questions.test.ts",
+  },
   cuts: { what: "an exchange severed after every byte", tests: "test/reliability/cut.test.ts" },
   errors: { what: "every failure at every create", tests: "test/reliability/error-table.test.ts" },
   provider: {

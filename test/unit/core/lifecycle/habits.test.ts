@@ -1,6 +1,12 @@
 // Habits of a host: what proves one, what refutes it, and who remembers it.
 import { describe, expect, it } from "vitest";
-import { habitsOf, learnFromAnswer, learnFromRow, learnFromUser } from "../../../../src/core/lifecycle/habits.ts";
+import {
+  habitsOf,
+  learnAlone,
+  learnFromAnswer,
+  learnFromRow,
+  learnFromUser,
+} from "../../../../src/core/lifecycle/habits.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { type AccountStore, MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
 import type { JsonObject } from "../../../../src/core/model/index.ts";
@@ -175,6 +181,16 @@ describe("what runs learned", () => {
     expect(await one.habits()).toMatchObject({ rewritesKey: "never" });
     expect(tables.notes.size).toBe(0);
     expect(await run(alone()).habits()).toMatchObject({ rewritesKey: "unknown" });
+  });
+
+  it("is known to the run alone if a stranger may have brought its state", async () => {
+    const tables = new MemoryTables();
+    const account = new Account({ hostNow: () => START } as never, { statusWords: {} }, undefined, shared(tables));
+    learnAlone(account);
+    const name = "A";
+    for (let nth = 0; nth < 10; nth++)
+      await learnFromRow(account, kind, { name }, { created: at(0) }, remote({ id: `${nth}`, name }));
+    expect(tables.notes.size).toBe(0);
   });
 
   it("takes at most ten notes for each proof", async () => {
