@@ -122,8 +122,9 @@ export class Creation {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
     const earlier = this.#earlier;
     if (earlier === undefined) return this.withdraw(generation);
-    // The list may lag, and the host refused to replay the first answer.
-    if (["refused-again", "young"].includes(this.decide().row)) throw refusedAgain(this.change, earlier, error);
+    // `young`: the host refused to replay the first answer, and the list may lag.
+    if (!notSent(error) && ["refused-again", "young"].includes(this.decide().row))
+      throw refusedAgain(this.change, earlier, error);
     // The earlier attempt stays open: its result is older than this one.
     await this.#save(earlier);
   }
