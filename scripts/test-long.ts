@@ -27,6 +27,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "a crash at every operation of the recovery from a crash",
     tests: "test/unit/core/record/journal-crash.test.ts",
   },
+  questions: {
+    what: "kill -9 of the program before an unrelated object appears: how often it asks",
+    tests: "test/reliability/questions.test.ts",
+  },
   cuts: { what: "an exchange severed after every byte", tests: "test/reliability/cut.test.ts" },
   errors: { what: "every failure at every create", tests: "test/reliability/error-table.test.ts" },
   provider: {

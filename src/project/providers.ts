@@ -10,7 +10,7 @@ import { openStore } from "../core/api/open-store.ts";
 import { accountDigest, readToken } from "../core/api/token.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
-import { Account, signOnRefused } from "../core/lifecycle/index.ts";
+import { Account, learnAlone, signOnRefused } from "../core/lifecycle/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import {
   attempt,
@@ -110,6 +110,7 @@ export class Providers {
     const client = this.#client(config, token);
     const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.store);
     account.place = this.place;
+    if (this.#parts.source.untrusted) learnAlone(account);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;

@@ -104,6 +104,22 @@ describe("the holdings of a state", () => {
   });
 });
 
+it("the habits of a host are recorded by a plan, and not by the plan of a stranger's declaration", async () => {
+  const one = await start("a");
+  await one.apply();
+  const habits = async () => {
+    const { env, clock } = one;
+    const store = openStore({ baseUrl: env.HOSTING_BASE_URL ?? "", token: env.HOSTING_TOKEN ?? "", env, clock });
+    const found = await store.notes(store.habits ?? "");
+    await store.close();
+    return found.map(({ name }) => name.split(" ").slice(0, 2).join(" "));
+  };
+  await one.run("plan", "--untrusted", "--state", "hosting.tfstate");
+  expect(await habits()).toEqual([]);
+  await one.run("plan");
+  expect(await habits()).toEqual(["hosting_webhook timed", "hosting_webhook verbatim"]);
+});
+
 describe("an object in two states", () => {
   it("is a warning in the plans of both, with both places, the address and the time", async () => {
     const { one, two, id } = await shared();

@@ -257,7 +257,7 @@ describe("the question about a create", () => {
     expect(project.control.list("accounts").map(({ name }) => name)).toEqual(["Omega", "Alpha & Sons"]);
   });
 
-  it("is asked about a similar name, whoever requested it, and its answer teaches the host's habit", async () => {
+  it("is asked about a similar name, and its answer teaches the host's habit", async () => {
     const project = await pendingAccount();
     const made = project.control.create("accounts", { name: "Alpha Sons" });
     const ran = await project.run("apply", "--auto-approve");

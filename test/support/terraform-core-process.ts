@@ -9,7 +9,14 @@ import { Agent, type Dispatcher } from "undici";
 import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../src/core/files/index.ts";
 import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
-import { MemoryStore, MemoryTables, type Note, type NoteOptions } from "../../src/core/local/index.ts";
+import {
+  MemoryStore,
+  MemoryTables,
+  type Note,
+  type NoteOptions,
+  type Turn,
+  type TurnRequest,
+} from "../../src/core/local/index.ts";
 import { type Diagnostic, parsedJson } from "../../src/core/model/index.ts";
 import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import { Entries, type Entry } from "../../src/fronts/terraform/entries.ts";
@@ -73,6 +80,7 @@ export class Machine {
   readonly #token: string;
   readonly #agent = new Agent();
   #tables = new MemoryTables();
+  #habits = new MemoryTables();
   /** Where secrets are written out to. */
   readonly outputs = newFolder();
   /** The budget of the provider's client. */
@@ -90,6 +98,7 @@ export class Machine {
   /** Another machine, or a fresh runner. */
   loseStore(): void {
     this.#tables = new MemoryTables();
+    this.#habits = new MemoryTables();
   }
 
   /** `hostform resolve ADDRESS --absent` of the pending creates of a type. */
@@ -135,7 +144,7 @@ export class Machine {
       client,
       settings,
       clock,
-      account: new Account(client, settings, stop.signal),
+      account: new Account(client, settings, stop.signal, new HabitStore(this.#habits, clock, life)),
       project: PROJECT,
       moneyScale: undefined,
       isOpen: true,
@@ -238,6 +247,30 @@ class MortalStore extends MemoryStore {
     }
     return super.forget(notes);
   }
+}
+
+/** Habits of the host. All creates of the modelled machine are of one process, which takes no turns. */
+class HabitStore extends MemoryStore {
+  readonly #life: Life;
+
+  constructor(tables: MemoryTables, clock: TestClock, life: Life) {
+    super({ tables, clock });
+    this.#life = life;
+  }
+
+  override async note(notes: readonly Note[]): Promise<readonly Note[]> {
+    return this.#life.over ? [] : super.note(notes);
+  }
+
+  override withTurn<T>(_: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return work({ epoch: 1, isNewerThan: () => false });
+  }
+
+  override async leave(): Promise<void> {}
+
+  override async answer(): Promise<void> {}
+
+  override async unsent(): Promise<void> {}
 }
 
 function mortalOutputs(outputs: SecretOutputs, life: Life): SecretOutputs {

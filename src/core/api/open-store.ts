@@ -88,6 +88,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
   if (env.HOSTFORM_STORE !== "memory" && env.HOSTFORM_LEDGER !== "memory") return store;
   // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well. What a state holds is known to all runs.
   return Object.assign(memory, {
+    habits: undefined,
     note: store.note.bind(store),
     notes: store.notes.bind(store),
     forget: store.forget.bind(store),

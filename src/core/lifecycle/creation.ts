@@ -129,7 +129,7 @@ export class Creation {
       this.#end();
       return;
     }
-    // The list may lag, and the host refused to replay the first answer.
+    // `young`: the host refused to replay the first answer, and the list may lag.
     if (!notSent(error) && ["refused-again", "young"].includes(this.decide().row))
       throw refusedAgain(this.change, earlier, error);
     // The earlier attempt stays open: its result is older than this one.

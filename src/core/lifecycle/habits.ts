@@ -43,6 +43,11 @@ function learnedOf(account: Account): Learned {
   return learned;
 }
 
+/** Keeps what is learned from this account in this run: a stranger's state must not teach other runs. */
+export function learnAlone(account: Account): void {
+  known.set(account, new Learned(undefined));
+}
+
 /** Returns the habits of a host that count for a create. @param sent attributes of its request. */
 export async function habitsOf(account: Account, kind: Kind, sent: ValueObject): Promise<Habits> {
   const learned = learnedOf(account);

@@ -10,6 +10,7 @@ export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutput
 export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
+export { learnAlone } from "./habits.ts";
 export { JobWatch, nextPause } from "./job-watch.ts";
 export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 export { formNotices, formsSeen, reread, withForms } from "./own-forms.ts";

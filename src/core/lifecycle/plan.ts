@@ -303,7 +303,10 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
     }
     const found = settledForms(kind, prior, only);
     const present = { status: "present", ...found, phase: only.phase } as const;
-    return planAdopted({ ...then, importId: only.id, observed: present }, prior);
+    const { change, ...planned } = planAdopted({ ...then, importId: only.id, observed: present }, prior);
+    const because = (one: ChangeReason) =>
+      one.why === "import" ? { ...one, text: `${one.text}: ${decided.because}` } : one;
+    return { ...planned, change: { ...change, reasons: change.reasons.map(because) } };
   }
   if (decided.do === "ask") return leave(questionOf(input, prior, decided));
   if (decided.do === "refused" && only !== undefined) return leave(existing(input, [only]));

@@ -12,7 +12,7 @@ export interface AccountStore {
   /** Counts the requests of the token. It never rejects: if the file is unusable, it counts in memory. */
   readonly requests: Ledger;
   /** List of the notes about habits of the host. Absent: each run learns them again. */
-  readonly habits?: string;
+  readonly habits?: string | undefined;
   /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
   readonly isResettable: boolean;
 

@@ -85,6 +85,7 @@ interface MemoryStoreOptions {
 
 export class MemoryStore implements AccountStore {
   readonly account: string;
+  readonly habits: string | undefined = "habits";
   readonly requests: Ledger;
   readonly isResettable: boolean;
   readonly #tables: MemoryTables;

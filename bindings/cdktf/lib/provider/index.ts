@@ -17,7 +17,7 @@ export interface HostingProviderConfig {
   */
   readonly baseUrl?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.
+  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an order whose answer was lost is repeated: at once in its apply, and in a later apply if a whole list shows nothing that it may have created. After that, a list decides. Default: `5s`, and no repetition in a later apply.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#idempotency_key_retention HostingProvider#idempotency_key_retention}
   */
@@ -173,7 +173,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // idempotency_key_retention - computed: false, optional: true, required: false
   private _idempotencyKeyRetention?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.
+  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an order whose answer was lost is repeated: at once in its apply, and in a later apply if a whole list shows nothing that it may have created. After that, a list decides. Default: `5s`, and no repetition in a later apply.
   */
   public get idempotencyKeyRetention() {
     return this._idempotencyKeyRetention;

@@ -37,8 +37,9 @@ export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied,
   if (awaiting === "payment") {
     const { number, id, total, currency } = invoice ?? {};
     const amount = total == null ? "" : ` of ${formatMoney(total, currency ?? null, moneyScale)}`;
-    const named = number ?? id;
-    const detail = named == null ? `The answer names no invoice${amount}.` : `Its invoice is ${named}${amount}.`;
+    const invoiced = number ?? id;
+    const raised = `${invoiced == null ? "An invoice" : `Invoice ${invoiced}`}${amount} was raised.`;
+    const detail = invoiced == null && amount === "" ? "The answer names no invoice." : raised;
     const summary = `The ${kind.noun} is ordered and waits for the payment of its invoice`;
     reported.push(warningOf("apply.waiting", summary, { detail }));
   }

@@ -1,6 +1,12 @@
 // Habits of a host: what proves one, what refutes it, and who remembers it.
 import { describe, expect, it } from "vitest";
-import { habitsOf, learnFromAnswer, learnFromRow, learnFromUser } from "../../../../src/core/lifecycle/habits.ts";
+import {
+  habitsOf,
+  learnAlone,
+  learnFromAnswer,
+  learnFromRow,
+  learnFromUser,
+} from "../../../../src/core/lifecycle/habits.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { type AccountStore, MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
 import type { JsonObject } from "../../../../src/core/model/index.ts";
@@ -35,8 +41,7 @@ function run(store?: AccountStore, now = START) {
   };
 }
 
-/** A store in memory with a list for habits, as the file has one. */
-const shared = (tables: MemoryTables) => Object.assign(new MemoryStore({ tables }), { habits: "habits" });
+const shared = (tables: MemoryTables) => new MemoryStore({ tables });
 
 describe("a host that shows names as they were sent", () => {
   it("is proved by ten objects, however often each is read", async () => {
@@ -109,7 +114,7 @@ describe("a host that shows names as they were sent", () => {
     const [service, webhook] = [kindOf("hosting_service"), kindOf("hosting_webhook")];
     for (let nth = 0; nth < 10; nth++) {
       const sent = { plan_id: 11, currency: "USD", domain: `bücher${nth}.example` };
-      const shown = { domain: (service.create(sent, "k").body ?? {}).domain ?? null };
+      const shown = { domain: service.create(sent, "k").body?.domain ?? null };
       await learnFromRow(account, service, sent, mark, remote({ id: `${nth}`, ...shown }));
       const url = `https://a.example/${nth}`;
       const events = ["invoice.paid", "invoice.created"];
@@ -170,11 +175,22 @@ describe("what runs learned", () => {
 
   it("is known to the run alone without a list in the store", async () => {
     const tables = new MemoryTables();
-    const one = run(new MemoryStore({ tables }));
+    const alone = () => Object.assign(shared(tables), { habits: undefined });
+    const one = run(alone());
     await one.rows(10);
     expect(await one.habits()).toMatchObject({ rewritesKey: "never" });
     expect(tables.notes.size).toBe(0);
-    expect(await run(new MemoryStore({ tables })).habits()).toMatchObject({ rewritesKey: "unknown" });
+    expect(await run(alone()).habits()).toMatchObject({ rewritesKey: "unknown" });
+  });
+
+  it("is known to the run alone if a stranger may have brought its state", async () => {
+    const tables = new MemoryTables();
+    const account = new Account({ hostNow: () => START } as never, { statusWords: {} }, undefined, shared(tables));
+    learnAlone(account);
+    const name = "A";
+    for (let nth = 0; nth < 10; nth++)
+      await learnFromRow(account, kind, { name }, { created: at(0) }, remote({ id: `${nth}`, name }));
+    expect(tables.notes.size).toBe(0);
   });
 
   it("takes at most ten notes for each proof", async () => {

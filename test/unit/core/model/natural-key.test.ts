@@ -5,6 +5,7 @@ import {
   folded,
   foldedDomain,
   foldedEmail,
+  nearText,
   sameDomain,
   sameEmail,
   sameFolded,
@@ -16,6 +17,22 @@ import {
   similarName,
 } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
+
+describe("nearText", () => {
+  it.each([
+    ["Alpha", "ALPHA", true],
+    ["Alpha", "Alpha Ltd", true],
+    ["Alpha Holding", "Alpha", true],
+    ["Caf\u00e9 M\u00fcller", "cafe-muller", true],
+    ["Alpha", "Omega", false],
+    ["Alpha", "The Alpha", false],
+    ["Alpha", "\u2026", true],
+    ["https://a.example/in", "https://a.example/in?x=1", true],
+    ["https://a.example/in", "https://b.example/in", false],
+  ])("of %j and %j is %j, in both directions", (one, other, expected) => {
+    expect([nearText(one, other), nearText(other, one)]).toEqual([expected, expected]);
+  });
+});
 
 describe("sameFolded", () => {
   it.each([

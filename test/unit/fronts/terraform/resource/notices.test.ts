@@ -32,7 +32,10 @@ describe("what an apply has to say", () => {
     const [scaled] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }), 2);
     expect(scaled?.detail).toBe("Invoice INV-9 of 5.00 USD was raised.");
     const [unnamed] = notices(service, applied({ awaiting: "payment" }));
-    expect(unnamed?.detail).toContain("(unknown)");
+    expect(unnamed?.detail).toBe("The answer names no invoice.");
+    const nameless = { ...invoice, id: null, number: null, total: 500, currency: "USD" } as never;
+    const [amount] = notices(service, applied({ awaiting: "payment", invoice: nameless }), 2);
+    expect(amount?.detail).toBe("An invoice of 5.00 USD was raised.");
   });
 
   it("counts what waits", () => {
