@@ -92,7 +92,14 @@ export async function perform<E extends MutationName, T>(
       ticket?.release();
       if (wasRefused(error)) await turn?.end("nothing");
       const isOwn = crowded === undefined && isLate(error);
-      if (isOwn && late < MOST_LATE) continue;
+      if (isOwn && late < MOST_LATE) {
+        // The run may be stopped before the next record: nothing is left of this one.
+        const unlessNew = (thrown: unknown) => {
+          if (thrown !== error) throw thrown;
+        };
+        await failed?.(error).catch(unlessNew);
+        continue;
+      }
       const reason = isOwn ? whyLate(error) : error;
       if (failed === undefined) throw reason;
       return failed(reason);
