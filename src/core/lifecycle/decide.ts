@@ -128,8 +128,10 @@ export const repeatWithinMs = (retentionMs: number): number => retentionMs - Mat
 function agesOf(from: Instant, to: Instant): { readonly young: number; readonly old: number } {
   const sameBoot = from.boot !== undefined && from.boot === to.boot;
   const ages = [to.wall - from.wall, ...(sameBoot ? [Number(to.mono) - Number(from.mono)] : [])];
+  const proved = ages.filter((age) => age >= 0);
   return {
-    young: Math.min(...ages.map((age) => (age >= 0 ? age : 0))),
+    // A wall clock that was set back says nothing; the monotonic clock never shows too much.
+    young: proved.length > 0 ? Math.min(...proved) : 0,
     old: Math.max(...ages.map((age) => (age >= 0 ? age : Number.POSITIVE_INFINITY))),
   };
 }

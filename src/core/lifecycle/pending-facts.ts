@@ -7,7 +7,18 @@ import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kin
 import type { Intent } from "../model/index.ts";
 import { differing, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
-import { type Attempt, type Decision, decide, FENCE_MS, type IntentFacts, LIST_LAG_MS, type ObservedFacts, type Row, SKEW_MS } from "./decide.ts";
+import {
+  type Attempt,
+  type Decision,
+  decide,
+  FENCE_MS,
+  type Instant,
+  type IntentFacts,
+  LIST_LAG_MS,
+  type ObservedFacts,
+  type Row,
+  SKEW_MS,
+} from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 
 /** An object that a state of this machine holds, or held. */
@@ -41,6 +52,8 @@ export interface PendingQuestion {
   readonly listed: Listed | undefined;
   /** By the host's clock, in milliseconds since the epoch. */
   readonly now: number;
+  /** The monotonic clock of this run at that time, in milliseconds. */
+  readonly mono?: number | undefined;
   readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
   readonly want?: IntentFacts["want"];
   /** Default: the attempts that the intent records. */
@@ -57,6 +70,10 @@ export interface PendingQuestion {
 
 /** A decision with the objects that it names. */
 export type PendingDecision = Decision & { readonly objects: readonly Remote[] };
+
+/** A moment of this run, by both clocks. */
+export const instantOf = (wall: number, mono?: number): Instant =>
+  mono === undefined ? { wall } : { wall, mono, boot: "this run" };
 
 /** A request of an earlier version waits this long at most for the request limit after its record. */
 const IN_LINE_MS = 600_000;
@@ -82,7 +99,7 @@ export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Num
 
 /** Decides about a pending create. @param by `decide` or `foresee`. */
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
-  const { kind, sent, listed, now, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
+  const { kind, sent, listed, now, mono, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
   const { pending } = sent.private;
   // Clocks differ by less.
   const first = Date.parse(pending.since) - SKEW_MS;
@@ -104,8 +121,8 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
   const decision = by(
     intent,
     {
-      now: { wall: now },
-      readAt: { wall: listed?.readAt ?? now },
+      now: instantOf(now, mono),
+      readAt: instantOf(listed?.readAt ?? now, mono),
       gap: isGap,
       lock,
       list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",
