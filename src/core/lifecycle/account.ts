@@ -1,8 +1,7 @@
 import type { ApiRecord, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
-import { type ApiError, type Clock, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
-import { isGap, momentOf } from "./fence.ts";
+import { type ApiError, fail, inScale, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
@@ -60,7 +59,6 @@ export class Account {
   /** Listings that are empty because the host answered with no list: they prove nothing. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
-  #calledAt: ReturnType<typeof momentOf> | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -189,10 +187,9 @@ export class Account {
   }
 
   #read(kind: Kind, parent: string | undefined, whole: boolean): Listing {
-    const key = listName(kind, parent);
     const onRead = ({ isWhole, pages }: ListReading) => {
       if (isWhole) this.#whole.set(listing, this.hostNow());
-      this.#pages.set(key, pages);
+      this.#pages.set(listName(kind, parent), pages);
     };
     const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList };
@@ -213,16 +210,12 @@ export class Account {
    */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
-    this.refresh();
-    this.#rechecked.clear();
+    this.outdateAll();
     return true;
   }
 
-  /** Has all lists read again if the machine slept, or a clock was set, since the last call. */
-  outdateAfterGap(clock: Clock): void {
-    const last = this.#calledAt;
-    this.#calledAt = momentOf(clock);
-    if (last === undefined || !isGap(last, clock)) return;
+  /** Has each list read again when it is needed, whatever was read before. */
+  outdateAll(): void {
     this.refresh();
     this.#rechecked.clear();
   }

@@ -11,6 +11,7 @@ import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
+import { outdateAfterGap } from "./fence.ts";
 import { deleteObject } from "./in-place.ts";
 import { isPendingCreate, knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type Progress, perform, save, type Turn } from "./perform.ts";
@@ -52,7 +53,7 @@ export async function create(
   const { kind, change, context } = progress;
   let creation = new Creation(progress, withdraw);
   creation.ticket = ticket;
-  context.account.outdateAfterGap(context.run.clock);
+  outdateAfterGap(context.account, context.run.clock);
   claimKey(creation);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
@@ -138,7 +139,7 @@ async function attempt(
   isOutdated: boolean,
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
-  context.account.outdateAfterGap(context.run.clock);
+  outdateAfterGap(context.account, context.run.clock);
   creation.crowded = undefined;
   creation.late = undefined;
   const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);

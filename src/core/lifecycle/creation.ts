@@ -6,7 +6,7 @@ import { parentOf, plannedAttributes } from "./attributes.ts";
 import { MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
-import { elapsedMs, isGap, momentOf } from "./fence.ts";
+import { elapsedMs, isGap, momentOf, outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import {
   attemptsOf,
@@ -178,10 +178,9 @@ export class Creation {
     const { run } = this.context;
     let now = this.#now();
     // Attempts of this run were answered, and the run that left an attempt without a fence has ended: none leaves from now on.
-    const by = now;
     const { fenced } = this.openIntent;
     this.#attempts = this.#attempts.map((one) =>
-      one.leavesBy.wall <= by.wall || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: by },
+      one.leavesBy.wall <= now.wall || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: now },
     );
     for (;;) {
       const decided = await this.look(now);
@@ -196,6 +195,7 @@ export class Creation {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
     const parent = parentOf(kind, planned);
+    outdateAfterGap(account, run.clock);
     const since = momentOf(run.clock);
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);

@@ -1,5 +1,6 @@
 import type { Fence } from "../api/index.ts";
 import type { Clock } from "../model/index.ts";
+import type { Account } from "./account.ts";
 import { FENCE_MS } from "./decide.ts";
 
 /** One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps, and the other may be set. */
@@ -21,6 +22,16 @@ export function elapsedMs(since: Moment, clock: Clock): number {
 export function isGap(since: Moment, clock: Clock): boolean {
   const { wall, mono } = momentOf(clock);
   return Math.abs(wall - since.wall - (mono - since.mono)) > FENCE_MS;
+}
+
+/** The moment at which the clocks were last compared for an account. */
+const comparedAt = new WeakMap<Account, Moment>();
+
+/** Has all lists of an account read again if the machine slept, or a clock was set, since the last call. */
+export function outdateAfterGap(account: Account, clock: Clock): void {
+  const last = comparedAt.get(account);
+  comparedAt.set(account, momentOf(clock));
+  if (last !== undefined && isGap(last, clock)) account.outdateAll();
 }
 
 /**

@@ -1,4 +1,11 @@
-import { attempt, type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
+import {
+  attempt,
+  type Diagnostic,
+  HostformError,
+  type OutputState,
+  type ResourceState,
+  type State,
+} from "../model/index.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
@@ -255,7 +262,11 @@ export class StateSession {
     const outputs = durable.document.state.outputs === this.#revision.document.state.outputs ? [] : ["the outputs"];
     const { remove, put } = changesBetween(durable, this.#revision, this.#touched);
     const made = put.filter((resource) => !isUnsent(resource, durable.get(resource.address)));
-    const lost = [...describeChanges([{ remove, put: made }]), ...outputs];
+    // The new holder of the lock decides about a create that is still recorded, although it did not leave.
+    const isOpen = (address: string) => durable.get(address)?.private.pending !== undefined;
+    const [withdrawn, removed] = [remove.filter(isOpen), remove.filter((address) => !isOpen(address))];
+    const unmade = withdrawn.map((address) => `${address} (not created)`);
+    const lost = [...describeChanges([{ remove: removed, put: made }]), ...unmade, ...outputs];
     const left = recorder.journalName;
     // The new holder of the lock may have folded the journal into the state by now.
     const isTaken = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "state.lost_lock");

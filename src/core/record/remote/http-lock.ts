@@ -94,7 +94,10 @@ export class HttpStateLock implements StateLock {
         const last = answer as HttpResponse;
         const other = decodeHolder(last.text);
         const unnamed = `${describeExchange(this.#requestOf(notice), last)} It does not say who.`;
-        refuseHeld(other ? `Held by ${this.#describe(other)}. ${NO_SIGN}` : unnamed, "If it was killed or hangs, end it.");
+        refuseHeld(
+          other ? `Held by ${this.#describe(other)}. ${NO_SIGN}` : unnamed,
+          "If it was killed or hangs, end it.",
+        );
       }
       const held = this.#held(holder.id, notice, end);
       if (signal?.aborted) await held.release();

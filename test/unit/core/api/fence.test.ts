@@ -13,7 +13,11 @@ const ORDER: Mutation = { endpoint: "createService", body: { plan_id: 1 }, idemp
 const DELETION: Mutation = { endpoint: "deleteWebhook", params: { id: "7" } };
 const MADE = { status: 201, json: { data: { id: 7, url: "https://a.example", secret: "whsec_1" } } };
 const ORDERED = { status: 201, json: { data: { id: 9, status: "pending" }, invoice: null } };
-const LIMITED = (seconds: number) => ({ status: 429, json: { message: "slow down" }, headers: { "retry-after": `${seconds}` } });
+const LIMITED = (seconds: number) => ({
+  status: 429,
+  json: { message: "slow down" },
+  headers: { "retry-after": `${seconds}` },
+});
 
 interface Case {
   readonly mutation?: Mutation;

@@ -2,7 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { type Recorder, Records } from "../../../../src/core/engine/run-records.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
-import { type Change, fail, type PrivateMark, type ResourceState } from "../../../../src/core/model/index.ts";
+import {
+  type Change,
+  fail,
+  HostformError,
+  type PrivateMark,
+  type ResourceState,
+} from "../../../../src/core/model/index.ts";
 import { kindOf, liveService, liveWebhook, recorded, remote, stateOf } from "../../../support/subjects.ts";
 
 const service = (name: string, domain: string, id: string | null = null, over: Partial<ResourceState> = {}) =>
@@ -152,6 +158,29 @@ describe("what is recorded", () => {
 });
 
 describe("the lock of the state", () => {
+  it("is lost once the recorder shows it, or cannot prove it", async () => {
+    const lost = new HostformError([{ severity: "error", code: "state.lost_lock", summary: "lost", remedies: [] }]);
+    const shown = recordsOf();
+    let shows = false;
+    Object.assign(shown.recorder, { lostLock: () => (shows ? lost : undefined) });
+    const { lostLock, proveLock } = shown.records.contextOf(change("a"));
+    expect([lostLock?.(), proveLock], "a recorder without a lock").toEqual([undefined, undefined]);
+    shows = true;
+    expect(lostLock?.()).toBe(lost);
+    shows = false;
+    expect(lostLock?.(), "it stays lost").toBe(lost);
+
+    const proved = recordsOf();
+    let holds = true;
+    Object.assign(proved.recorder, { proveLock: async () => void (holds || fail("state.lost_lock", "lost")) });
+    const context = proved.records.contextOf(change("a"));
+    await context.proveLock?.();
+    expect(context.lostLock?.()).toBeUndefined();
+    holds = false;
+    await expect(context.proveLock?.()).rejects.toMatchObject({ diagnostics: [{ code: "state.lost_lock" }] });
+    expect(proved.records.contextOf(change("b")).lostLock?.(), "for all changes").toBeDefined();
+  });
+
   it.each([
     ["put", "state.lost_lock", true],
     ["remove", "state.lost_lock", true],

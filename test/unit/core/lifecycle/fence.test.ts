@@ -2,11 +2,13 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger, Mutation } from "../../../../src/core/api/index.ts";
 import { HostingClient } from "../../../../src/core/api/index.ts";
+import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { MOST_LATE } from "../../../../src/core/lifecycle/context.ts";
 import { elapsedMs, isGap, momentOf, RecordFence } from "../../../../src/core/lifecycle/fence.ts";
 import { perform } from "../../../../src/core/lifecycle/perform.ts";
 import { type Change, HostformError, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
 import { type Context, changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
+import { START } from "../../../support/clock.ts";
 import { fc } from "../../../support/fc.ts";
 import {
   failure,
@@ -44,7 +46,11 @@ describe("the time since a moment", () => {
 
   it("begins with the record: a disk that needs five seconds for it leaves no time", async () => {
     const clock = new TwoClocks();
-    const fence = new RecordFence(clock, async () => clock.stop(5_000), () => false);
+    const fence = new RecordFence(
+      clock,
+      async () => clock.stop(5_000),
+      () => false,
+    );
     expect(fence.leftMs(), "without a record").toBe(0);
     await fence.renew();
     expect(fence.leftMs()).toBe(0);
@@ -147,7 +153,9 @@ describe("a create that is late", () => {
     const prior = recorded("hosting_webhook.acme", { ...HOOK, id: null }, { private: { pending } });
     const { codes, marks, events } = await run("hosting_webhook", { private: { pending }, context: { prior } });
     expect(codes).toBe("done");
-    const resent = marks.map((mark) => (mark === "dropped" ? mark : (mark.pending?.resent !== undefined || !mark.pending)));
+    const resent = marks.map((mark) =>
+      mark === "dropped" ? mark : mark.pending?.resent !== undefined || !mark.pending,
+    );
     expect(resent, "recorded, taken back, recorded, answered").toEqual([true, false, true, true]);
     expect(events.filter((one) => one !== "reserved")).toEqual(["late", "createWebhook"]);
   });
@@ -178,6 +186,76 @@ describe("a create that is late", () => {
     };
     expect(await looks(() => clock.stop(3_600_000))).toEqual([1, 1]);
     expect(await looks(() => clock.suspend(3_600_000))).toEqual([1, 2]);
+  });
+});
+
+describe("a create of an earlier run, whose list is read", () => {
+  const since = new Date(START - 600_000).toISOString();
+  const pending = { since, operation: "createWebhook", body: HOOK, knowsAll: true, fenced: true } as const;
+
+  async function settle(onList: (clock: TwoClocks, nth: number) => void, context: Context = {}) {
+    const clock = new TwoClocks();
+    const of = kindOf("hosting_webhook");
+    const fake = fakeAccount(of);
+    fake.isWhole = true;
+    fake.now = () => clock.now();
+    const events: string[] = [];
+    let lists = 0;
+    const kind: Kind = {
+      ...fake.kind,
+      async *list(...given) {
+        onList(clock, ++lists);
+        events.push("list");
+        yield* fake.kind.list?.(...given) ?? [];
+      },
+    };
+    const writer = fakeWriter(() => {
+      events.push("sent");
+      return CREATES.hosting_webhook?.[1];
+    });
+    const prior = recorded("hosting_webhook.acme", { ...HOOK, id: null }, { private: { pending } });
+    const proveLock = async () => void events.push("lock proved");
+    const { context: made } = fakeRun(fake.account, writer, { clock, prior, proveLock, ...context });
+    const end = await outcomeOf(kind, changeOf("hosting_webhook", HOOK, { private: { pending } }), made);
+    return { events, end: end instanceof HostformError ? end.diagnostics[0]?.code : "done" };
+  }
+
+  it("is decided once the lock of the state is proved after the list", async () => {
+    expect(await settle(() => {})).toEqual({ events: ["list", "lock proved", "sent"], end: "done" });
+  });
+
+  it("is looked at again if the machine slept meanwhile", async () => {
+    const { events } = await settle((clock, nth) => clock.suspend(nth === 1 ? 3_600_000 : 0));
+    expect(events).toEqual(["list", "lock proved", "list", "lock proved", "sent"]);
+  });
+
+  it("is left to the run that holds the lock by then: nothing is sent", async () => {
+    const lost = new HostformError([{ severity: "error", code: "state.lost_lock", summary: "lost", remedies: [] }]);
+    let isLost = false;
+    const proveLock = async () => {
+      isLost = true;
+      throw lost;
+    };
+    const { events, end } = await settle(() => {}, { proveLock, lostLock: () => (isLost ? lost : undefined) });
+    expect([events, end]).toEqual([["list"], "state.lost_lock"]);
+  });
+
+  it("is not decided while the server of the state does not answer", async () => {
+    const refused = new HostformError([{ severity: "error", code: "state.backend", summary: "down", remedies: [] }]);
+    const { events, end } = await settle(() => {}, { proveLock: () => Promise.reject(refused) });
+    expect([events, end]).toEqual([["list"], "state.backend"]);
+  });
+
+  it("is looked at again in its turn if the turn came more than five seconds later", async () => {
+    let clock: TwoClocks | undefined;
+    const isLate = async (of: TwoClocks) => {
+      clock = of;
+    };
+    const { events } = await settle((of) => void isLate(of), {
+      // The place in the request limit was waited for.
+      proveLock: async () => clock?.stop(6_000),
+    });
+    expect(events).toEqual(["list", "list", "sent"]);
   });
 });
 
@@ -240,7 +318,8 @@ describe("any other request that did not leave in time", () => {
   it("does not leave if its next record shows that the lock is lost", async () => {
     let records = 0;
     const save = async () => {
-      if (++records === 2) throw new HostformError([{ severity: "error", code: "state.lost_lock", summary: "lost", remedies: [] }]);
+      if (++records === 2)
+        throw new HostformError([{ severity: "error", code: "state.lost_lock", summary: "lost", remedies: [] }]);
     };
     const [, type, change] = cases[0] ?? [];
     const { codes, events } = await run(String(type), { ...change, context: { save } as Context });
@@ -262,7 +341,11 @@ describe("no attempt of a request", () => {
   const answer = fc.oneof(
     fc.constant<HostAnswer>({ status: 200, json: { data: { id: 7, status: "pending", url: HOOK.url, secret: "s" } } }),
     fc.constantFrom(1, 3, 20).map(
-      (seconds): HostAnswer => ({ status: 429, json: { message: "wait" }, headers: { "retry-after": String(seconds) } }),
+      (seconds): HostAnswer => ({
+        status: 429,
+        json: { message: "wait" },
+        headers: { "retry-after": String(seconds) },
+      }),
     ),
     fc.constant<HostAnswer>({ status: 503, json: { message: "later" } }),
     fc.constantFrom<HostAnswer[]>("lost", "refused"),
@@ -283,7 +366,7 @@ describe("no attempt of a request", () => {
     let at = 0;
     const happens = () => {
       const [isShown, ms] = pauses[at++ % pauses.length] ?? [true, 0];
-      // No run waits for ever.
+      // Each run comes to its end.
       if (at <= 3 * pauses.length) clock[isShown ? "stop" : missed](ms);
     };
     /** When the last record was begun, and how long after it each attempt was written. */

@@ -50,6 +50,11 @@ describe("the notice beside a locked state", () => {
   test.each([
     ["hostform", holder, "process 4711 (apply), ana@ci-1, since 2026-01-02T03:03:53.000Z (12 s ago)"],
     ["Terraform", { ...holder, pid: null }, "Terraform (apply), ana@ci-1, since 2026-01-02T03:03:53.000Z (12 s ago)"],
+    [
+      "a sign of life",
+      { ...holder, lastAlive: "2026-01-02T03:04:02.000Z" },
+      "process 4711 (apply), ana@ci-1, since 2026-01-02T03:03:53.000Z (12 s ago), last alive 3 s ago",
+    ],
     ["a time that is none", { ...holder, since: "unknown" }, "process 4711 (apply), ana@ci-1, since unknown"],
   ])("describes %s", (_reason, each, text) => {
     expect(describeHolder(each, manualClock())).toBe(text);

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -184,6 +185,22 @@ describe("the lock of a state file", () => {
     await held.release();
     // The old holder may not remove the file of the process that has the lock now.
     expect(existsSync(lockFile())).toBe(replaced);
+  });
+
+  test("dates its notice while its holder writes, once a second at most", async () => {
+    const clock = manualClock();
+    const held = await lockOf("ana", clock).acquire(request);
+    const began = statSync(notice()).mtimeMs;
+    held.verify();
+    expect(statSync(notice()).mtimeMs).toBe(began);
+    await clock.sleep(30_000);
+    held.verify();
+    await clock.sleep(7_000);
+    expect(await diagnosticOf(() => lockOf("bo", clock).acquire(request))).toMatchObject({
+      detail: expect.stringMatching(/\(37 s ago\), last alive 7 s ago\.$/),
+    });
+    const { holder } = await lockOf("bo", clock).takeOver();
+    expect(holder?.lastAlive).toBe("2026-01-02T03:04:35.000Z");
   });
 
   test("a notice that somebody removed is not", async () => {

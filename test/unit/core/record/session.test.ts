@@ -250,6 +250,57 @@ describe("a write that fails", () => {
     expect((await found(disk)).resources.size).toBe(2);
   });
 
+  test("asks a server for proof of the lock, and names what is not recorded if the lock is lost", async () => {
+    const disk = new FakeDisk();
+    let shows = true;
+    let proves = true;
+    const lost = (holds: boolean) => void (holds || fail("state.lost_lock", "The lock was taken over"));
+    const held = { verify: () => lost(shows), prove: async () => lost(proves), release: () => undefined };
+    const lock = () => ({ ...freeLock(), acquire: async () => held });
+    const state = await createFileStore({ path, disk, uuid: countingUuids(), lock }).open({ ...request, write: true });
+    const pending = { since: "2026-01-01T00:00:00Z", operation: "createWebhook" };
+    await state.put(resource("hosting_webhook.b", null, { private: { pending } }));
+    await state.proveLock();
+    expect(state.lostLock()).toBeUndefined();
+    proves = false;
+    expect(await diagnosticOf(() => state.proveLock())).toMatchObject({ code: "state.lost_lock" });
+    expect(state.lostLock(), "this shows only to the server").toBeUndefined();
+    shows = false;
+    expect(state.lostLock()).toMatchObject({ diagnostics: [{ code: "state.lost_lock" }] });
+    expect(await diagnosticOf(() => state.put(resource("hosting_service.a", "42")))).toMatchObject({
+      detail: expect.stringContaining("Not recorded: hosting_service.a (id 42)."),
+    });
+    expect(await diagnosticOf(() => state.remove("hosting_webhook.b"))).toMatchObject({
+      detail: expect.stringContaining("hosting_service.a (id 42), hosting_webhook.b (not created)."),
+    });
+    await diagnosticOf(() => state.close());
+    expect(state.lostLock(), "a closed state has no lock to lose").toBeUndefined();
+  });
+
+  test("that only reads has no lock to prove", async () => {
+    const state = await storeOn(new FakeDisk()).open({ ...request, write: false });
+    await state.proveLock();
+    expect(state.lostLock()).toBeUndefined();
+  });
+
+  test("a lock that is lost while the whole state is written fails the write: the new holder may not have read it", async () => {
+    const disk = new FakeDisk();
+    let isLost = false;
+    const verify = () => void (isLost && fail("state.lost_lock", "The lock was taken over"));
+    const lock = () => ({ ...freeLock(), acquire: async () => ({ verify, release: () => undefined }) });
+    const state = await createFileStore({ path, disk, uuid: countingUuids(), lock, whole: true }).open({
+      ...request,
+      write: true,
+    });
+    disk.before = (operation) => {
+      if (operation.startsWith("rename ")) isLost = true;
+    };
+    expect(await diagnosticOf(() => state.put(resource("hosting_service.a", "42")))).toMatchObject({
+      code: "state.lost_lock",
+    });
+    await diagnosticOf(() => state.close());
+  });
+
   test("a lost lock names what is not recorded, and the lock is released all the same", async () => {
     const disk = new FakeDisk();
     let released = 0;

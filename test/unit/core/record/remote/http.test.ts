@@ -240,6 +240,37 @@ describe.each<Flavour>(["plain", "gitlab"])("a holder that is slow, after force-
   });
 });
 
+describe.each<Flavour>(["plain", "gitlab"])("the proof that a run holds the lock (%s)", (flavour) => {
+  test("is the text that it wrote last: a server may accept the id of a freed lock", async () => {
+    const server = await start({ flavour });
+    const slow = await storeAt(server).open({ ...request, write: true });
+    await slow.put(resource(SERVICE, "1"));
+    server.sent();
+    await slow.proveLock();
+    expect(server.sent()).toEqual(["GET /state"]);
+    await storeAt(server).forceUnlock();
+    await slow.proveLock();
+    await write(storeAt(server), "2");
+    expect(server.lock).toBeUndefined();
+    expect(slow.lostLock(), "nothing shows that here").toBeUndefined();
+    expect(await diagnosticOf(() => slow.proveLock())).toMatchObject({ code: "state.lost_lock" });
+    await diagnosticOf(() => slow.close());
+    expect(idIn(server)).toBe("2");
+  });
+
+  test("is missing while the server does not answer, and the lock is not lost", async () => {
+    const server = await start({ flavour });
+    const open = await storeAt(server).open({ ...request, write: true });
+    await open.put(resource(SERVICE, "1"));
+    server.fault = (line) => (line.startsWith("GET") ? { status: 403 } : undefined);
+    expect(await diagnosticOf(() => open.proveLock())).toMatchObject({ code: "state.backend" });
+    server.fault = () => undefined;
+    await open.put(resource(SERVICE, "2"));
+    await open.close();
+    expect(idIn(server)).toBe("2");
+  });
+});
+
 describe.each<Flavour>(["plain", "gitlab"])("a run that was killed while it held the lock (%s)", (flavour) => {
   /** A run that is killed: its lock is at the server, its sign of life without a process. */
   async function killed(lifeSigns: string) {

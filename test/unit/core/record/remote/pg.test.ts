@@ -261,6 +261,26 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
     await diagnosticOf(() => state.close());
   });
 
+  test("a lock is proved by the server; a session that ended is seen here", async () => {
+    let session: Database | undefined;
+    const state = await open({ onConnect: (database) => (session = database) });
+    await state.proveLock();
+    await state.put(resource(SERVICE, "1"));
+    await state.proveLock();
+    await session?.query("SELECT pg_advisory_unlock_all()");
+    expect(state.lostLock()).toBeUndefined();
+    expect(await diagnosticOf(() => state.proveLock())).toMatchObject({
+      code: "state.lost_lock",
+      detail: expect.stringContaining("pooler"),
+    });
+    await state.close();
+    const other = await open({ onConnect: (database) => (session = database) });
+    session?.abort();
+    expect(await diagnosticOf(() => other.proveLock())).toMatchObject({ code: "state.lost_lock" });
+    expect(other.lostLock()).toMatchObject({ diagnostics: [{ code: "state.lost_lock" }] });
+    await other.close();
+  });
+
   test.each([
     ["another's write", `UPDATE ${SCHEMA}.states SET data = data || ' '`],
     ["the removal of the row", `DELETE FROM ${SCHEMA}.states`],
@@ -282,6 +302,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
     const state = await open({ pid: 12 });
     const { holder } = await storeAt().forceUnlock();
     expect(holder).toMatchObject({ pid: 12, command: "apply" });
+    expect(Date.parse(holder?.lastAlive ?? "")).toBeGreaterThanOrEqual(Date.parse(holder?.since ?? ""));
     await write({}, "2");
     expect((await diagnosticOf(() => state.put(resource(SERVICE, "3"))))?.code).toBe("state.lost_lock");
     await diagnosticOf(() => state.close());
