@@ -52,7 +52,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     lines = text.split("\n").length;
   };
   const tick = (): void => {
-    const now = clock.now();
+    const now = clock.monotonic();
     const width = look.width === undefined ? undefined : look.width - 1;
     const waiting = isWaiting(budget, now) ? waitLine(budget, now, width) : undefined;
     const connecting = connection && connectingLine(connection.step, now - connection.since, width);
@@ -87,12 +87,12 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
       if (reading !== undefined) reading = { ...reading, done: reading.done + 1 };
     },
     waits(wait: Wait): void {
-      budget = budgetAfterWait(wait, clock.now());
+      budget = budgetAfterWait(wait, clock.monotonic());
       start();
     },
     /** @param step of a connection that is being opened; undefined: it is open, or has failed. */
     connects(step: string | undefined): void {
-      connection = step === undefined ? undefined : { step, since: clock.now() };
+      connection = step === undefined ? undefined : { step, since: clock.monotonic() };
       if (connection !== undefined) start();
     },
     /** @param open listings and objects that are not read yet; 0 at the end. */

@@ -151,17 +151,17 @@ export async function showProgress<T>(
 ): Promise<T> {
   if (terminal.quiet) return work(() => undefined);
   const { activity, clock, errLook, repaints } = terminal;
-  let status: Status = startStatus(plan, clock.now());
+  let status: Status = startStatus(plan, clock.monotonic());
   const unmute = activity.mute();
   const paint = () => {
-    if (repaints) activity.paint(renderStatus(status, clock.now(), errLook, activity.budget()));
+    if (repaints) activity.paint(renderStatus(status, clock.monotonic(), errLook, activity.budget()));
   };
   const line = (event: ApplyEvent) => {
-    const waits = isWaiting(activity.budget(), clock.now());
+    const waits = isWaiting(activity.budget(), clock.monotonic());
     say(terminal, progressLine(event, { ...errLook, waits }));
   };
   const onEvent = (event: ApplyEvent) => {
-    status = advanceStatus(status, event, clock.now());
+    status = advanceStatus(status, event, clock.monotonic());
     if (event.type !== "waiting") line(event);
     paint();
   };
@@ -184,7 +184,7 @@ export async function showProgress<T>(
 
 /** While requests wait, one line says so in place of one for each change. */
 function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
-  const now = clock.now();
+  const now = clock.monotonic();
   const budget = activity.budget();
   if (isWaiting(budget, now)) {
     err(`${waitLine(budget, now)}\n`);

@@ -62,8 +62,8 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
   /** @param atEnd there is no later. */
   const reportRefused = (atEnd = false) => {
     const { count, reason, reportedAt } = waiting;
-    if (count === 0 || (!atEnd && now() - reportedAt < REFUSED_MS)) return;
-    waiting = { count: 0, reason, reportedAt: now() };
+    if (count === 0 || (!atEnd && clock.monotonic() - reportedAt < REFUSED_MS)) return;
+    waiting = { count: 0, reason, reportedAt: clock.monotonic() };
     const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one: ${reason}`;
     show({ type: "watch_refused", reason, count }, text);
   };
@@ -103,6 +103,14 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       show({ type: "watch_stranger", events }, `${events.join(", ")}: names nothing in the state; ignored.`);
     },
     reloading: () => show({ type: "watch_reload" }, "SIGHUP: reading the declaration again and checking everything."),
+    stepped(ms) {
+      const by = formatDuration(Math.abs(ms) / 1000);
+      const what =
+        ms < 0
+          ? `The clock was set back by ${by}: checks keep their interval.`
+          : `The clock is ahead by ${by}, or the machine slept: checking everything.`;
+      show({ type: "watch_clock", step_seconds: Math.round(ms / 1000) }, what);
+    },
     settling: () => show({ type: "watch_settling" }, "The declaration has changed: waiting until it stays the same."),
     contended({ addresses, times }, heldMs, why) {
       const held = `Events are ignored for ${formatDuration(heldMs / 1000)}.`;

@@ -212,14 +212,14 @@ async function waitFor(
       address: prior.address,
     });
   }
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const { account } = await providers.use(prior.provider);
     account.forget(kind, kind.parent && String(prior.attributes[kind.parent]));
     const found = await look(store.state, providers, prior);
     const [only] = found.candidates ?? [];
     if (found.verdict === "made" && only !== undefined) return settleAdopted(store, providers, prior, only.id);
-    if (clock.now() + pause > deadline) return { pending: [found] };
+    if (clock.monotonic() + pause > deadline) return { pending: [found] };
     await clock.sleep(pause, signal);
   }
 }

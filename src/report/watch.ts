@@ -125,6 +125,8 @@ export type WatchMessage =
   | Message<"watch_contended", { addresses: readonly string[]; times: number; held_seconds: number }>
   /** The declaration has changed, and is read until it stays the same. */
   | Message<"watch_settling">
+  /** The wall clock was set, or the machine slept. Negative: it was set back. */
+  | Message<"watch_clock", { step_seconds: number }>
   /** SIGHUP: the declaration is read again, and everything is checked. */
   | Message<"watch_reload">
   /** It ends. */

@@ -101,6 +101,22 @@ it("says once that requests are counted in this process alone, however often it 
   expect(watching.text.match(/provider\.ledger/g)).toHaveLength(1);
 });
 
+it("keeps its interval when the clock is set back, looks at once when it is set ahead, and says both", async () => {
+  const made = await applied();
+  const watching = made.watch("--auto-approve", "--interval", "10m");
+  await watching.look(1);
+  disturb(made);
+  made.clock.set(-60 * MINUTES);
+  made.clock.advance(10 * MINUTES);
+  expect(await watching.look(2)).toMatchObject({ result: "applied" });
+  expect(standing(made)).toEqual(AS_DECLARED);
+  expect(watching.of("watch_clock").map(({ hostform }) => hostform)).toEqual([{ step_seconds: -3600 }]);
+  made.clock.set(60 * MINUTES);
+  made.clock.advance(MINUTES);
+  expect(await watching.look(3)).toMatchObject({ result: "as_declared" });
+  expect(watching.of("watch_clock").at(-1)).toMatchObject({ hostform: { step_seconds: 3600 } });
+});
+
 it("looks at once, with the declaration as it is now, when it gets SIGHUP", async () => {
   const made = await applied();
   const watching = made.watch("--auto-approve", "--interval", "1h");

@@ -34,6 +34,16 @@ export interface TestClock extends Clock {
   readonly slept: number;
 }
 
+/** A clock that is set back with each sleep, by twice its time. */
+export function setBackClock(): TestClock {
+  const clock = testClock();
+  const sleep: Clock["sleep"] = (ms, signal) => {
+    clock.advance(-2 * ms);
+    return clock.sleep(ms, signal);
+  };
+  return { ...clock, sleep };
+}
+
 /** @param arrived resolves when no request is on its way, before time passes. Default: time passes at once. */
 export function testClock(start = START, arrived?: () => Promise<void>): TestClock {
   let now = start;

@@ -20,14 +20,20 @@ const SHORT_MS = 5_000;
 export interface PatientClock extends Clock {
   /** Ends the long waits that are over by then. */
   advance(ms: number): void;
+  /** Sets the wall clock to another time. */
+  set(byMs: number): void;
 }
 
 export function patientClock(): PatientClock {
   let now = START;
+  let ahead = 0;
   const waiting = new Set<{ readonly until: number; readonly end: () => void }>();
   return {
-    now: () => now,
+    now: () => now + ahead,
     monotonic: () => now,
+    set: (ms) => {
+      ahead += ms;
+    },
     advance: (ms) => {
       now += ms;
       for (const one of [...waiting]) if (one.until <= now) one.end();

@@ -59,7 +59,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
     shown: escapeLine(`${url.origin}${url.pathname}`),
     /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
     async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
-      const started = clock.now();
+      const started = clock.monotonic();
       const outcome = await within(clock, FORWARD_MS, (timeUp) =>
         post(body, AbortSignal.any([signal, timeUp])).then(
           (status) => ({ status }),
@@ -69,7 +69,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
           },
         ),
       );
-      return { ...outcome, milliseconds: clock.now() - started };
+      return { ...outcome, milliseconds: clock.monotonic() - started };
     },
     close: () => dispatcher.end(),
   };

@@ -185,10 +185,10 @@ function observe(
   let isAnnounced = false;
   return async function observing(request) {
     const { endpoint, method, path, attempt, waitedMs, left } = request;
-    const started = clock.now();
+    const started = clock.monotonic();
     const report = (outcome: { status: number } | { error: string }) =>
       notify(() =>
-        onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left }),
+        onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.monotonic() - started, waitedMs, left }),
       );
     try {
       const reply = await next(request);

@@ -95,13 +95,13 @@ function connectorTo(options: ConnectorOptions): buildConnector.connector {
   const open = async (target: Peer, servername: string | undefined): Promise<Socket> => {
     // The first connection shows whether the proxy accepts the password; the others wait for it.
     if (first !== undefined && proxy?.authorization !== undefined) await first.catch(() => undefined);
-    if (refused !== undefined && Date.now() < refused.at + REFUSED_MS) throw refused.error;
+    if (refused !== undefined && performance.now() < refused.at + REFUSED_MS) throw refused.error;
     const opened = new Attempt(options).open(target, servername);
     first ??= opened;
     try {
       return await opened;
     } catch (error) {
-      if (error instanceof NoConnection && error.isSignOn) refused = { error, at: Date.now() };
+      if (error instanceof NoConnection && error.isSignOn) refused = { error, at: performance.now() };
       throw error;
     }
   };

@@ -73,13 +73,15 @@ export class Limiter {
   #limit: number;
   /** How many requests remain, if the host says so with its answers. */
   #remaining: number | undefined;
-  /** Requests under way, and when the last one left. */
+  /** Requests under way, and when the last one left. Own times are monotonic; the ledger has those of the wall clock. */
   #underWay = 0;
   #lastSent = 0;
   /** Called when one of them is answered. */
   #onAnswer = () => {};
   /** The first in the queue waits until then. */
   #blockedUntil = 0;
+  /** Those in the queue that wait until a moment only. */
+  readonly #bounded = new Set<{ readonly until: number; giveUp(): void }>();
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
@@ -132,30 +134,36 @@ export class Limiter {
     of?: Pick<ApiRequest, "method" | "path">,
     withinMs: number = Number.POSITIVE_INFINITY,
   ): Promise<Ticket | undefined> {
-    const started = this.#clock.now();
-    if (this.#blockedUntil - started > withinMs) return undefined;
+    const started = this.#clock.monotonic();
+    const until = started + withinMs;
+    if (this.#blockedUntil > until) return undefined;
     const before = this.#tail;
     const mine = Promise.withResolvers<void>();
     this.#tail = before.then(() => mine.promise);
+    const late = Promise.withResolvers<"late">();
+    const bounded = { until, giveUp: () => late.resolve("late") };
+    this.#bounded.add(bounded);
     try {
-      await orAborted(before, signal);
+      if ((await Promise.race([orAborted(before, signal), late.promise])) === "late") return undefined;
       await this.#room(signal);
       for (;;) {
         signal?.throwIfAborted();
-        const now = this.#clock.now();
-        const { waitMs, left, why } = await this.#ledger.reserve(now, this.#limit);
+        const now = this.#clock.monotonic();
+        const { waitMs, left, why } = await this.#ledger.reserve(this.#clock.now(), this.#limit);
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
           return new Ticket(this.#clock, () => this.answered(), { waitedMs: now - started, left });
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
-        if (now + waitMs > started + withinMs) return undefined;
+        if (now + waitMs > until) return undefined;
         this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
         this.#blockedUntil = now + waitMs;
+        for (const other of this.#bounded) if (other !== bounded && other.until < this.#blockedUntil) other.giveUp();
         await this.#clock.sleep(waitMs, signal);
       }
     } finally {
+      this.#bounded.delete(bounded);
       mine.resolve();
     }
   }
@@ -204,7 +212,7 @@ export class Limiter {
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.#underWay >= this.#sideBySide()) {
       signal?.throwIfAborted();
-      const waitMs = this.#lastSent + WINDOW_MS / this.#limit - this.#clock.now();
+      const waitMs = this.#lastSent + WINDOW_MS / this.#limit - this.#clock.monotonic();
       if (waitMs <= 0) return;
       const over = new AbortController();
       const end = () => over.abort(OVER);

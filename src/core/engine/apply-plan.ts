@@ -150,7 +150,7 @@ class Run {
    */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests } = this.#options;
-    const [started, before] = [clock.now(), requests()];
+    const [started, before] = [clock.monotonic(), requests()];
     const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
     if (refusals.length > 0) throw new HostformError(refusals);
     await this.#recordObserved();
@@ -172,7 +172,7 @@ class Run {
         this.#records.isPending(address) && !this.#outcomes.get(address)?.unrecorded ? [address] : [],
       ),
       requests: requests() - before,
-      seconds: (clock.now() - started) / 1000,
+      seconds: (clock.monotonic() - started) / 1000,
     };
   }
 
@@ -239,11 +239,11 @@ class Run {
     }
     const action = progressOf(change);
     const id = change.before?.id;
-    const started = clock.now();
+    const started = clock.monotonic();
     onEvent?.({ type: "start", address, action, ...(typeof id === "string" && { id }) });
     const end = (type: "complete" | "errored", outcome: ChangeOutcome, made?: { readonly id: string }) => {
       this.#outcomes.set(address, outcome);
-      onEvent?.({ type, address, action, seconds: (clock.now() - started) / 1000, outcome, ...made });
+      onEvent?.({ type, address, action, seconds: (clock.monotonic() - started) / 1000, outcome, ...made });
     };
     try {
       const applied = await this.#apply(change);

@@ -7,9 +7,9 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly timeoutMs: number;
-  /** When it is waited for no longer, once that is counted. */
+  /** When it is waited for no longer, once that is counted; monotonic. */
   deadline?: number;
-  /** The status that is not understood and since when it is shown, in milliseconds since the epoch. */
+  /** The status that is not understood and since when it is shown; monotonic. */
   unclear?: { readonly word: string; readonly since: number };
   resolve(remote: Remote | undefined): void;
   reject(error: unknown): void;
@@ -87,7 +87,7 @@ export class JobWatch {
     this.#queues.set(key, queue);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { ...waiting, timeoutMs, resolve, reject };
-      if (this.#options.idle === undefined) waiter.deadline = this.#options.clock.now() + timeoutMs;
+      if (this.#options.idle === undefined) waiter.deadline = this.#options.clock.monotonic() + timeoutMs;
       queue.waiters.add(waiter);
       own?.addEventListener("abort", () => queue.waiters.delete(waiter) && resolve(undefined));
       if (!queue.running) void this.#poll(queue);
@@ -96,17 +96,17 @@ export class JobWatch {
 
   async #poll(queue: Queue): Promise<void> {
     const { clock, stop, onWaiting, idle } = this.#options;
-    const since = clock.now();
+    const since = clock.monotonic();
     queue.running = true;
     for (let pause: number | undefined; queue.waiters.size > 0; ) {
       await idle?.();
-      for (const waiter of queue.waiters) waiter.deadline ??= clock.now() + waiter.timeoutMs;
+      for (const waiter of queue.waiters) waiter.deadline ??= clock.monotonic() + waiter.timeoutMs;
       const cost = queue.account.costOf(queue.kind, queue.waiters.size, queue.parent);
       pause = nextPause(pause, cost);
       if (!stop.aborted) await clock.sleep(pause, stop).catch(() => undefined);
       if (stop.aborted || queue.waiters.size === 0) break;
       const addresses = [...queue.waiters].map(({ address }) => address);
-      onWaiting?.(addresses, (clock.now() - since) / 1000);
+      onWaiting?.(addresses, (clock.monotonic() - since) / 1000);
       try {
         await this.#look(queue);
       } catch (error) {
@@ -129,7 +129,7 @@ export class JobWatch {
       const remote = seen.has(waiter.id) ? seen.get(waiter.id) : await account.get(kind, waiter.id);
       const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);
-      const late = this.#options.clock.now() >= (waiter.deadline ?? Number.POSITIVE_INFINITY);
+      const late = this.#options.clock.monotonic() >= (waiter.deadline ?? Number.POSITIVE_INFINITY);
       const unclear = remote?.phase === "unknown" && (this.#isSteady(waiter, remote) || late);
       if (remote?.phase !== "unknown") delete waiter.unclear;
       if (!settled && !gone && !unclear && !late) continue;
@@ -139,7 +139,7 @@ export class JobWatch {
   }
 
   #isSteady(waiter: Waiter, { attributes }: Remote): boolean {
-    const [word, now] = [JSON.stringify(attributes.status ?? null), this.#options.clock.now()];
+    const [word, now] = [JSON.stringify(attributes.status ?? null), this.#options.clock.monotonic()];
     if (waiter.unclear?.word !== word) waiter.unclear = { word, since: now };
     return now - waiter.unclear.since >= STEADY_MS;
   }

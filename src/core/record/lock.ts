@@ -171,12 +171,12 @@ export async function poll<T>(
   { firstMs, longestMs }: { readonly firstMs: number; readonly longestMs: number },
   attempt: () => T | undefined | Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const start = clock.now();
+  const start = clock.monotonic();
   for (let pause = firstMs; ; pause = Math.min(pause * 2, longestMs)) {
     signal?.throwIfAborted();
     const found = await attempt();
     if (found !== undefined) return found;
-    const left = start + timeoutMs - clock.now();
+    const left = start + timeoutMs - clock.monotonic();
     if (left <= 0) return undefined;
     await clock.sleep(Math.min(pause, left), signal);
   }

@@ -86,7 +86,7 @@ export interface Contended {
 export class Contention {
   readonly #made = new Map<string, readonly number[]>();
 
-  /** @param addresses that were changed. @param now milliseconds. @returns undefined while nothing is contended. */
+  /** @param addresses that were changed. @param now monotonic, in milliseconds. @returns undefined while nothing is contended. */
   note(addresses: readonly string[], now: number): Contended | undefined {
     for (const [address, times] of [...this.#made]) {
       const recent = times.filter((at) => now - at < WITHIN_MS);

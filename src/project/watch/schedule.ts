@@ -18,7 +18,7 @@ const SHARE = 0.5;
 /** `whole`: at everything; `hinted`: at what events have named. */
 export type LookKind = "whole" | "hinted";
 
-/** How a look ended. Times are milliseconds since the epoch. */
+/** How a look ended. Times are monotonic, in milliseconds. */
 interface LookEnd {
   readonly kind: LookKind;
   readonly at: number;

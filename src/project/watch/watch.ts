@@ -45,6 +45,8 @@ export interface WatchReporter {
   /** Events that name nothing of this project. */
   strangers(hints: readonly EventSubject[]): void;
   reloading(): void;
+  /** The wall clock is set to another time than the one that has passed. @param ms negative: it was set back. */
+  stepped(ms: number): void;
   settling(): void;
   /** @param why the end of a sentence: what that shows. */
   contended(contended: Contended, heldMs: number, why: string): void;
@@ -70,6 +72,11 @@ const PASSING: ReadonlySet<string> = new Set([
   "state.locked",
 ]);
 
+/** The wall clock was set, or the machine slept, if it differs by so much from the time that has passed. */
+const STEP_MS = 5_000;
+/** A step of the clock is noticed within this time. */
+const MOST_SLEEP_MS = 60_000;
+
 /** The loop: when it is time, or an event has named something, look; report what is new; wait. */
 export class Watch {
   readonly #project: Project;
@@ -93,6 +100,8 @@ export class Watch {
   /** The last look ended as an `apply` that succeeds does: what only a person may order again is not in its plan. */
   #good = true;
 
+  /** Milliseconds of the wall clock at the beginning of the monotonic one, as they were last. */
+  #ahead: number | undefined;
   /** Ctrl-C came during an apply, and not all of it was done. */
   #cut = false;
 
@@ -129,6 +138,7 @@ export class Watch {
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
     while (!this.#stop.aborted && this.#looks < maxRuns) {
+      this.#noticeStep();
       if (this.#reloading) this.#schedule.widen(this.#now);
       this.#reloading = false;
       const { kind, at } = this.#schedule.next();
@@ -143,7 +153,7 @@ export class Watch {
   async #wait(ms: number): Promise<void> {
     this.#wake = new AbortController();
     const ended = AbortSignal.any([this.#stop, this.#wake.signal]);
-    await this.#project.host.clock.sleep(ms, ended).catch((error: unknown) => {
+    await this.#project.host.clock.sleep(Math.min(ms, MOST_SLEEP_MS), ended).catch((error: unknown) => {
       if (!ended.aborted) throw error;
     });
   }
@@ -264,8 +274,20 @@ export class Watch {
     return Math.max(0, this.#schedule.next().at - this.#now);
   }
 
+  /** Reports a step of the wall clock. After a step forward the machine may have slept: a look at everything is due. */
+  #noticeStep(): void {
+    const { clock } = this.#project.host;
+    const ahead = clock.now() - clock.monotonic();
+    const stepMs = ahead - (this.#ahead ?? ahead);
+    this.#ahead = ahead;
+    if (Math.abs(stepMs) < STEP_MS) return;
+    this.#reporter.stepped(stepMs);
+    if (stepMs > 0) this.#schedule.widen(this.#now);
+  }
+
+  /** Monotonic: no interval depends on what somebody sets the clock to. */
   get #now(): number {
-    return this.#project.host.clock.now();
+    return this.#project.host.clock.monotonic();
   }
 }
 

@@ -121,13 +121,13 @@ export function createWire(options: WireOptions) {
    * @throws Unanswered when none came in time; HostformError `state.backend` for one that is too large; the signal's reason.
    */
   const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
-    const until = clock.now() + timeoutMs;
-    const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.now() + wait >= until;
+    const until = clock.monotonic() + timeoutMs;
+    const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.monotonic() + wait >= until;
     let doubtful = false;
     for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
       let wait = pause;
       try {
-        const { retryAfterMs, ...answer } = await attemptOnce(message, until - clock.now(), signal);
+        const { retryAfterMs, ...answer } = await attemptOnce(message, until - clock.monotonic(), signal);
         const failing = answer.status >= 500 || answer.status === 429;
         wait = Math.min(retryAfterMs ?? pause, LONGEST_PAUSE_MS);
         if (!failing || isLast(attempt, wait)) return { ...answer, doubtful };

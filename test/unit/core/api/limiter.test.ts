@@ -87,6 +87,17 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       expect(clock.now() - new FakeClock().now()).toBe(61_000);
     });
 
+    it("for a place within some seconds ends at once when one before it in the queue waits for longer", async () => {
+      const { limiter, clock } = limiterOf(1);
+      await limiter.acquire();
+      const first = limiter.acquire();
+      const queued = limiter.acquire(undefined, undefined, 5_000);
+      const before = clock.now();
+      expect(await queued).toBeUndefined();
+      expect(clock.now() - before).toBeLessThan(5_000);
+      await expect(first).resolves.toBeDefined();
+    });
+
     it("can be aborted while still queued behind another", async () => {
       const { limiter } = limiterOf(1);
       await limiter.acquire();

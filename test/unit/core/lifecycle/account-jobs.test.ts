@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { JobWatch } from "../../../../src/core/lifecycle/job-watch.ts";
-import { testClock } from "../../../support/clock.ts";
+import { setBackClock, testClock } from "../../../support/clock.ts";
 import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote } from "../../../support/subjects.ts";
 
 const suspended = ({ phase }: Remote) => phase === "suspended";
@@ -63,6 +63,15 @@ describe("waiting for queued jobs", () => {
     expect(asked.length).toBeLessThan(10);
     expect(asked.length).toBe(waits.length);
     expect(waits[0]).toBe(100);
+  });
+
+  it("waits no longer if the clock is set back", async () => {
+    const { kind } = watched(1, 60_000);
+    const clock = setBackClock();
+    const { account } = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
+    const watch = new JobWatch({ clock, timeoutMs: 7_000, stop: new AbortController().signal });
+    expect(await watch.wait(account, kind, "default", { address: "a.0", id: "0", done: () => false })).toBeUndefined();
+    expect(clock.monotonic()).toBeLessThan(20_000);
   });
 
   it("waits for a job as long as its own limit", async () => {

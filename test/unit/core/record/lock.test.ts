@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase, takeFileLock } from "../../../../src/core/local/index.ts";
 import { createStateFileLock } from "../../../../src/core/record/index.ts";
+import { setBackClock } from "../../../support/clock.ts";
 import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
 
@@ -65,6 +66,14 @@ describe("the lock of a state file", () => {
     await diagnosticOf(() => lockOf("bo", clock).acquire({ ...request, timeoutMs: 300_000 }));
     expect(clock.now() - start).toBe(300_000);
     expect(slept).toBeLessThan(320);
+    await held.release();
+  });
+
+  test("waits no longer if the clock is set back", async () => {
+    const held = await lockOf("ana").acquire(request);
+    const clock = setBackClock();
+    await diagnosticOf(() => lockOf("bo", clock).acquire({ ...request, timeoutMs: 300_000 }));
+    expect(clock.monotonic()).toBe(300_000);
     await held.release();
   });
 
