@@ -200,13 +200,15 @@ function observe(
       return reply;
     } catch (error) {
       const code = (error instanceof ApiError && error.diagnostics[0]?.code) || "internal";
-      // A request that was stopped before it left is not reported.
-      const isUnsent = code === "api.cancelled" && error instanceof ApiError && error.reached === "no";
+      // A request that was stopped before it left, or was late, is not reported.
+      const isUnsent = UNSENT.has(code) && error instanceof ApiError && error.reached === "no";
       if (!isUnsent) report({ error: code });
       throw error;
     }
   };
 }
+
+const UNSENT: ReadonlySet<string> = new Set(["api.cancelled", "api.late", "api.too_late"]);
 
 /** Calls an observer. Its failure must not lose the answer to an order. */
 function notify(observer: () => void): void {

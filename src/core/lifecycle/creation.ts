@@ -1,12 +1,21 @@
 import type { Mutation, Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import { type ApiError, HostformError, type Intent, type JsonObject, type PrivateMark } from "../model/index.ts";
+import {
+  type ApiError,
+  type ClockTimes,
+  elapsedMs,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  momentOf,
+  type PrivateMark,
+} from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
 import { MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
-import { elapsedMs, isGap, momentOf, outdateAfterGap } from "./fence.ts";
+import { isGap, outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import {
   attemptsOf,
@@ -57,7 +66,7 @@ export class Creation {
   /** Generation of the account's lists at the last look. */
   #generation = 0;
   #last: { readonly listed: Listed; readonly now: Instant; readonly isGap: boolean } | undefined;
-  #lookedAt: ReturnType<typeof momentOf> | undefined;
+  #lookedAt: ClockTimes | undefined;
   #lock: PendingQuestion["lock"];
   #timesLate = 0;
 

@@ -1,31 +1,16 @@
 import type { Fence } from "../api/index.ts";
-import type { Clock } from "../model/index.ts";
+import { type Clock, type ClockTimes, elapsedMs, momentOf } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { FENCE_MS } from "./decide.ts";
 
-/** One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps, and the other may be set. */
-interface Moment {
-  readonly wall: number;
-  readonly mono: number;
-}
-
-export const momentOf = (clock: Clock): Moment => ({ wall: clock.now(), mono: clock.monotonic() });
-
-/** Returns the time since a moment by the clock that shows more; infinite if a clock was set back. */
-export function elapsedMs(since: Moment, clock: Clock): number {
-  const { wall, mono } = momentOf(clock);
-  const passed = [wall - since.wall, mono - since.mono];
-  return Math.min(...passed) < 0 ? Number.POSITIVE_INFINITY : Math.max(...passed);
-}
-
 /** Returns true if the machine slept since a moment, or a clock was set: the clocks differ by more than 5 s. */
-export function isGap(since: Moment, clock: Clock): boolean {
+export function isGap(since: ClockTimes, clock: Clock): boolean {
   const { wall, mono } = momentOf(clock);
   return Math.abs(wall - since.wall - (mono - since.mono)) > FENCE_MS;
 }
 
 /** The moment at which the clocks were last compared for an account. */
-const comparedAt = new WeakMap<Account, Moment>();
+const comparedAt = new WeakMap<Account, ClockTimes>();
 
 /** Has all lists of an account read again if the machine slept, or a clock was set, since the last call. */
 export function outdateAfterGap(account: Account, clock: Clock): void {
@@ -42,7 +27,7 @@ export class RecordFence implements Fence {
   readonly #clock: Clock;
   readonly #record: () => Promise<unknown>;
   readonly #isLockLost: () => boolean;
-  #since: Moment | undefined;
+  #since: ClockTimes | undefined;
 
   /** @param record records the request, and proves the lock of the state. Durable when it resolves. */
   constructor(clock: Clock, record: () => Promise<unknown>, isLockLost: () => boolean) {

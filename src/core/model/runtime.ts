@@ -29,6 +29,21 @@ export const systemClock: Clock = {
     }),
 };
 
+/** One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps, and the other may be set. */
+export interface ClockTimes {
+  readonly wall: number;
+  readonly mono: number;
+}
+
+export const momentOf = (clock: Clock): ClockTimes => ({ wall: clock.now(), mono: clock.monotonic() });
+
+/** Returns the time since a moment by the clock that shows more; infinite if a clock was set back. */
+export function elapsedMs(since: ClockTimes, clock: Clock): number {
+  const { wall, mono } = momentOf(clock);
+  const passed = [wall - since.wall, mono - since.mono];
+  return Math.min(...passed) < 0 ? Number.POSITIVE_INFINITY : Math.max(...passed);
+}
+
 /** `90`, `90s`, `5m`, `1h`, `7d` -> milliseconds; undefined for anything else. */
 export function milliseconds(text = ""): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());

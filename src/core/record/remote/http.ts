@@ -1,4 +1,13 @@
-import { equal, fail, type HostformError, ifExplained, messageOf, parsedJson } from "../../model/index.ts";
+import {
+  elapsedMs,
+  equal,
+  fail,
+  type HostformError,
+  ifExplained,
+  messageOf,
+  momentOf,
+  parsedJson,
+} from "../../model/index.ts";
 import { decodeHolder, type StateLock } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
 import { refuseLost, type Verify } from "../state-file.ts";
@@ -14,6 +23,10 @@ import {
   refuseAnswer,
   Unanswered,
 } from "./http-wire.ts";
+
+/** Age of a text by which a write is decided, in milliseconds, and the readings that it takes at most. */
+const FRESH_MS = 5_000;
+const READINGS = 3;
 
 /**
  * A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. It is read by GET and
@@ -40,8 +53,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
    */
   async function write(text: string, verify: Verify): Promise<void> {
     await verify();
-    const there = await get().catch((error: unknown) => refuseUnwritten("GET", messageOf(error)));
-    refuseOther(there);
+    refuseOther(await getFresh().catch((error: unknown) => refuseUnwritten("GET", messageOf(error))));
     const url = new URL(options.address);
     if (lock?.id !== undefined) url.searchParams.set("ID", lock.id);
     const message: HttpRequest = { method: options.updateMethod, url, body: text };
@@ -89,6 +101,16 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     return answer.text === "" ? undefined : answer.text;
   }
 
+  /** Reads the state again if more than 5 s passed meanwhile: another run may have written since a process that was stopped asked. */
+  async function getFresh(): Promise<string | undefined> {
+    for (let reading = 1; ; reading++) {
+      const since = momentOf(options.clock);
+      const there = await get();
+      // A slow server takes as long each time.
+      if (reading === READINGS || elapsedMs(since, options.clock) <= FRESH_MS) return there;
+    }
+  }
+
   /** @throws HostformError when the server has something else than was read or written last. */
   function refuseOther(there: string | undefined): void {
     if (seen === undefined || sameState(there, seen.text)) return;
@@ -123,7 +145,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const text = { name, earlier, read, write, confirm, keep: async (kept: string) => options.keep?.(kept) };
   const own: StateLock = lock ?? noLock(options);
   // A server may accept the id of a lock that was freed: only the text shows that nobody else has written.
-  const prove = async () => refuseOther(await get());
+  const prove = async () => refuseOther(await getFresh());
   const acquire: StateLock["acquire"] = async (request) => ({ ...(await own.acquire(request)), prove });
   return { text, lock: { acquire, takeOver: (id) => own.takeOver(id) } };
 }

@@ -76,8 +76,9 @@ describe("a request that is recorded", () => {
     ],
   ])("does not leave if %s, whenever that was", async (_, happens) => {
     for (const when of ["beforeLimit", "onLeave", "whileConnecting"] as const) {
-      const { written, code, failure, records } = await send({ [when]: happens });
+      const { written, code, failure, records, events } = await send({ [when]: happens });
       expect([written, code, failure?.reached, records], when).toEqual([[], "api.late", "no", 1]);
+      expect(events, "no request is counted").toEqual([]);
     }
   });
 

@@ -4,9 +4,16 @@ import type { Ledger, Mutation } from "../../../../src/core/api/index.ts";
 import { HostingClient } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { MOST_LATE } from "../../../../src/core/lifecycle/context.ts";
-import { elapsedMs, isGap, momentOf, RecordFence } from "../../../../src/core/lifecycle/fence.ts";
+import { isGap, RecordFence } from "../../../../src/core/lifecycle/fence.ts";
 import { perform } from "../../../../src/core/lifecycle/perform.ts";
-import { type Change, HostformError, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
+import {
+  type Change,
+  elapsedMs,
+  HostformError,
+  type JsonObject,
+  momentOf,
+  type PrivateMark,
+} from "../../../../src/core/model/index.ts";
 import { type Context, changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import { fc } from "../../../support/fc.ts";

@@ -240,6 +240,53 @@ describe.each<Flavour>(["plain", "gitlab"])("a holder that is slow, after force-
   });
 });
 
+describe("a run that is stopped between its reading and its write", () => {
+  test("reads again, and writes nothing over the state of a run that has ended meanwhile", async () => {
+    const server = await start();
+    const base = testClock();
+    let stopped: (() => void) | undefined;
+    const clock: Clock = {
+      ...base,
+      monotonic: () => {
+        // The first question is before the reading, the second one after it.
+        if (server.requests.at(-1)?.line === "GET /state") stopped?.();
+        return base.monotonic();
+      },
+    };
+    const slow = await storeAt(server, { clock }).open({ ...request, write: true });
+    await slow.put(resource(SERVICE, "1"));
+    await storeAt(server).forceUnlock();
+    const others = JSON.stringify({ ...JSON.parse(server.state ?? ""), serial: 9, resources: [] });
+    stopped = () => {
+      stopped = undefined;
+      server.state = others;
+      base.advance(5_001);
+    };
+    server.sent();
+    expect(await diagnosticOf(() => slow.put(resource(SERVICE, "2")))).toMatchObject({ code: "state.lost_lock" });
+    expect(server.state).toBe(others);
+    await diagnosticOf(() => slow.close());
+  });
+
+  test("of a server that takes longer each time, writes after three readings", async () => {
+    const server = await start();
+    const base = testClock();
+    const clock: Clock = {
+      ...base,
+      monotonic: () => {
+        base.advance(6_000);
+        return base.monotonic();
+      },
+    };
+    const open = await storeAt(server, { clock }).open({ ...request, write: true });
+    server.sent();
+    await open.put(resource(SERVICE, "1"));
+    expect(server.sent()).toEqual(["GET /state", "GET /state", "GET /state", "POST /state?ID"]);
+    await open.close();
+    expect(idIn(server)).toBe("1");
+  });
+});
+
 describe.each<Flavour>(["plain", "gitlab"])("the proof that a run holds the lock (%s)", (flavour) => {
   test("is the text that it wrote last: a server may accept the id of a freed lock", async () => {
     const server = await start({ flavour });

@@ -6,9 +6,9 @@ import { Account } from "../../../../../src/core/lifecycle/index.ts";
 import { ApiError, type JsonObject } from "../../../../../src/core/model/index.ts";
 import { noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { START } from "../../../../support/clock.ts";
-import { liveService, remote } from "../../../../support/subjects.ts";
-import { type Asked, ask, ORDER, ordered, refused } from "./apply-cases.ts";
-import { codesOf } from "./fake-scope.ts";
+import { failure, liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
+import { type Asked, ask, HOOK, hookMade, ORDER, ordered, refused } from "./apply-cases.ts";
+import { codesOf, type FakeScope } from "./fake-scope.ts";
 
 const LIVE = { ...liveService, plan_id: 11 };
 
@@ -28,6 +28,38 @@ describe("nothing is sent any more", () => {
     expect(answer.state).toBeNull();
     expect(codesOf(answer.diagnostics)).toEqual(["error interrupted"]);
     expect(await entries.get("hosting_service", ORDER.domain)).toBeUndefined();
+  });
+});
+
+describe("a create that does not leave within five seconds after its entry", () => {
+  const late = (times: number) => {
+    let nth = 0;
+    return () => {
+      if (++nth <= times) throw failure("no", undefined, "api.late");
+      return hookMade();
+    };
+  };
+  const counting = (inserts: string[]) => (place: FakeScope) => {
+    const insert = place.entries.insert.bind(place.entries);
+    Object.assign(place.entries, {
+      insert: (...given: Parameters<typeof insert>) => {
+        inserts.push(given[1]);
+        return insert(...given);
+      },
+    });
+  };
+
+  it("is sent under a new entry, which must find none of another process", async () => {
+    const inserts: string[] = [];
+    const { sent, answer } = await ask("hosting_webhook", HOOK, { answer: late(1), prepare: counting(inserts) });
+    expect([sent.length, inserts.length, codesOf(answer.diagnostics)]).toEqual([2, 2, []]);
+    expect(answer.state).toMatchObject({ id: liveWebhook.id });
+  });
+
+  it("is refused in the end, and leaves neither an entry nor a tainted resource", async () => {
+    const { sent, answer, entries } = await ask("hosting_webhook", HOOK, { answer: late(8) });
+    expect([sent.length, codesOf(answer.diagnostics), answer.state]).toEqual([8, ["error api.late"], null]);
+    expect((await entries.all("hosting_webhook")).size).toBe(0);
   });
 });
 
