@@ -180,8 +180,12 @@ class History {
     if (takesLock) machine.takeLock(life);
     const run = this.#other(machine, other);
     await wake;
-    // A process that waits for the frozen one does not end before that wakes.
-    if (isPatient) await Promise.race([run, this.world.pause(5 * HOUR)]);
+    // A process that waits for the frozen one's state does not end before that wakes; one of another project does.
+    if (isPatient) {
+      const waits = this.world.pause(5 * HOUR).then(() => other === "project");
+      if (await Promise.race([run.then(() => false), waits]))
+        this.#defects.push(`another project waited for ${life.name}, which was frozen`);
+    }
     if (isKilled && how === "stopped") life.die("kill");
     else computer.wake(life);
     await run;

@@ -10,6 +10,8 @@ import type { World } from "./world.ts";
 export interface Sabotage {
   disk?(disk: Disk): Disk;
   clock?(clock: Clock): Clock;
+  /** The clock by which a process waits for the turn of another. */
+  turnClock?(clock: Clock): Clock;
   lock?(lock: StateLock): StateLock;
   store?(store: OpenState): OpenState;
   writer?(client: HostingClient, world: World): Writer;
@@ -113,6 +115,19 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
       takeOver: async () => ({ holder: undefined, alive: false }),
     }),
   },
+  "the lock is not asked again": {
+    lock: (lock) =>
+      but(lock, { acquire: async (request) => but(await lock.acquire(request), { verify: () => undefined }) }),
+  },
+  "a request leaves at any time after its record": {
+    writer: (client) => ({
+      reserve: (mutation, options) => client.reserve(mutation, options),
+      request: (mutation, options) => client.request(mutation, { ...options, fence: undefined }),
+    }),
+  },
+  "the monotonic clock is ignored": { clock: (clock) => ({ ...clock, monotonic: clock.now }) },
+  "a sleep of the computer is ignored": { clock: (clock) => ({ ...clock, now: clock.monotonic }) },
+  "signs of life of another process are ignored": { turnClock: (clock) => ({ ...clock, monotonic: () => 0 }) },
   "nothing is recorded before the end": {
     store: (store) => {
       const later: (() => Promise<unknown>)[] = [];

@@ -1,5 +1,5 @@
 /** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
-import { exactJson, type Json } from "../model/index.ts";
+import { type Clock, exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./failed-attempt.ts";
 import type { Ticket } from "./ticket.ts";
@@ -56,6 +56,8 @@ export interface ApiRequest extends CallOptions {
   readonly attempt: number;
   /** An earlier attempt may have been carried out; set by the retry handler. */
   readonly isRepetition?: boolean;
+  /** `notAfter` by the monotonic clock; set by the retry handler. */
+  readonly notAfterMono?: number | undefined;
   /** Wait of this attempt for the rate limit, in ms, and the requests left in the minute after it; set by the limit handler. */
   readonly waitedMs: number;
   readonly left: number;
@@ -83,6 +85,15 @@ export interface ApiAnswer {
 }
 
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
+
+/** Returns true if the time in which a request may leave is over by either clock. @param delayMs from now on. */
+export const isTooLate = (
+  { notAfter, notAfterMono }: Pick<ApiRequest, "notAfter" | "notAfterMono">,
+  clock: Clock,
+  delayMs = 0,
+): boolean =>
+  clock.now() + delayMs > (notAfter ?? Number.POSITIVE_INFINITY) ||
+  clock.monotonic() + delayMs > (notAfterMono ?? Number.POSITIVE_INFINITY);
 
 /** Aborted: a request that has not left must not leave. */
 export const beforeLeaving = ({ signal, stop }: CallOptions): AbortSignal | undefined => anyOf(signal, stop);

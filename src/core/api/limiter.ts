@@ -11,7 +11,7 @@ import {
   type RequestBudget,
 } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
 import { rateHints } from "./rate-hints.ts";
 import { Ticket } from "./ticket.ts";
@@ -275,10 +275,10 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
     const ticket = own ?? (await reserve(options, request, bound?.leftMs()));
     if (ticket === undefined) throw late(endpoint);
     try {
-      checkLeaving(request, clock.now());
+      checkLeaving(request, clock);
       if (isRepetition && fence !== undefined && fence.leftMs() <= 0) await fence.renew();
       await request.onLeave?.();
-      checkLeaving(request, clock.now());
+      checkLeaving(request, clock);
     } catch (error) {
       limiter.answered();
       throw error instanceof HostformError && !(error instanceof ApiError) ? notLeft(request, error) : error;
@@ -297,9 +297,9 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
 }
 
 /** @throws FailedAttempt if the request must no longer leave. The wait for the turn counts, and so do the pauses between attempts. */
-function checkLeaving(request: ApiRequest, now: number): void {
+function checkLeaving(request: ApiRequest, clock: Clock): void {
   if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
-  if (request.notAfter !== undefined && now > request.notAfter) throw tooLate(request.endpoint);
+  if (isTooLate(request, clock)) throw tooLate(request.endpoint);
 }
 
 /** A request whose leaving could not be recorded. */

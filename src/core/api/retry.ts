@@ -1,6 +1,6 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
-import { type ApiAnswer, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { type ApiAnswer, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, keyTooOld, late } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
@@ -59,15 +59,17 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     let doubtful = false;
     let last: FailedAttempt | undefined;
     let isBusy = false;
-    let { notAfter } = request;
+    let { notAfter, notAfterMono } = request;
     for (let attempt = 1; ; attempt++) {
-      let leftAt = clock.now();
+      const by = (clockNow: number) => clockNow + repeatWithinMs - 1;
+      // A key is forgotten when its time is over, and not a millisecond later.
+      let keptUntil = [by(clock.now()), by(clock.monotonic())] as const;
       const onLeave = async () => {
         await request.onLeave?.();
-        leftAt = clock.now();
+        keptUntil = [by(clock.now()), by(clock.monotonic())];
       };
       try {
-        return await next({ ...request, attempt, notAfter, onLeave, isRepetition: doubtful });
+        return await next({ ...request, attempt, notAfter, notAfterMono, onLeave, isRepetition: doubtful });
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const [{ code } = {}] = error.diagnostics;
@@ -80,12 +82,13 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS)
           throw ((isLate && last) || error).after(attempt, doubtful);
         if (!isLate) last = error;
-        if (repeat === "keyed" && error.reached === "maybe")
-          // A key is forgotten when its time is over, and not a millisecond later.
-          notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs - 1);
+        if (repeat === "keyed" && error.reached === "maybe") {
+          notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, keptUntil[0]);
+          notAfterMono ??= keptUntil[1];
+        }
         isBusy ||= error.isBusy;
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
-        if (doubtful && notAfter !== undefined && clock.now() + delay > notAfter) throw error.after(attempt, doubtful);
+        if (doubtful && isTooLate({ notAfter, notAfterMono }, clock, delay)) throw error.after(attempt, doubtful);
         waited += delay;
         try {
           await clock.sleep(delay, beforeLeaving(request));

@@ -3,7 +3,7 @@ import type { ZlibOptions } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher } from "./exchange.ts";
+import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
 
@@ -45,7 +45,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   if (held?.aborted) throw cancelled(endpoint, "no");
   const ended = new AbortController();
   const overdue = () =>
-    request.notAfter !== undefined && clock.now() > request.notAfter
+    isTooLate(request, clock)
       ? tooLate(endpoint)
       : request.fence !== undefined && request.fence.leftMs() <= 0
         ? late(endpoint)

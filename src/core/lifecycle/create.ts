@@ -145,7 +145,7 @@ async function attempt(
   creation.crowded = undefined;
   creation.late = undefined;
   const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);
-  if (!isDecided && (await creation.look(context.account.hostNow())).do !== "resend") return undefined;
+  if (!isDecided && (await creation.look()).do !== "resend") return undefined;
   const ready = await of.prepare(creation);
   const mutation = intent === undefined ? ready.mutation : mutationOf(intent, ready.mutation);
   const begin = async () => {

@@ -14,10 +14,17 @@ import {
 import { parentOf, plannedAttributes } from "./attributes.ts";
 import { MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
-import { type Attempt, FENCE_MS } from "./decide.ts";
+import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
 import { isGap, outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
-import { attemptsOf, decidePending, type Listed, type PendingDecision, type PendingQuestion } from "./pending-facts.ts";
+import {
+  attemptsOf,
+  decidePending,
+  instantOf,
+  type Listed,
+  type PendingDecision,
+  type PendingQuestion,
+} from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
 import { type Progress, save, type Turn } from "./perform.ts";
 import { existing, questionOf } from "./refusals.ts";
@@ -58,7 +65,7 @@ export class Creation {
   #earlier: Intent | undefined;
   /** Generation of the account's lists at the last look. */
   #generation = 0;
-  #last: { readonly listed: Listed; readonly now: number; readonly isGap: boolean } | undefined;
+  #last: { readonly listed: Listed; readonly now: Instant; readonly isGap: boolean } | undefined;
   #lookedAt: ClockTimes | undefined;
   #lock: PendingQuestion["lock"];
   #timesLate = 0;
@@ -111,15 +118,16 @@ export class Creation {
 
   /** Records an attempt before it leaves. @param before what existed before the first one. */
   async record(mutation: Mutation, before: Pick<Intent, "known" | "knowsAll">): Promise<void> {
-    const wall = this.context.account.hostNow();
+    const recordedAt = this.#now();
+    const { wall, mono = 0 } = recordedAt;
     const earlier = this.#intent;
     const intent: Intent = earlier
       ? { ...earlier, id: intentId(earlier), resent: new Date(wall).toISOString() }
       : { id: crypto.randomUUID(), ...intentOf(mutation, wall, before) };
     await this.#save(intent);
     this.#earlier = earlier;
-    const leavesBy = { wall: wall + FENCE_MS };
-    this.#attempts = [...this.#attempts, { recordedAt: { wall }, leavesBy, ofThisRun: true, outcome: "open" }];
+    const leavesBy = instantOf(wall + FENCE_MS, mono + FENCE_MS);
+    this.#attempts = [...this.#attempts, { recordedAt, leavesBy, ofThisRun: true, outcome: "open" }];
   }
 
   /** Records that the API accepted the last attempt without naming the object: no run sends it again automatically. */
@@ -178,24 +186,23 @@ export class Creation {
    * @throws HostformError `plan.pending`, `plan.exists`; nothing is sent.
    */
   async settle(): Promise<Settled | undefined> {
-    const { account, run } = this.context;
-    let now = account.hostNow();
+    const { run } = this.context;
+    let now = this.#now();
     // Attempts of this run were answered, and the run that left an attempt without a fence has ended: none leaves from now on.
-    const by = { wall: now };
     const { fenced } = this.openIntent;
     this.#attempts = this.#attempts.map((one) =>
-      one.leavesBy.wall <= now || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: by },
+      one.leavesBy.wall <= now.wall || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: now },
     );
     for (;;) {
       const decided = await this.look(now);
       if (decided.do !== "wait" || decided.until === "next-run") return this.#follow(decided);
-      await run.pause(decided.until - now);
-      now = decided.row === "woken" ? account.hostNow() : decided.until;
+      await run.pause(decided.until - now.wall);
+      now = decided.row === "woken" ? this.#now() : { ...this.#now(), wall: decided.until };
     }
   }
 
   /** Reads the list, then proves that the run holds the lock of the state, and decides. */
-  async look(now: number): Promise<PendingDecision> {
+  async look(now = this.#now()): Promise<PendingDecision> {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
     const parent = parentOf(kind, planned);
@@ -205,7 +212,7 @@ export class Creation {
       account.proveAbsence(kind, parent);
       account.forget(kind, parent);
       this.#generation = account.generation;
-      const listed = { ...(await listAll(account, kind, planned)), readAt: now };
+      const listed = { ...(await listAll(account, kind, planned)), readAt: now.wall };
       this.#last = { listed, now, isGap: isGap(since, run.clock) };
     }
     this.#lookedAt = momentOf(run.clock);
@@ -226,11 +233,13 @@ export class Creation {
   /** Decides by the list that was read last. */
   decide(): PendingDecision {
     const { account, records } = this.context;
+    const now = this.#last?.now ?? this.#now();
     return decidePending({
       ...this.subject,
       sent: this.#sent(),
       listed: this.#last?.listed,
-      now: this.#last?.now ?? account.hostNow(),
+      now: now.wall,
+      mono: now.mono,
       settings: account.settings,
       attempts: this.#attempts,
       siblings: records.siblings?.(this.kind),
@@ -243,6 +252,11 @@ export class Creation {
   get openIntent(): Intent {
     if (this.#intent === undefined) throw new Error("no create is open");
     return this.#intent;
+  }
+
+  /** The host's time and the monotonic clock: a wall clock that is set while this run waits is not taken for time. */
+  #now(): Instant {
+    return instantOf(this.context.account.hostNow(), this.context.run.clock.monotonic());
   }
 
   async #save(pending: Intent, answered: JsonObject = {}): Promise<void> {

@@ -129,10 +129,13 @@ export const repeatWithinMs = (retentionMs: number): number => retentionMs - Mat
 
 /** Lower and upper bound of an age. A negative or unreadable age proves nothing. */
 function agesOf(from: Instant, to: Instant): { readonly young: number; readonly old: number } {
-  const sameBoot = from.boot !== undefined && from.boot === to.boot;
-  const ages = [to.wall - from.wall, ...(sameBoot ? [Number(to.mono) - Number(from.mono)] : [])];
+  const wall = to.wall - from.wall;
+  const mono = from.boot !== undefined && from.boot === to.boot ? Number(to.mono) - Number(from.mono) : undefined;
+  const ages = mono === undefined ? [wall] : [wall, mono];
+  // A wall clock that was set back says nothing where the monotonic clock, which never shows too much, says more.
+  const sound = mono === undefined || wall >= 0 ? ages : [mono];
   return {
-    young: Math.min(...ages.map((age) => (age >= 0 ? age : 0))),
+    young: Math.min(...sound.map((age) => (age >= 0 ? age : 0))),
     old: Math.max(...ages.map((age) => (age >= 0 ? age : Number.POSITIVE_INFINITY))),
   };
 }

@@ -15,6 +15,7 @@ import {
   excluded,
   FENCE_MS,
   type HostFacts,
+  type Instant,
   type IntentFacts,
   LIST_LAG_MS,
   type ObservedFacts,
@@ -61,6 +62,8 @@ export interface PendingQuestion {
   readonly listed: Listed | undefined;
   /** By the host's clock, in milliseconds since the epoch. */
   readonly now: number;
+  /** The monotonic clock of this run at that time, in milliseconds. */
+  readonly mono?: number | undefined;
   readonly settings?: PendingSettings | undefined;
   readonly want?: IntentFacts["want"];
   /** Default: the attempts that the intent records. */
@@ -92,6 +95,10 @@ export type PendingDecision = Decision & {
   readonly rewritesKey: HostFacts["rewritesKey"];
 };
 
+/** A moment of this run, by both clocks. */
+export const instantOf = (wall: number, mono?: number): Instant =>
+  mono === undefined ? { wall } : { wall, mono, boot: "this run" };
+
 /** A request of an earlier version waits this long at most for the request limit after its record. */
 const IN_LINE_MS = 600_000;
 
@@ -116,7 +123,7 @@ export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Num
 
 /** Decides about a pending create. @param by `decide` or `foresee`. */
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
-  const { kind, sent, listed, now, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
+  const { kind, sent, listed, now, mono, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
   const { pending } = sent.private;
   // Clocks differ by less.
   const first = Date.parse(pending.since) - SKEW_MS;
@@ -136,8 +143,8 @@ export function decidePending(question: PendingQuestion, by = decide): PendingDe
     want,
   };
   const observed: ObservedFacts = {
-    now: { wall: now },
-    readAt: { wall: listed?.readAt ?? now },
+    now: instantOf(now, mono),
+    readAt: instantOf(listed?.readAt ?? now, mono),
     gap: isGap,
     lock,
     list: kind.list === undefined ? "none" : listed === undefined ? "partial" : "whole",

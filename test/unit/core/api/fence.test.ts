@@ -135,6 +135,16 @@ describe("a repetition after a lost answer", () => {
     expect([written.length, records, failure]).toEqual([2, 2, undefined]);
   });
 
+  it("of an order does not leave after the time of its key, although the wall clock was set back meanwhile", async () => {
+    const whileConnecting = (clock: TwoClocks, nth: number) => {
+      if (nth !== 2) return;
+      clock.stop(2 * HOUR);
+      clock.step(-3 * HOUR);
+    };
+    const { written, failure } = await send({ mutation: ORDER, whileConnecting, answers: ["lost", ORDERED] });
+    expect([written, failure?.reached]).toEqual([[0], "maybe"]);
+  });
+
   it("that never leaves in time is reported with the failure before it: the first may have been carried out", async () => {
     const whileConnecting = (clock: TwoClocks, nth: number) => clock.stop(nth === 1 ? 0 : 6_000);
     const { written, code, failure } = await send({ mutation: DELETION, whileConnecting, answers: ["lost"] });

@@ -29,6 +29,8 @@ import {
 } from "../../../support/subjects.ts";
 import { type HostAnswer, hostOf, TwoClocks, WATCHDOG_MS } from "../../../support/two-clocks.ts";
 
+const HOUR = 3_600_000;
+
 const late = () => {
   throw failure("no", undefined, "api.late");
 };
@@ -442,5 +444,37 @@ describe("no attempt of a request", () => {
       { numRuns: 300 },
     );
     expect(found.failed).toBe(true);
+  });
+});
+
+describe("a create whose answer is lost", () => {
+  /** @param set what becomes of the wall clock before the list is read. @returns the time until the create is sent again, in milliseconds. */
+  async function resentAfter(set: (clock: TwoClocks) => void): Promise<number> {
+    const clock = new TwoClocks();
+    const fake = fakeAccount(kindOf("hosting_webhook"));
+    fake.isWhole = true;
+    fake.now = () => clock.now();
+    const sent: number[] = [];
+    const writer = fakeWriter((_, nth) => {
+      sent.push(clock.passed);
+      if (nth > 1) return CREATES.hosting_webhook?.[1];
+      set(clock);
+      throw failure("maybe");
+    });
+    const pause = async (ms: number) => clock.stop(ms);
+    const { context } = fakeRun(fake.account, writer, { clock, pause });
+    await outcomeOf(fake.kind, changeOf("hosting_webhook", HOOK), context);
+    const [first = 0, second = Number.NaN] = sent;
+    return second - first;
+  }
+
+  it.each<[string, (clock: TwoClocks) => void]>([
+    ["nobody sets the wall clock", () => undefined],
+    ["the wall clock is set forward by two days", (clock) => clock.step(48 * HOUR)],
+    ["the wall clock is set back by two days", (clock) => clock.step(-48 * HOUR)],
+  ])("is sent again when lists must show its object: %s", async (_, set) => {
+    const after = await resentAfter(set);
+    expect(after).toBeGreaterThanOrEqual(80_000);
+    expect(after).toBeLessThan(180_000);
   });
 });
