@@ -197,7 +197,7 @@ export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
 
 /** Returns the reasons against creates for a plan: a store that is busy now may be free when the plan is applied. */
 export const refusalsOfPlan = (refusals: readonly Diagnostic[]): readonly Diagnostic[] =>
-  refusals.map((each) => (each.code === "store.busy" ? { ...each, severity: "warning" } : each));
+  refusals.filter(({ code }) => code !== "store.busy");
 
 /** The words of anything that was thrown. */
 export function messageOf(error: unknown): string {
