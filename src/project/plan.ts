@@ -19,6 +19,7 @@ import {
   join,
   type Plan,
   parseAddress,
+  refusalsOfPlan,
   type State,
   selected,
 } from "../core/model/index.ts";
@@ -269,7 +270,7 @@ async function makePlan(
   signal.throwIfAborted();
   const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
-  const refused = await storeRefusals(changes, accounts);
+  const refused = refusalsOfPlan(await storeRefusals(changes, accounts));
   const ordered = await Promise.all(
     changes.map((change) => {
       const kind = kinds.get(parseAddress(change.address)?.type ?? "");

@@ -203,6 +203,10 @@ export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Dia
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof HostformError && codes.includes(error.diagnostics[0]?.code ?? "");
 
+/** Returns the reasons against creates for a plan: a store that is busy now may be free when the plan is applied. */
+export const refusalsOfPlan = (refusals: readonly Diagnostic[]): readonly Diagnostic[] =>
+  refusals.filter(({ code }) => code !== "store.busy");
+
 /** The words of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some moment. Nobody sets it back; it may stand still while the machine sleeps. */
+  /** Whole milliseconds since some moment. Nobody sets it back; it may stand still while the machine sleeps. */
   monotonic(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -13,7 +13,7 @@ export interface Clock {
 /** The system's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => Math.floor(performance.now()),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

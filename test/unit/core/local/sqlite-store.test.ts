@@ -15,7 +15,7 @@ import {
   type TurnHolder,
   takeFileLock,
 } from "../../../../src/core/local/index.ts";
-import { attempt } from "../../../../src/core/model/index.ts";
+import { attempt, refusalsOfPlan } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
@@ -385,6 +385,9 @@ describe("a file", () => {
     expect(performance.now() - began).toBeGreaterThan(3_900);
     expect(await store.notes("l")).toMatchObject([{ value: 1 }]);
     expect(await storeOn(file, { clock }).notes("l"), "by a process that opens it now").toMatchObject([{ value: 1 }]);
+    const refusals = await store.refusals();
+    expect(refusals).toMatchObject([{ code: "store.busy", severity: "error" }]);
+    expect(refusalsOfPlan(refusals), "a plan goes on").toEqual([]);
     holder.exec("ROLLBACK");
     expect(await store.refusals()).toEqual([]);
     await store.withTurn(RUN, async () => {});
