@@ -80,7 +80,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
     "Check that the base URL is the API's and not a page of a proxy; if it is the API's, report the shape that the message shows.",
   "api.redirect": "Set the base URL to the final address.",
   "api.too_large": "Report it to the host. A program that uses the client can raise `maxResponseBytes`.",
-  "api.pagination": "If it says that the list changes while it is read, run the command again later. Otherwise report it to the host: hostform does not act on half a list.",
+  "api.pagination":
+    "If it says that the list changes while it is read, run the command again later. Otherwise report it to the host: hostform does not act on half a list.",
   "api.cancelled": "Run the command again.",
   "api.no_list": "If the list should have objects, check that no proxy answers. Otherwise report it to the host.",
   "api.deprecated":

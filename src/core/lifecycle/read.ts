@@ -1,12 +1,10 @@
-/**
- * What the account shows of one resource, and what it shows that is like it.
- */
-
+/** What the account shows of one resource, and what it shows that is like it. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
   fail,
+  isForbidden,
   isNoList,
   type JsonObject,
   type Phase,
@@ -96,16 +94,19 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
   }
 }
 
-/** What a refusal to show a collection waits for; undefined for any other failure. */
+/** The parent whose state explains a refusal to show its collection, also a 403; undefined for any other failure. */
 async function awaitedBy(
   account: Account,
   { kind, parentKind, prior, config }: ReadQuery,
   error: unknown,
 ): Promise<string | undefined> {
   const id = parentOf(kind, prior?.attributes ?? config);
-  if (parentKind === undefined || id === undefined || !mayPass(error)) return undefined;
-  const parent = await account.find(parentKind, id).catch(() => undefined);
-  return parent?.phase === "pending" ? `${parentKind.noun} ${id}` : undefined;
+  const isDenied = isForbidden(error);
+  if (parentKind === undefined || id === undefined || !(isDenied || mayPass(error))) return undefined;
+  const { phase, attributes } = (await account.find(parentKind, id).catch(() => undefined)) ?? {};
+  if (phase !== "pending" && !(isDenied && phase === "suspended")) return undefined;
+  const { domain } = attributes ?? {};
+  return `${parentKind.noun} ${id}${isDenied && typeof domain === "string" ? ` (${domain})` : ""}`;
 }
 
 async function readNow(account: Account, query: ReadQuery): Promise<Observation> {

@@ -191,7 +191,9 @@ export async function notLiveYet(
   { account, parentKind }: { readonly account: Account; readonly parentKind?: Kind | undefined },
 ): Promise<NotLiveYet | undefined> {
   const id = parentOf(kind, planned);
-  if (parentKind === undefined || id === undefined || !mayPass(error, kind)) return undefined;
+  // A 403 to a list may be about the service that the list belongs to.
+  const isHidden = error instanceof ApiError && error.status === 403 && error.endpoint.startsWith("GET");
+  if (parentKind === undefined || id === undefined || !(isHidden || mayPass(error, kind))) return undefined;
   return early(account, parentKind, id, what, error);
 }
 

@@ -136,7 +136,7 @@ describe("a list that is only shown, and changes while it is read", () => {
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
   });
 
-  it("is read again; only one that changes each time is refused, and nobody is told to report it to the host", async () => {
+  it("is read again; only one that changes each time is refused, and no message asks to report it to the host", async () => {
     const seen = { again: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(

@@ -275,11 +275,21 @@ describe("reading what belongs to a service, at a host that does not show it bef
   it.each([
     ["live", 409],
     ["unknown", 409],
-    ["pending", 403],
+    ["live", 403],
+    ["unknown", 403],
     ["pending", 500],
   ] as const)("of a service that is %s fails with a %i", async (phase, status) => {
     expect(await shownAs(phase, status)).toBe("refused");
   });
+
+  it.each(["pending", "suspended"] as const)(
+    "is the service's affair after a 403, not the token's, if the service is %s: the message names its domain",
+    async (phase) => {
+      const waitsFor = `service 1001 (${liveService.domain})`;
+      expect(await shownAs(phase, 403)).toEqual({ status: "absent", matches: [], waitsFor });
+      expect(await shownAs(phase, 403, liveGrant)).toMatchObject({ attributes: liveGrant, waitsFor });
+    },
+  );
 
   it("plans a new one, adopts none unseen, and says both", () => {
     const input: PlanInput = {
