@@ -322,8 +322,7 @@ function present(kind: Kind, prior: ResourceState | undefined, remote: Remote | 
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
-  const { shown, unseen } = prior?.private ?? {};
-  const isTaught = forms !== undefined && (shown ?? unseen) !== undefined;
+  const isTaught = forms !== undefined && (prior?.private.shown !== undefined || Object.keys(forms).length > 0);
   return {
     status: "present",
     attributes,
