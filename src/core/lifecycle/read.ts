@@ -1,7 +1,4 @@
-/**
- * What the account shows of one resource, and what it shows that is like it.
- */
-
+/** What the account shows of one resource, and what it shows that is like it. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import {
@@ -38,7 +35,7 @@ export type Observation =
       readonly unproven?: Diagnostic;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
-      /** Own forms of the host after this look. Absent: the account did not show the object, or it was never recorded. */
+      /** Own forms of the host after this look. Absent: none, or as recorded. */
       readonly forms?: Forms;
       /** Other live objects with the natural key that is declared now: a replacement would be refused. */
       readonly twins?: readonly Remote[];
@@ -312,24 +309,17 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
 }
 
 function present(kind: Kind, prior: ResourceState | undefined, remote: Remote | undefined): Observation {
-  const recorded = prior?.attributes;
+  const { attributes: recorded } = prior ?? {};
   const missing = prior === undefined ? "does not exist" : "no longer exists";
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
-  const { forms, attributes } = prior
-    ? reread(kind, prior, remote)
-    : { attributes: refreshed(kind, undefined, remote) };
+  const { forms, attributes } = prior ? reread(kind, prior, remote) : { attributes: refreshed(kind, prior, remote) };
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
   const isTaught = forms !== undefined && (prior?.private.shown !== undefined || Object.keys(forms).length > 0);
-  return {
-    status: "present",
-    attributes,
-    phase: remote.phase,
-    ...(unclear && { unclear }),
-    ...(isTaught && { forms }),
-  };
+  const seen = { ...(unclear && { unclear }), ...(isTaught && { forms }) };
+  return { status: "present", attributes, phase: remote.phase, ...seen };
 }
 
 /** What is known of other resources, to find the owner of a live object. */
