@@ -249,7 +249,7 @@ describe("an own form", () => {
     const [instance] = state.resources[0].instances;
     const mark = JSON.parse(Buffer.from(instance.private, "base64").toString());
     expect(mark.shown).toEqual({ name: { sent: "Acme Georgia International", is: "ACME", times: 1 } });
-    const { unseen: _, ...older } = { ...mark, shown: { name: "ACME" } };
+    const { created: _, ...older } = { ...mark, shown: { name: "ACME" } };
     instance.private = Buffer.from(JSON.stringify(older)).toString("base64");
     await project.restoreState(JSON.stringify(state));
     await project.expectNoChanges();

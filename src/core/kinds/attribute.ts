@@ -42,10 +42,10 @@ export interface AttributeMeta {
   /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
   readonly same?: (declared: Json, live: Json) => boolean;
   /**
-   * Returns true for a shown value that counts as the sent one when the object is known to be the one that was created: another
-   * notation of it that neither costs nor exposes more. Absent: no other value does.
+   * Returns true for a shown value that counts as the sent one: another notation of it that neither costs nor exposes more. Absent: no
+   * other value does. `isAnswer`: it is in the answer to the request. Elsewhere somebody may have changed it since.
    */
-  readonly ownForm?: (sent: Json, shown: Json) => boolean;
+  readonly ownForm?: (sent: Json, shown: Json, isAnswer: boolean) => boolean;
   /** A live value in a form that can be declared, where its own form is refused. */
   readonly declarable?: (live: Json) => Json | undefined;
   /** Returns true for a live value that cannot be read: nothing is planned on it. */

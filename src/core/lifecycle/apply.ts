@@ -178,7 +178,7 @@ async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<bo
   if (equal(forms, before)) return false;
   progress.mark = withForms(progress.mark, forms);
   const { address, sensitive } = change;
-  progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms));
+  progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms, true));
   return true;
 }
 

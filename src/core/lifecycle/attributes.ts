@@ -90,17 +90,12 @@ export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
 const NO_FORMS: Forms = {};
 
 /** Returns true if an own form counts as the value that was sent. */
-export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is }: OwnForm): boolean => ownForm?.(sent, is) === true;
+export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is }: OwnForm): boolean =>
+  ownForm?.(sent, is, true) === true;
 
-/** Returns true if a value may be the own form of a sent one by what it holds: one is the beginning or the end of the other. */
-export function mayBeSame(meta: AttributeMeta, sent: Value, shown: Value): boolean {
-  if (sameValue(meta, sent, shown)) return true;
-  if (!isBelieved(meta, { sent: sent as Json, is: shown as Json, times: 1 })) return false;
-  const [short = "", long = ""] = [sent, shown]
-    .map((value) => String(value).toLowerCase())
-    .sort((a, b) => a.length - b.length);
-  return short.length > 1 && (long.startsWith(short) || long.endsWith(short));
-}
+/** Returns true if a value that a list shows is the sent one or a notation of it. */
+export const mayBeSame = (meta: AttributeMeta, sent: Value, shown: Value): boolean =>
+  sameValue(meta, sent, shown) || meta.ownForm?.(sent as Json, shown as Json, false) === true;
 
 /** What is read of an object; `id` null: an answer that names none. */
 interface Live {

@@ -185,10 +185,10 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const created = new Date(progress.context.account.hostNow()).toISOString();
   progress.mark = {
     ...withForms(progress.mark, forms),
-    ...(isListed && { created, unseen: true }),
+    ...(isListed && { created }),
   };
   const { address, sensitive } = change;
-  progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms));
+  progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms, true));
   await save(progress);
   await endStored(creation);
   return made;

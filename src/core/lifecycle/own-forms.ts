@@ -17,12 +17,21 @@ import {
   type ResourceState,
   type Value,
 } from "../model/index.ts";
-import { attributesOf, type Forms, formsOf, isBelieved, isLeftOut, refreshed, sameValue } from "./attributes.ts";
+import {
+  attributesOf,
+  type Forms,
+  formsOf,
+  isBelieved,
+  isLeftOut,
+  mayBeSame,
+  refreshed,
+  sameValue,
+} from "./attributes.ts";
 
 /** Changes after which a value that does not stay is left as the host shows it. */
 const MOST_TIMES = 2;
 
-/** Occasion of a look: a change was answered; a list shows the object for the first time since its creation; any later one. */
+/** Occasion of a look: the answer to a create; a list with an object that was not changed since its creation; any later one. */
 type Occasion = "made" | "first" | "later";
 
 /**
@@ -63,9 +72,10 @@ function formSeen(
     if (isMade) return earlier && { ...earlier, earlier: true };
     return earlier && !earlier.earlier && isBelieved(meta, earlier) ? earlier : undefined;
   }
-  if (occasion === "later") return before;
-  const counted = earlier !== undefined && !isMade && !earlier.earlier;
-  return { sent: was, is, times: (earlier?.times ?? 0) + (counted ? 0 : 1) };
+  if (occasion === "later" || (!isMade && earlier !== undefined && !earlier.earlier)) return before;
+  const form = { sent: was, is, times: 1 };
+  if (occasion === "first" && isBelieved(meta, form) && !mayBeSame(meta, was, is)) return earlier;
+  return { ...form, times: (earlier?.times ?? 0) + 1 };
 }
 
 /** Own forms after requests that change an object in place. @param after the values that the host shows then. */
@@ -93,7 +103,11 @@ export function reread(
   remote: Pick<Remote, "id" | "attributes">,
 ): { readonly attributes: JsonObject; readonly forms: Forms } {
   const before = formsOf(mark, sent);
-  const forms = formsSeen(kind, { sent, live: remote.attributes, before }, mark.unseen ? "first" : "later");
+  const forms = formsSeen(
+    kind,
+    { sent, live: remote.attributes, before },
+    mark.created === undefined ? "later" : "first",
+  );
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
 
@@ -146,13 +160,19 @@ export function unkept({ kind: { noun }, address, sensitive }: Subject, name: st
   return conditionFor("own_form", { address, noun, name, times: form.times, ...values });
 }
 
-/** Warnings about own forms that a change or the first look at its object has shown. */
-export function formNotices(subject: Subject & { readonly kind: Kind }, before: Forms, forms: Forms): Diagnostic[] {
+/** Warnings about new own forms. @param isAnswer a change has shown them; the plan of a look has its differences itself. */
+export function formNotices(
+  subject: Subject & { readonly kind: Kind },
+  before: Forms,
+  forms: Forms,
+  isAnswer = false,
+): Diagnostic[] {
   const { kind, address, sensitive } = subject;
   return attributesOf(kind).flatMap(({ name, meta }): Diagnostic[] => {
     const form = forms[name];
     if (form === undefined || form.earlier || equal(form, before[name] ?? null)) return [];
     const isOwn = isBelieved(meta, form);
+    if (!isOwn && !isAnswer) return [];
     if (!isOwn && form.times >= MOST_TIMES) return [conditionWarning(unkept(subject, name, form))];
     if (meta.change === "in-place") return [];
     const values = sensitive.includes(name) ? {} : { sent: openPart(form.sent), is: openPart(form.is) };

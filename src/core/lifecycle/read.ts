@@ -39,7 +39,7 @@ export type Observation =
       readonly off?: string;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
-      /** Own forms of the host after this look. Absent: the account did not show the object, or it was never recorded. */
+      /** Own forms of the host after this look. Absent: none, or as recorded. */
       readonly forms?: Forms;
       /** Other live objects with the natural key that is declared now: a replacement would be refused. */
       readonly twins?: readonly Remote[];
@@ -283,17 +283,14 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
 }
 
 function present(kind: Kind, prior: ResourceState | undefined, remote: Remote | undefined): Observation {
-  const recorded = prior?.attributes;
+  const { attributes: recorded } = prior ?? {};
   const missing = prior === undefined ? "does not exist" : "no longer exists";
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
-  const { forms, attributes } = prior
-    ? reread(kind, prior, remote)
-    : { attributes: refreshed(kind, undefined, remote) };
+  const { forms, attributes } = prior ? reread(kind, prior, remote) : { attributes: refreshed(kind, prior, remote) };
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone") return { status: "gone", how: endOf(remote), isListed: true, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);
-  const { shown, unseen } = prior?.private ?? {};
-  const isTaught = forms !== undefined && (shown ?? unseen) !== undefined;
+  const isTaught = forms !== undefined && (prior?.private.shown !== undefined || Object.keys(forms).length > 0);
   const { phase, off } = remote;
   const known = { ...(off && { off }), ...(unclear && { unclear }), ...(isTaught && { forms }) };
   return { status: "present", attributes, phase, ...known };

@@ -38,10 +38,8 @@ interface Subject {
  * as done. What was asked for stays while that cannot be seen, so that a later plan knows what the word should mean.
  */
 export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
-  const { job, unseen, ...settled } = settledMark(mark);
-  // A service shows some of its values only once it is live.
-  const isUnseen = unseen && (forms === undefined || phase === "pending" || phase === "unknown");
-  const rest = { ...(forms === undefined ? settled : withForms(settled, forms)), ...(isUnseen && { unseen }) };
+  const { job, ...settled } = settledMark(mark);
+  const rest = forms === undefined ? settled : withForms(settled, forms);
   const over = job === undefined || phase === job.toward || phase === "gone";
   return over ? rest : { ...rest, job };
 }

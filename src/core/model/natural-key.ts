@@ -183,6 +183,14 @@ export function similarDomain(declared: unknown, shown: unknown): boolean {
   return one !== undefined && other !== undefined && (one === `www.${other}` || other === `www.${one}`);
 }
 
+/** Returns true if one of two values is the beginning or the end of the other, in whatever case. */
+export function isPart(sent: unknown, shown: unknown): boolean {
+  const [short = "", long = ""] = [sent, shown]
+    .map((value) => folded(String(value)) ?? "")
+    .sort((a, b) => a.length - b.length);
+  return short.length > 1 && (long.startsWith(short) || long.endsWith(short));
+}
+
 /** Returns true for a shown domain that is another notation of the sent one: as a URL, with or without `www.`, or cut. */
 export function isDomainForm(sent: unknown, shown: unknown): boolean {
   if (typeof sent !== "string" || typeof shown !== "string") return false;

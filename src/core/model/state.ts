@@ -56,7 +56,7 @@ export type OwnForm = {
 export interface PrivateMark {
   /** How often this declared service was ordered on purpose; part of its Idempotency-Key. Absent means 1. */
   readonly generation?: number;
-  /** When it was created (ISO 8601, by the host's clock): lists may be without it for some time (`list_lag`). */
+  /** When it was created (ISO 8601, by the host's clock): lists may be without it for some time (`list_lag`), and teach its own forms. */
   readonly created?: string;
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
@@ -65,8 +65,6 @@ export interface PrivateMark {
    * that is the recorded value.
    */
   readonly shown?: JsonObject;
-  /** No list has shown the object since its creation: what the first one shows are its own forms. */
-  readonly unseen?: true;
   /** A create that was begun and whose result is unknown. */
   readonly pending?: Intent;
   /** A request whose answer, which alone shows a secret, was empty: it is sent once more, and not a third time. */

@@ -187,7 +187,6 @@ const markFields = {
   created: z.string().optional(),
   deposed: z.record(z.string(), z.unknown()).optional(),
   shown: z.record(z.string(), z.unknown()).optional(),
-  unseen: z.literal(true).optional(),
   pending: intent.optional(),
   attempt: intent.optional(),
   job: job.optional(),

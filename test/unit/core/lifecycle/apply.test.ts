@@ -56,17 +56,7 @@ interface Case {
 }
 
 /** `[attempt suspendService, job suspended from "active", deposed 201]`. */
-function markText({
-  pending,
-  attempt,
-  deposed,
-  generation,
-  job,
-  emptied,
-  created: _,
-  unseen: __,
-  ...rest
-}: PrivateMark): string {
+function markText({ pending, attempt, deposed, generation, job, emptied, created: _, ...rest }: PrivateMark): string {
   const parts = [
     pending && `${pending.accepted ? "accepted" : "pending"} ${pending.operation}`,
     attempt && `attempt ${attempt.operation}${attempt.body === undefined ? "" : " with its body"}`,

@@ -110,7 +110,8 @@ describe("an order", () => {
     const { kind, front, sent } = await ask("hosting_service", config, {
       objects: [old],
       answer: ordered(),
-      prepare: (place) => noteReplacing(place.kind, "second", { replacing: { id: "900", name: "first" } }, place.session),
+      prepare: (place) =>
+        noteReplacing(place.kind, "second", { replacing: { id: "900", name: "first" } }, place.session),
     });
     expect(sent).toEqual(["createService"]);
     expect((await replacesOf(kind, "second", config, front))(old)).toBe(false);
