@@ -13,6 +13,17 @@ import {
   warningOf,
 } from "../../core/model/index.ts";
 
+/** A plan passes an object of the state on to another address, or has not seen that its address gives it up. */
+export interface Passing {
+  /** Mark of Terraform's process. */
+  readonly owner: string;
+  /** Moment of the plan, in milliseconds since the epoch. */
+  readonly noted: number;
+  readonly is: boolean;
+  /** Terraform has shown the address of the object to that plan. */
+  readonly isShown: boolean;
+}
+
 /**
  * The outcome of a create. Terraform writes its state after the provider has answered, and a kill in between loses the answer.
  * The store keeps the entry until Terraform shows that it has recorded the object.
@@ -26,11 +37,8 @@ export interface Entry extends ResourceState {
   readonly answered?: true;
   /** A destroy left it for the create of another address: no state has the object. */
   readonly handed?: true;
-  /** No secret of the object is known, in the state or in a file. */
-  readonly bare?: true;
-  /** Id of the plan that passes the object on, and the moment of that plan. */
-  readonly plan?: string;
-  readonly noted?: number;
+  /** Plans that create what this object of the state is, by id. */
+  readonly passes?: Readonly<Record<string, Passing>>;
   /** Plans that know the pending create, by id: true if one of their creates has its name. */
   readonly plans?: Readonly<Record<string, boolean>>;
   /** The last refresh of the state found the pending create there. */

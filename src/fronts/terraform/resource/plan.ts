@@ -11,6 +11,7 @@ import {
   planResource,
   read,
   settledMark,
+  thingKey,
 } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
@@ -187,8 +188,10 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   ];
   if (!refused.some(isError)) await noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
+  const thing = thingKey("default", kind, declared);
   const planMark: Mark = {
     plan: scope.holdings.run,
+    ...(thing !== undefined && { creates: { thing, parent: parentOf(kind, declared) } }),
     ...(settlement.settles && { settles: settlement.settles }),
   };
   return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };
@@ -208,6 +211,10 @@ async function judgeHeld(
     observed.matches.map(async (remote) => ({ remote, holder: await scope.holdings.findHolder(kind, remote) })),
   );
   if (!mayPassOn(kind)) return { others: observed, refused: [] };
+  for (const { remote, holder } of holders) {
+    if (holder === undefined || holder.plan !== undefined) continue;
+    await scope.handovers.meet(kind, { ...remote.attributes, id: remote.id }, holder.isShown);
+  }
   const kept = holders.filter(({ holder }) => holder?.plan === "stays");
   const unknown = holders.flatMap(({ remote, holder }) => (holder === undefined ? [remote] : []));
   const refused = kept.map(({ remote: { id, attributes } }) => declaredTwice(kind, { ...attributes, id }));
@@ -318,6 +325,7 @@ async function planHolding(
       ...(await handovers.planCreate(kind, next, String(attributes.id))),
     ];
   if (handovers.isWanted(kind, attributes)) return [...shared, declaredTwice(kind, attributes)];
+  await handovers.stays(kind, attributes);
   return shared;
 }
 

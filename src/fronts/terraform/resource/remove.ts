@@ -136,6 +136,7 @@ export async function destroyResource(
   if (change === undefined) return { diagnostics };
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
+  if (prior.id !== null) await scope.handovers.refuseHalf(kind, prior, mark, scope.account);
   const passed = prior.id === null ? undefined : await scope.handovers.destroy(kind, prior, mark);
   if (passed !== undefined) {
     scope.disown(kind, prior);
