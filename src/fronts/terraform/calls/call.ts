@@ -72,7 +72,14 @@ export type Calls = Readonly<Record<string, Call>>;
 
 /** A new connection, not configured. */
 export function newConnection(host: Host): Connection {
-  return { session: undefined, isAnswerLost: false, warnings: [], stop: new AbortController(), activity: new Activity(), ...host };
+  return {
+    session: undefined,
+    isAnswerLost: false,
+    warnings: [],
+    stop: new AbortController(),
+    activity: new Activity(),
+    ...host,
+  };
 }
 
 /** @throws HostformError when the provider is not configured. */
