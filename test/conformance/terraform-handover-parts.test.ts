@@ -132,6 +132,29 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(idsOf(begun)).toEqual({ [`${type}.new`]: ids[`${type}.old`] });
   });
 
+  it("is named by each plan, after an apply that ended between the two parts, until it is taken over with its secret", async () => {
+    const begun = await begin(declare({ old: "a" }));
+    const { id, secret } = begun.core.attributes(`${type}.old`);
+    const after = declare({ new: "a" });
+    const plan = await begun.core.plan(after);
+    const destroys = plan.changes.filter(({ action }) => action === "delete");
+    await begun.core.apply({ ...plan, changes: destroys }, after);
+    expect(begun.core.state.current.size).toBe(0);
+    for (const others of [declare({ other: "b" }), declare({ other: "b" }), {}]) {
+      const { warnings, errors } = await begun.core.run(others);
+      const left = warnings.filter(({ summary }) => summary.endsWith("exists, and no address of this state has it"));
+      expect(errors).toEqual([]);
+      // In its apply, Terraform plans a create again.
+      expect(new Set(left.map(({ summary }) => summary.split(" ")[1]))).toEqual(new Set([id]));
+    }
+    begun.sent();
+    const { errors, warnings } = await begun.core.run(after);
+    expect(errors).toEqual([]);
+    expect(warnings.map(({ summary }) => summary).join()).not.toContain("no address of this state");
+    expect(begun.sent()).toEqual([]);
+    expect(begun.core.attributes(`${type}.new`)).toMatchObject({ id, ...(secret != null && { secret }) });
+  });
+
   it.each([
     [40, 10],
     [100, 10],

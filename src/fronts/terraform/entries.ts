@@ -1,5 +1,5 @@
 /** The entries of the account store about objects that Terraform may not have recorded yet. */
-import { kinds } from "../../core/kinds/index.ts";
+import { type Kind, kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate, type PendingCreate } from "../../core/lifecycle/index.ts";
 import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core/local/index.ts";
 import {
@@ -204,6 +204,22 @@ export interface StoredCreate {
   settle(adopted?: ResourceState): Promise<void>;
   /** Removes the entry: the state shows what the user decided. */
   forget(): Promise<void>;
+}
+
+/** Returns what applies of one state took from its old address and nobody took over, by kind. @param projects as for {@link storedCreates}. */
+export async function handedOver(
+  store: AccountStore,
+  place: EntryPlace,
+  projects: readonly (string | undefined)[],
+): Promise<readonly (readonly [Kind, Entry])[]> {
+  const found: (readonly [Kind, Entry])[] = [];
+  for (const project of new Set(projects)) {
+    const entries = new Entries({ store, project, place, onWarning: () => {} });
+    for (const kind of kinds.values())
+      for (const entry of (await entries.all(kind.type)).values())
+        if (entry.handed && entry.place === place.mark) found.push([kind, entry]);
+  }
+  return found;
 }
 
 /**

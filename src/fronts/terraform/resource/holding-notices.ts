@@ -83,6 +83,18 @@ export const staysHere = (kind: Kind, attributes: JsonObject, why: "stopped" | "
     remedies: ["Apply again: that goes on."],
   });
 
+/** An interrupted apply took an object out of the state, and no create has it yet. */
+export const leftOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
+  warningOf("apply.waiting", `${named(kind, attributes)} exists, and no address of this state has it`, {
+    detail:
+      "An apply took it from its old address, and ended before the new address had it. The store of this machine keeps what is known of it.",
+    object: importIdOf(kind, String(attributes.id), attributes),
+    remedies: [
+      "Declare it again and apply: that takes it over, with its secret.",
+      "If you do not need it, delete it in the dashboard.",
+    ],
+  });
+
 /** A destroy is refused: the create at the same address would fail. @param isUnseen this machine did not make the plan. */
 export function halfPlanned(kind: Kind, prior: JsonObject, other: JsonObject, isUnseen: boolean): Diagnostic {
   const why = isUnseen ? "This machine did not make the plan" : "The plan does not include that address";

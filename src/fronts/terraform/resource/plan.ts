@@ -39,6 +39,7 @@ import {
 import { activeEntry } from "./entry-lookup.ts";
 import { mayPassOn } from "./handover.ts";
 import { declaredTwice, heldTwice, willTakeOver } from "./holding-notices.ts";
+import { leftOvers } from "./left-over.ts";
 import {
   deferred,
   effectNotices,
@@ -102,7 +103,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, scope: Pr
   return {
     ...answer,
     planned: withProviderAttributes(kind, answer.planned, config),
-    diagnostics: [...answer.diagnostics, ...place],
+    diagnostics: [...answer.diagnostics, ...place, ...(await leftOvers(scope))],
   };
 }
 
