@@ -155,32 +155,40 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.core.attributes(`${type}.new`)).toMatchObject({ id, ...(secret != null && { secret }) });
   });
 
-  it.each([
+  const crowds = [
     [40, 10],
-    [100, 10],
-    [40, 4],
     [12, 1],
-  ])("%i renames send nothing, in whatever order Terraform works (-parallelism=%i)", async (count, parallelism) => {
-    const layout = (prefix: string) =>
-      declare(Object.fromEntries(Array.from({ length: count }, (_, nth) => [`${prefix}${nth}`, `v${nth}`])));
-    const begun = await begin(layout("a"));
-    let seed = count + parallelism;
-    const random = () => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed;
-    };
-    for (const prefix of ["b", "c"]) {
-      const plan = await begun.core.plan(layout(prefix));
-      const order = plan.changes.map((change) => [random(), change] as const).sort(([a], [b]) => a - b);
-      const said = await begun.core.apply(
-        { ...plan, changes: order.map(([, change]) => change) },
-        layout(prefix),
-        new Life(),
-        parallelism,
-      );
-      expect(said.filter(isRefusal)).toEqual([]);
-      expect(begun.sent()).toEqual([]);
-      expect(begun.core.state.current.size).toBe(count);
-    }
-  });
+    ...(type === "hosting_webhook"
+      ? [
+          [100, 10],
+          [40, 4],
+        ]
+      : []),
+  ] as [number, number][];
+  it.each(crowds)(
+    "%i renames send nothing, in whatever order Terraform works (-parallelism=%i)",
+    async (count, parallelism) => {
+      const layout = (prefix: string) =>
+        declare(Object.fromEntries(Array.from({ length: count }, (_, nth) => [`${prefix}${nth}`, `v${nth}`])));
+      const begun = await begin(layout("a"));
+      let seed = count + parallelism;
+      const random = () => {
+        seed = (seed * 48_271) % 2_147_483_647;
+        return seed;
+      };
+      for (const prefix of ["b", "c"]) {
+        const plan = await begun.core.plan(layout(prefix));
+        const order = plan.changes.map((change) => [random(), change] as const).sort(([a], [b]) => a - b);
+        const said = await begun.core.apply(
+          { ...plan, changes: order.map(([, change]) => change) },
+          layout(prefix),
+          new Life(),
+          parallelism,
+        );
+        expect(said.filter(isRefusal)).toEqual([]);
+        expect(begun.sent()).toEqual([]);
+        expect(begun.core.state.current.size).toBe(count);
+      }
+    },
+  );
 });

@@ -139,7 +139,7 @@ export class Entries {
 
   /** Marks the entries that this process wrote: Terraform has received every answer and has gone on. */
   async answered(): Promise<void> {
-    const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed);
+    const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed && !entryIn(note).passes);
     const notes = recorded.map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
     this.#own.clear();
     if (notes.length === 0) return;

@@ -43,6 +43,9 @@ const MOST_WAITING = 4;
 /** Notes keep this number of plans. */
 const PLANS = 20;
 
+/** A saved plan may be applied this long after it was made, in milliseconds, although a later plan has other declarations. */
+const SAVED_MS = 24 * 3_600_000;
+
 /** The plan of a removal waits this long for a create of the same thing, in milliseconds. */
 const CREATE_MS = 500;
 
@@ -147,10 +150,14 @@ export class Handovers {
     }
   }
 
-  /** An instance keeps its object: what an earlier plan noted is out of date. */
+  /** An instance keeps its object: the note of an old plan, with its secret, is of no use. A new one may be saved, and applied. */
   async stays(kind: Kind, attributes: JsonObject): Promise<void> {
-    const { entries, holdings } = this.#scope.session;
-    if (mayPassOn(kind) && !holdings.isApply) await entries.remove(typeOf(kind, "passed"), idOf(kind, attributes));
+    const { clock, entries } = this.#scope.session;
+    const name = idOf(kind, attributes);
+    const { passes = {} } = (mayPassOn(kind) && (await entries.get(typeOf(kind, "passed"), name))) || {};
+    const times = Object.values(passes).map(({ noted }) => noted);
+    if (times.length > 0 && Math.max(...times) < clock.now() - SAVED_MS)
+      await entries.remove(typeOf(kind, "passed"), name);
   }
 
   /**
@@ -171,6 +178,11 @@ export class Handovers {
     if (await done) return "handed";
     this.#legs.delete(key);
     return undefined;
+  }
+
+  /** A destroy of this process has handed an object over. */
+  isHanded(kind: Kind, attributes: JsonObject): boolean {
+    return this.#legs.get(keyOf(kind, attributes))?.is === "handed";
   }
 
   /**

@@ -8,12 +8,13 @@ import type { ProviderScope } from "./provider-scope.ts";
 /** Names them once, but for those that this plan creates. Forgets those that have ended. Sends GETs. */
 export async function leftOvers(scope: ProviderScope): Promise<readonly Diagnostic[]> {
   if (!scope.isFirst("left over")) return [];
-  const { entries, place, self } = scope.session;
+  const { session, handovers } = scope;
+  const { entries, place, self } = session;
   const found: Diagnostic[] = [];
   for (const kind of kinds.values()) {
     for (const [name, { attributes, handed, owner = "", ...entry }] of await entries.all(kind.type)) {
-      if (!handed || entry.place !== place || owner === self.mark || self.isRunning(owner)) continue;
-      if (await scope.handovers.isMade(kind, attributes)) continue;
+      const isUnderWay = owner === self.mark ? handovers.isHanded(kind, attributes) : self.isRunning(owner);
+      if (!handed || entry.place !== place || isUnderWay || (await handovers.isMade(kind, attributes))) continue;
       const { id } = attributes;
       const object = await scope.account.find(kind, String(id), parentOf(kind, attributes));
       if (object === undefined || object.phase === "gone") await entries.remove(kind.type, name, id);

@@ -43,7 +43,7 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
       await deleteObject(kind, attributes, object.private, scope, cancelled);
       return { diagnostics: [recreatedHere(kind, attributes)] };
     }
-    const { handed: _, passes: __, answered: ___, ...kept } = object;
+    const { handed: _, passes: __, ...kept } = object;
     await session.entries.put(kind.type, name, { ...kept, attributes, place: session.place, owner: session.self.mark });
     scope.add(owner, kind, attributes);
     return { adopted: { attributes, private: object.private }, diagnostics: [adoptedHere(kind, attributes)] };
