@@ -35,6 +35,31 @@ async function begin(declared: Declarations): Promise<Begun> {
   return { machine, core, sent };
 }
 
+it.each([false, true])(
+  "a grant that cannot be deleted for its new values stays at its old address (destroy first: %s)",
+  async (first) => {
+    const grant = (name: string, permission: string): Declarations => ({
+      [`hosting_grant.${name}`]: {
+        type: "hosting_grant",
+        config: { service_id: "1003", email: "a@acme.example", permission },
+      },
+    });
+    const begun = await begin(grant("old", "view"));
+    const { control } = begun.machine.sandbox;
+    const after = grant("new", "manage");
+    const plan = await begun.core.plan(after);
+    control.addFault({ method: "DELETE", path: "/services/:id/grants/:grantId", phase: "before", status: 403 });
+    const changes = plan.changes.toSorted((a, b) => (a.action < b.action ? -1 : 1) * (first ? -1 : 1));
+    const errors = (await begun.core.apply({ ...plan, changes }, after)).filter(isRefusal);
+    expect(errors).toHaveLength(2);
+    expect(errors.map(({ summary }) => summary).join()).toContain("is still at its old address");
+    expect([...begun.core.state.current.keys()]).toEqual(["hosting_grant.old"]);
+    begun.sent();
+    expect((await begun.core.run(after)).errors).toEqual([]);
+    expect(begun.sent()).toEqual(["DELETE", "POST"]);
+  },
+);
+
 describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
   /** Values by address. */
   const declare = (layout: Readonly<Record<string, string>>, createBeforeDestroy = false): Declarations =>

@@ -111,7 +111,9 @@ describe("webhooks listen", () => {
     let now = 1_800_000_000_000;
     const sleep = (_: number, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-    const { io, post } = await listen(["--secret-env", "HOOK"], { clock: { now: () => now, monotonic: () => now, sleep } });
+    const { io, post } = await listen(["--secret-env", "HOOK"], {
+      clock: { now: () => now, monotonic: () => now, sleep },
+    });
     for (let i = 0; i < 50; i++) await post(EVENT, "0".repeat(64));
     now += 1_000;
     await post(EVENT, "0".repeat(64));

@@ -95,12 +95,14 @@ export const leftOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
     ],
   });
 
-/** A destroy is refused: the create at the same address would fail. @param isUnseen this machine did not make the plan. */
+/** A destroy is refused: the create at the same address would fail. @param isUnseen the store does not know the plan. */
 export function halfPlanned(kind: Kind, prior: JsonObject, other: JsonObject, isUnseen: boolean): Diagnostic {
-  const why = isUnseen ? "This machine did not make the plan" : "The plan does not include that address";
+  const why = isUnseen
+    ? "The plan was made on another machine, or with another token"
+    : "The plan does not include that address";
   return errorOf("plan.exists", `${named(kind, prior)} is not deleted: what replaces it exists`, {
     detail: `Its address becomes ${named(kind, other)}, which another address has. ${why}. Nothing was sent.`,
-    remedies: ["Plan and apply both addresses together, on one machine, without `-target`."],
+    remedies: ["Plan and apply both addresses here, without `-target`."],
   });
 }
 
