@@ -4,6 +4,9 @@ import type { Clock } from "../../../core/model/index.ts";
 /** No call arrives for this long: Terraform waits for the calls that are under way, in milliseconds. */
 const QUIET_MS = 1_000;
 
+/** The same for a call that should not keep its place among Terraform's ten, whatever the other calls do. */
+const CROWDED_MS = 500;
+
 export class Activity {
   #running = 0;
   #arrived = 0;
@@ -27,22 +30,24 @@ export class Activity {
 
   /**
    * Waits in a call until every call under way waits like this one, and no other one has arrived for a while.
+   * @param isMany too many wait already: this one waits only while calls arrive.
    * @returns false if the signal has ended the wait.
    */
-  async isQuiet(clock: Clock, signal: AbortSignal): Promise<boolean> {
+  async isQuiet(clock: Clock, signal: AbortSignal, isMany = false): Promise<boolean> {
     const wake = () => this.#change();
     signal.addEventListener("abort", wake, { once: true });
     this.#waiting++;
     this.#change();
     try {
       while (!signal.aborted) {
-        if (this.#running > this.#waiting) {
+        if (!isMany && this.#running > this.#waiting) {
           await this.#changed.promise;
           continue;
         }
         const arrived = this.#arrived;
-        await clock.sleep(QUIET_MS, signal).catch(() => undefined);
-        if (!signal.aborted && arrived === this.#arrived && this.#running <= this.#waiting) return true;
+        await clock.sleep(isMany ? CROWDED_MS : QUIET_MS, signal).catch(() => undefined);
+        const isStill = arrived === this.#arrived && (isMany || this.#running <= this.#waiting);
+        if (!signal.aborted && isStill) return true;
       }
       return false;
     } finally {

@@ -37,7 +37,7 @@ interface Leg {
   readonly done: Promise<boolean>;
 }
 
-/** Destroys that wait at the same time. Terraform works on ten instances, if `-parallelism` does not say otherwise. */
+/** Destroys that wait long at the same time. Terraform works on ten instances, if `-parallelism` does not say otherwise. */
 const MOST_WAITING = 4;
 
 /** Notes keep this number of plans. */
@@ -81,6 +81,8 @@ export class Handovers {
   /** Destroys that wait for the create of another instance, by natural key. */
   readonly #waiting = new Map<string, { readonly creates: string | undefined; come(): void }>();
   #mostWaiting = MOST_WAITING;
+  /** Terraform has begun nothing for a while: those that wait may have all its places. */
+  #isCrowded = false;
   /** Instances that still have an object of an interrupted run. */
   readonly #left = new Map<string, number>();
   /** Notes are changed one after the other. */
@@ -186,7 +188,7 @@ export class Handovers {
   }
 
   /**
-   * Waits for the create of an object. Terraform works on ten instances at a time, so few destroys wait.
+   * Waits for the create of an object. Terraform works on ten instances at a time, so few destroys wait long.
    * @returns true if it has come; false if it may come only after this destroy.
    */
   async #comes(kind: Kind, prior: JsonObject, { creates }: Mark): Promise<boolean> {
@@ -196,14 +198,17 @@ export class Handovers {
     for (;;) {
       if (leg()?.is === "taken" && (await leg()?.done)) return true;
       if (session.stop.aborted) throw new HostformError([staysHere(kind, prior, "stopped")]);
-      if (this.#waiting.size >= this.#mostWaiting || this.#isCircle(thing, creates?.thing)) return false;
+      const isMany = this.#waiting.size >= this.#mostWaiting;
+      if ((isMany && this.#isCrowded) || this.#isCircle(thing, creates?.thing)) return false;
       const come = new AbortController();
       this.#waiting.set(thing, { creates: creates?.thing, come: () => come.abort() });
-      const isQuiet = await activity.isQuiet(session.clock, AbortSignal.any([session.stop, come.signal]));
+      const isQuiet = await activity.isQuiet(session.clock, AbortSignal.any([session.stop, come.signal]), isMany);
       const waited = this.#waiting.size;
       this.#waiting.delete(thing);
       if (!isQuiet || leg()?.is === "taken") continue;
       if (activity.hasFailed) throw new HostformError([staysHere(kind, prior, "failed")]);
+      this.#isCrowded = true;
+      if (isMany) return false;
       // Terraform may work on no more instances than wait: the create comes after this destroy.
       this.#mostWaiting = Math.min(this.#mostWaiting, waited - 1);
       return false;
@@ -290,7 +295,7 @@ export class Handovers {
     return taking;
   }
 
-  /** What was passed on has its new address. */
+  /** The new address has what was passed on. */
   async settle(kind: Kind, attributes: JsonObject): Promise<void> {
     await this.#scope.session.entries.remove(typeOf(kind, "passed"), idOf(kind, attributes));
   }

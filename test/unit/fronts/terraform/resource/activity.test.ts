@@ -25,6 +25,13 @@ describe("the calls of Terraform", () => {
     expect(seen).toEqual(["ended", "quiet"]);
   });
 
+  it("are waited for only while others arrive if too many wait already", async () => {
+    const [activity, clock] = [new Activity(), testClock()];
+    void activity.during(() => Promise.withResolvers<void>().promise);
+    expect(await activity.during(() => activity.isQuiet(clock, never, true))).toBe(true);
+    expect(clock.slept).toBeGreaterThanOrEqual(500);
+  });
+
   it("stop waiting at a signal, and count as running again", async () => {
     const [activity, clock, stop] = [new Activity(), testClock(), new AbortController()];
     const other = activity.during(() => Promise.withResolvers<void>().promise);
