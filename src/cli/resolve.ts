@@ -36,7 +36,9 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
         pending,
         renderEvidence(pending, terminal.clock.now(), terminal.outLook, folder && "terraform"),
       );
-    return pending.length === 0 ? 0 : 1;
+    const left = folder?.left ?? [];
+    if (left.length > 0) project.log.warn(left);
+    return pending.length + left.length === 0 ? 0 : 1;
   }
   const { address: settled, settled: how } = resolved;
   const isStored = folder?.isStored === true;

@@ -13,6 +13,7 @@ import {
 } from "../core/lifecycle/index.ts";
 import {
   type Clock,
+  type Diagnostic,
   didYouMean,
   fail,
   ifExplained,
@@ -51,6 +52,8 @@ export interface Resolvable extends ProjectParts {
   };
   /** Adds creates that are recorded beside the state. */
   withStored?(open: CreatesStore, providers: Providers): Promise<CreatesStore>;
+  /** Objects that no address of the state has, as {@link withStored} found them. */
+  readonly left?: readonly Diagnostic[];
   /** The verdicts are recorded on this machine alone. */
   readonly isStored?: boolean;
 }

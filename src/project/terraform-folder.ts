@@ -11,6 +11,7 @@ import {
   amended,
   attempt,
   type Backend,
+  type Diagnostic,
   formatAddress,
   type ProviderConfig,
   parseAddress,
@@ -44,7 +45,8 @@ export async function terraformFolder(
   const isMissing = desired === undefined && diagnostics.every(({ code }) => code === "config.missing");
   if (!isMissing || !hasTerraform(source.dir, source.env.TF_DATA_DIR)) return undefined;
   const { backendIn, placeOf, stateFileIn, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
-  const { storedCreates } = await import("../fronts/terraform/entries.ts");
+  const { handedOver, storedCreates } = await import("../fronts/terraform/entries.ts");
+  const { leftOver } = await import("../fronts/terraform/resource/holding-notices.ts");
   const dir = realpathSync(source.dir);
   const place = placeOf(dir, source.env);
   const [workspace, recorded] = [workspaceIn(dir, source.env), backendIn(dir, source.env)];
@@ -58,6 +60,7 @@ export async function terraformFolder(
   const parts = { ...project, source: { ...source, dir, state: file ?? source.state, env } };
   const providers = async () => configs;
   const configs = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
+  const left: Diagnostic[] = [];
   const withStored = async (open: CreatesStore, used: Providers): Promise<CreatesStore> => {
     for (const { provider } of open.state.resources.values()) {
       if (configs.has(provider)) continue;
@@ -65,7 +68,10 @@ export async function terraformFolder(
     }
     const { store } = (await used.use("default")).account;
     if (store === undefined) return open;
-    const found = await storedCreates(store, place, projectsIn(dir, source.env));
+    const projects = projectsIn(dir, source.env);
+    for (const [kind, { attributes }] of await handedOver(store, place, projects))
+      left.push(leftOver(kind, attributes));
+    const found = await storedCreates(store, place, projects);
     return new TerraformCreates(open, found, await store.holdings({ place: place.mark }));
   };
   const isWritable = file !== undefined || backend !== undefined;
@@ -86,6 +92,7 @@ export async function terraformFolder(
     declaration: { providers },
     state: isWritable ? state : unreadable,
     withStored,
+    left,
     isStored: !isWritable,
   };
 }

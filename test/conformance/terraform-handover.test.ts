@@ -115,11 +115,20 @@ describe.each(SUBJECTS)("$type", ({ type, config, live }) => {
       await expectDone(begun, after);
     });
 
+    it("converges in one apply of one instance after the other", async () => {
+      const begun = await begin(declare(before));
+      const { errors } = await begun.core.run(declare(after), { parallelism: 1 });
+      expect(errors).toEqual([]);
+      expect(begun.changesSent()).toHaveLength(changes);
+      await expectDone(begun, after);
+    });
+
     it("converges in one apply of a saved plan, whose steps come in the opposite order", async () => {
       const begun = await begin(declare(before));
       const plan = await begun.core.plan(declare(after));
       const said = await begun.core.apply({ ...plan, changes: plan.changes.toReversed() }, declare(after), new Life());
       expect(said.filter(({ severity }) => severity === "error")).toEqual([]);
+      expect(begun.changesSent()).toHaveLength(changes);
       await expectDone(begun, after);
     });
 
@@ -127,6 +136,7 @@ describe.each(SUBJECTS)("$type", ({ type, config, live }) => {
       const begun = await begin(declare(before, true));
       const { errors } = await begun.core.run(declare(after, true));
       expect(errors).toEqual([]);
+      expect(begun.changesSent()).toHaveLength(changes);
       await expectDone(begun, after);
     });
 

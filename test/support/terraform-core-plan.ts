@@ -26,13 +26,13 @@ import {
 /** Instances that Terraform works on side by side. */
 const PARALLEL = 10;
 
-/** Does all of it, ten at a time. */
-export async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
+/** Does all of it, ten at a time. @param width `-parallelism`. */
+export async function inParallel(work: readonly (() => Promise<void>)[], width = PARALLEL): Promise<void> {
   const queue = [...work];
   const worker = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await next();
   };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  await Promise.all(Array.from({ length: width }, worker));
 }
 
 interface Question {
@@ -120,20 +120,31 @@ export class Planning {
   }
 
   async run(): Promise<Plan> {
-    const undeclared = [...this.#state.current.keys()].filter((address) => this.#declared[address] === undefined);
-    await inParallel([
-      ...[...this.#state.deposed].map(
-        ([address, instance]) =>
-          () =>
-            this.#leftBehind(address, instance),
-      ),
-      ...undeclared.map((address) => () => this.#orphan(address)),
-      ...Object.entries(this.#declared).map(
-        ([address, declaration]) =>
-          () =>
-            this.#one(address, declaration),
-      ),
-    ]);
+    const { target, parallelism } = this.#options;
+    const isMeant = (address: string) => target === undefined || target.includes(address);
+    const undeclared = [...this.#state.current.keys()].filter(
+      (address) => this.#declared[address] === undefined && isMeant(address),
+    );
+    // What is not meant is neither shown to the provider nor changed.
+    for (const [address, instance] of this.#state.current) if (!isMeant(address)) this.#current.set(address, instance);
+    await inParallel(
+      [
+        ...[...this.#state.deposed].map(
+          ([address, instance]) =>
+            () =>
+              this.#leftBehind(address, instance),
+        ),
+        ...undeclared.map((address) => () => this.#orphan(address)),
+        ...Object.entries(this.#declared)
+          .filter(([address]) => isMeant(address))
+          .map(
+            ([address, declaration]) =>
+              () =>
+                this.#one(address, declaration),
+          ),
+      ],
+      parallelism,
+    );
     return {
       changes: this.#changes,
       said: this.#said,

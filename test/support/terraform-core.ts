@@ -58,6 +58,10 @@ export interface RunOptions {
   readonly replace?: readonly string[];
   /** `terraform destroy`. */
   readonly destroy?: boolean;
+  /** Addresses of `-target`; default: all. */
+  readonly target?: readonly string[];
+  /** `-parallelism`; default: 10. */
+  readonly parallelism?: number;
   /** False: `-refresh=false`. */
   readonly refresh?: boolean;
   /** The declarations as they are known when the plan is applied. */
@@ -143,7 +147,7 @@ export class TerraformCore {
       said = plan.said;
       if (!said.some(isRefusal)) {
         actions = Object.fromEntries(plan.changes.map(({ address, action }) => [address, action]));
-        said = [...said, ...(await this.apply(plan, known, life))];
+        said = [...said, ...(await this.apply(plan, known, life, options.parallelism))];
       }
     } catch (error) {
       if (!(error instanceof CommandKilled)) throw error;
@@ -153,7 +157,7 @@ export class TerraformCore {
   }
 
   /** Does what was planned. @param known the declarations, with what was unknown in the plan. */
-  async apply(plan: Plan, known: Declarations, life = new Life()): Promise<readonly Said[]> {
+  async apply(plan: Plan, known: Declarations, life = new Life(), parallelism?: number): Promise<readonly Said[]> {
     this.restore(plan.refreshed);
     const record = (...entries: readonly Entry[]) => {
       life.pass(`Terraform records ${entries.map(([, address]) => address).join(", ")}`);
@@ -169,6 +173,7 @@ export class TerraformCore {
       const applying = new Applying(wire, { state: () => this.state, record }, known);
       await inParallel(
         plan.changes.map((change) => async () => void said.push(...about(change.address, await applying.run(change)))),
+        parallelism,
       );
       return said;
     });

@@ -1,5 +1,5 @@
 /** The entries of the account store about objects that Terraform may not have recorded yet. */
-import { kinds } from "../../core/kinds/index.ts";
+import { type Kind, kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate, type PendingCreate } from "../../core/lifecycle/index.ts";
 import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core/local/index.ts";
 import {
@@ -12,6 +12,17 @@ import {
   type ResourceState,
   warningOf,
 } from "../../core/model/index.ts";
+
+/** A plan passes an object of the state on to another address, or has not seen that its address gives it up. */
+export interface Passing {
+  /** Mark of Terraform's process. */
+  readonly owner: string;
+  /** Moment of the plan, in milliseconds since the epoch. */
+  readonly noted: number;
+  readonly is: boolean;
+  /** Terraform has shown the address of the object to that plan. */
+  readonly isShown: boolean;
+}
 
 /**
  * The outcome of a create. Terraform writes its state after the provider has answered, and a kill in between loses the answer.
@@ -26,11 +37,8 @@ export interface Entry extends ResourceState {
   readonly answered?: true;
   /** A destroy left it for the create of another address: no state has the object. */
   readonly handed?: true;
-  /** No secret of the object is known, in the state or in a file. */
-  readonly bare?: true;
-  /** Id of the plan that passes the object on, and the moment of that plan. */
-  readonly plan?: string;
-  readonly noted?: number;
+  /** Plans that create what this object of the state is, by id. */
+  readonly passes?: Readonly<Record<string, Passing>>;
   /** Plans that know the pending create, by id: true if one of their creates has its name. */
   readonly plans?: Readonly<Record<string, boolean>>;
   /** The last refresh of the state found the pending create there. */
@@ -131,7 +139,7 @@ export class Entries {
 
   /** Marks the entries that this process wrote: Terraform has received every answer and has gone on. */
   async answered(): Promise<void> {
-    const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed);
+    const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed && !entryIn(note).passes);
     const notes = recorded.map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
     this.#own.clear();
     if (notes.length === 0) return;
@@ -196,6 +204,22 @@ export interface StoredCreate {
   settle(adopted?: ResourceState): Promise<void>;
   /** Removes the entry: the state shows what the user decided. */
   forget(): Promise<void>;
+}
+
+/** Returns what applies of one state took from its old address and nobody took over, by kind. @param projects as for {@link storedCreates}. */
+export async function handedOver(
+  store: AccountStore,
+  place: EntryPlace,
+  projects: readonly (string | undefined)[],
+): Promise<readonly (readonly [Kind, Entry])[]> {
+  const found: (readonly [Kind, Entry])[] = [];
+  for (const project of new Set(projects)) {
+    const entries = new Entries({ store, project, place, onWarning: () => {} });
+    for (const kind of kinds.values())
+      for (const entry of (await entries.all(kind.type)).values())
+        if (entry.handed && entry.place === place.mark) found.push([kind, entry]);
+  }
+  return found;
 }
 
 /**

@@ -21,6 +21,7 @@ import {
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
+import { Activity } from "../resource/activity.ts";
 import type { Answer } from "../resource/attribute-mapping.ts";
 import { failureOf } from "../resource/notices.ts";
 import type { ProcessEnvironment } from "../wire/handshake.ts";
@@ -53,6 +54,8 @@ export interface Connection {
   readonly clock?: Clock | undefined;
   /** Terraform's log (TF_LOG). Never log a secret. */
   readonly log: Log;
+  /** The calls under way. */
+  readonly activity: Activity;
 }
 
 /** What a connection needs of the process that it lives in. */
@@ -69,7 +72,14 @@ export type Calls = Readonly<Record<string, Call>>;
 
 /** A new connection, not configured. */
 export function newConnection(host: Host): Connection {
-  return { session: undefined, isAnswerLost: false, warnings: [], stop: new AbortController(), ...host };
+  return {
+    session: undefined,
+    isAnswerLost: false,
+    warnings: [],
+    stop: new AbortController(),
+    activity: new Activity(),
+    ...host,
+  };
 }
 
 /** @throws HostformError when the provider is not configured. */
@@ -99,8 +109,13 @@ export function unary<I extends DescMessage, O extends DescMessage>(
     cancelled?: AbortSignal,
   ) => MessageInitShape<O> | Promise<MessageInitShape<O>>,
 ): Call {
-  return async (request, connection, cancelled) =>
-    toBinary(output, create(output, await answer(fromBinary(input, request), connection, cancelled)));
+  return (request, connection, cancelled) =>
+    connection.activity.during(async () => {
+      const found = await answer(fromBinary(input, request), connection, cancelled);
+      const { diagnostics = [] } = found as { readonly diagnostics?: readonly Partial<Message>[] };
+      connection.activity.hasFailed ||= diagnostics.some(({ severity }) => severity === Severity.ERROR);
+      return toBinary(output, create(output, found));
+    });
 }
 
 /**

@@ -157,7 +157,7 @@ const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<ty
 
 const noPaths: ReturnType<typeof toPath>[] = [];
 
-const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.env);
+const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.env, connection.activity);
 
 function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
   const kind = terraformKind(type);

@@ -69,7 +69,7 @@ interface ApplyQuestion {
  * the next apply settles instead (pending.ts).
  */
 export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<Answer> {
-  const { replacing: _, plan: __, settles: ___, ...mark } = asked.mark;
+  const { replacing: _, plan: __, settles: ___, creates: ____, ...mark } = asked.mark;
   scope.applies(asked.mark);
   const question: ApplyQuestion = { ...asked, mark };
   const { prior, planned, config } = question;

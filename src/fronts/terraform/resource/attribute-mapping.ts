@@ -137,6 +137,8 @@ export interface Mark extends PrivateMark {
   readonly replacing?: Replaced;
   /** In a plan only: the id of the plan, which Terraform passes to the destroy. */
   readonly plan?: string;
+  /** In a plan only: the thing that a planned create makes, and its parent. The destroy leg at the same address gets it. */
+  readonly creates?: { readonly thing: string; readonly parent?: string | undefined };
   /** In a plan only: the pending create that a planned create settles, with its name. The destroy leg of the instance gets it. */
   readonly settles?: { readonly name: string | undefined; readonly mark: PrivateMark };
 }

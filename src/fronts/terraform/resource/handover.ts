@@ -1,37 +1,50 @@
 /**
  * Objects that change their address in one run: a swap, a shifted `count` list, a rename without a `moved` block. Terraform plans a
  * destroy at one address and a create at another, in no order. The plan notes such pairs in the store under its own id, which Terraform
- * passes to the destroy. The apply then sends neither a DELETE nor a POST if the object is what the create declares.
+ * passes to the destroy. The apply then sends neither a DELETE nor a POST if the object is what the create declares. A create that
+ * comes first takes the object over with what the note has. A destroy that comes first waits for it where it can, so that an
+ * interruption takes no object out of the state.
  */
 import type { Kind } from "../../../core/kinds/kind.ts";
 import {
+  type Account,
   attributesOf,
   objectKey,
   oneTimeSecretName,
   parentOf,
-  returnsSecretOnce,
   sameValue,
   thingKey,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
   equal,
+  HostformError,
   hasUnknown,
   type JsonObject,
   type ResourceState,
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Entry } from "../entries.ts";
+import type { Entry, Passing } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
+import type { Activity } from "./activity.ts";
 import { type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
-import { moves } from "./holding-notices.ts";
+import { halfPlanned, moves, staysHere } from "./holding-notices.ts";
 
-/** The part of the destroy, or of the create that did not wait for it. */
-type Leg = { readonly is: "taken" } | { readonly is: "handed"; readonly done: Promise<boolean> };
+/** The part of the destroy, or of the create that came before it. It may fail: `done` is false then. */
+interface Leg {
+  readonly is: "taken" | "handed";
+  readonly done: Promise<boolean>;
+}
 
-/** A create that needs the secret of the object waits this long for the destroy, which has it, in milliseconds. */
-const DESTROY_MS = 1_000;
+/** Destroys that wait long at the same time. Terraform works on ten instances, if `-parallelism` does not say otherwise. */
+const MOST_WAITING = 4;
+
+/** Notes keep this number of plans. */
+const PLANS = 20;
+
+/** A saved plan may be applied this long after it was made, in milliseconds, although a later plan has other declarations. */
+const SAVED_MS = 24 * 3_600_000;
 
 /** The plan of a removal waits this long for a create of the same thing, in milliseconds. */
 const CREATE_MS = 500;
@@ -46,10 +59,18 @@ const idOf = (kind: Kind, attributes: JsonObject) =>
 
 const keyOf = (kind: Kind, attributes: JsonObject) => objectKey("default", kind, attributes) ?? "";
 
-type Session = Pick<ProviderSession, "clock" | "entries" | "holdings" | "place" | "self">;
+type Session = Pick<ProviderSession, "clock" | "entries" | "holdings" | "place" | "self" | "stop">;
+
+/** Parts of a scope that hand-overs need. */
+interface Scope {
+  readonly session: Session;
+  readonly activity: Activity;
+  /** Id of the plan that this process applies, as soon as a change has named it. */
+  readonly plan: string | undefined;
+}
 
 export class Handovers {
-  readonly #session: Session;
+  readonly #scope: Scope;
   /** Creates that are planned, and the object that each one replaces at its own address. */
   readonly #creates = new Map<string, { readonly planned: ValueObject; readonly replaces: string | undefined }>();
   readonly #said = new Set<string>();
@@ -57,15 +78,18 @@ export class Handovers {
   /** Objects that instances give up, by natural key. */
   readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
   readonly #legs = new Map<string, Leg>();
-  readonly #arrivals = new Map<string, PromiseWithResolvers<void>>();
+  /** Destroys that wait for the create of another instance, by natural key. */
+  readonly #waiting = new Map<string, { readonly creates: string | undefined; come(): void }>();
+  #mostWaiting = MOST_WAITING;
+  /** Terraform has begun nothing for a while: those that wait may have all its places. */
+  #isCrowded = false;
   /** Instances that still have an object of an interrupted run. */
   readonly #left = new Map<string, number>();
-  readonly #noted = new Map<string, Promise<readonly Entry[]>>();
-  /** The plan that this process applies, as soon as a destroy has named it. */
-  #plan: string | undefined;
+  /** Notes are changed one after the other. */
+  #noting: Promise<unknown> = Promise.resolve();
 
-  constructor(session: Session) {
-    this.#session = session;
+  constructor(scope: Scope) {
+    this.#scope = scope;
   }
 
   /** A create is planned. @param replaces id of the object at its own address. */
@@ -74,7 +98,7 @@ export class Handovers {
     if (thing === undefined) return [];
     this.#creates.set(thing, { planned, replaces });
     this.#awaited.get(thing)?.resolve();
-    return this.#note(thing);
+    return this.#pair(thing);
   }
 
   /** Another instance plans to create what this object is. */
@@ -90,7 +114,7 @@ export class Handovers {
     if (thing === undefined) return false;
     const awaited = this.#awaited.get(thing) ?? Promise.withResolvers<void>();
     this.#awaited.set(thing, awaited);
-    if (!this.#creates.has(thing)) await Promise.race([awaited.promise, this.#session.clock.sleep(CREATE_MS)]);
+    if (!this.#creates.has(thing)) await Promise.race([awaited.promise, this.#scope.session.clock.sleep(CREATE_MS)]);
     return this.#creates.has(thing);
   }
 
@@ -99,25 +123,103 @@ export class Handovers {
     const thing = thingKey("default", kind, object.attributes);
     if (!mayPassOn(kind) || thing === undefined || lost) return [];
     this.#leaving.set(thing, [kind, object]);
-    return this.#note(thing);
+    return this.#pair(thing);
   }
 
   /**
-   * The destroy of an object. @returns `taken`: the create of another instance has dealt with it. `handed`: it is kept for such a
-   * create. Undefined: it is to be deleted.
+   * A create of this plan is what an object of the state is. Until its instance gives it up, the plan does not pass it on.
+   * @param isShown Terraform has shown the instance: the plan is one of the whole state.
+   */
+  async meet(kind: Kind, attributes: JsonObject, isShown: boolean): Promise<void> {
+    await this.#note(kind, recordedAs(kind, attributes, {}), { is: false, isShown });
+  }
+
+  /**
+   * Refuses a destroy if the create at the same address would fail, because another instance has what it declares and the plan does not
+   * pass that on. Sends GETs. @throws HostformError `plan.exists`.
+   */
+  async refuseHalf(kind: Kind, prior: JsonObject, { creates, plan }: Mark, account: Account): Promise<void> {
+    const { entries, place } = this.#scope.session;
+    if (!mayPassOn(kind) || creates === undefined || plan === undefined) return;
+    for (const { id, attributes, phase } of (await account.list(kind, creates.parent)).values()) {
+      const object = { ...attributes, id };
+      if (phase === "gone" || id === prior.id || thingKey("default", kind, object) !== creates.thing) continue;
+      const noted = await entries.get(typeOf(kind, "passed"), idOf(kind, object));
+      const { is, isShown } = (noted?.place === place && noted.passes?.[plan]) || {};
+      // An interrupted create: its entry settles it.
+      if (is || isShown || (await entries.get(kind.type, nameOf(kind, object))) !== undefined) continue;
+      throw new HostformError([halfPlanned(kind, prior, object, is === undefined)]);
+    }
+  }
+
+  /** An instance keeps its object: the note of an old plan, with its secret, is of no use. A new one may be saved, and applied. */
+  async stays(kind: Kind, attributes: JsonObject): Promise<void> {
+    const { clock, entries } = this.#scope.session;
+    const name = idOf(kind, attributes);
+    const { passes = {} } = (mayPassOn(kind) && (await entries.get(typeOf(kind, "passed"), name))) || {};
+    const times = Object.values(passes).map(({ noted }) => noted);
+    if (times.length > 0 && Math.max(...times) < clock.now() - SAVED_MS)
+      await entries.remove(typeOf(kind, "passed"), name);
+  }
+
+  /**
+   * The destroy of an object. Waits a while for the create of another instance: until then the state keeps the object.
+   * @returns `taken`: that create has dealt with it. `handed`: it is kept for that create. Undefined: it is to be deleted.
+   * @throws HostformError `apply.waiting`: the create cannot come now.
    */
   async destroy(kind: Kind, prior: JsonObject, mark: Mark): Promise<Leg["is"] | undefined> {
     if (!mayPassOn(kind) || typeof prior.id !== "string") return undefined;
     const key = keyOf(kind, prior);
-    const isPassed = (await this.passed(kind, prior, mark)) !== undefined;
+    const isPassed = (await this.passed(kind, prior)) !== undefined;
     if (await this.#isLeft(kind, prior, mark, key)) return "taken";
     if (!isPassed || mark.lost) return undefined;
+    do if (await this.#comes(kind, prior, mark)) return "taken";
+    while (this.#legs.get(key)?.is === "taken");
     const done = this.#hand(kind, prior, mark);
     this.#legs.set(key, { is: "handed", done });
-    const isHanded = await done;
-    if (!isHanded) this.#legs.delete(key);
-    this.#arrivals.get(key)?.resolve();
-    return isHanded ? "handed" : undefined;
+    if (await done) return "handed";
+    this.#legs.delete(key);
+    return undefined;
+  }
+
+  /** A destroy of this process has handed an object over. */
+  isHanded(kind: Kind, attributes: JsonObject): boolean {
+    return this.#legs.get(keyOf(kind, attributes))?.is === "handed";
+  }
+
+  /**
+   * Waits for the create of an object. Terraform works on ten instances at a time, so few destroys wait long.
+   * @returns true if it has come; false if it may come only after this destroy.
+   */
+  async #comes(kind: Kind, prior: JsonObject, { creates }: Mark): Promise<boolean> {
+    const { activity, session } = this.#scope;
+    const thing = thingKey("default", kind, prior) ?? "";
+    const leg = () => this.#legs.get(keyOf(kind, prior));
+    for (;;) {
+      if (leg()?.is === "taken" && (await leg()?.done)) return true;
+      if (session.stop.aborted) throw new HostformError([staysHere(kind, prior, "stopped")]);
+      const isMany = this.#waiting.size >= this.#mostWaiting;
+      if ((isMany && this.#isCrowded) || this.#isCircle(thing, creates?.thing)) return false;
+      const come = new AbortController();
+      this.#waiting.set(thing, { creates: creates?.thing, come: () => come.abort() });
+      const isQuiet = await activity.isQuiet(session.clock, AbortSignal.any([session.stop, come.signal]), isMany);
+      const waited = this.#waiting.size;
+      this.#waiting.delete(thing);
+      if (!isQuiet || leg()?.is === "taken") continue;
+      if (activity.hasFailed) throw new HostformError([staysHere(kind, prior, "failed")]);
+      this.#isCrowded = true;
+      if (isMany) return false;
+      // Terraform may work on no more instances than wait: the create comes after this destroy.
+      this.#mostWaiting = Math.min(this.#mostWaiting, waited - 1);
+      return false;
+    }
+  }
+
+  /** Returns true if a destroy would wait for itself: its create comes after a destroy that waits for the create at this address. */
+  #isCircle(thing: string, creates: string | undefined): boolean {
+    let next = creates;
+    while (next !== undefined && next !== thing) next = this.#waiting.get(next)?.creates;
+    return next === thing;
   }
 
   /**
@@ -126,100 +228,120 @@ export class Handovers {
    */
   async #isLeft(kind: Kind, prior: JsonObject, mark: Mark, key: string): Promise<boolean> {
     const isInterrupted = await this.isTaken(kind, prior);
-    if (this.#legs.get(key)?.is === "taken") {
+    const leg = this.#legs.get(key);
+    if (leg?.is === "taken") {
+      if (!(await leg.done)) return false;
       this.#legs.delete(key);
       return true;
     }
     if (!isInterrupted) return false;
-    await this.#session.holdings.load();
-    const { instances = 1 } = this.#session.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
+    const { entries, holdings } = this.#scope.session;
+    await holdings.load();
+    const { instances = 1 } = holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
     const left = this.#left.get(key) ?? instances;
     this.#left.set(key, left - 1);
     if (left > 1) {
-      this.#session.holdings.left(kind, prior, mark, left - 1);
+      holdings.left(kind, prior, mark, left - 1);
       return true;
     }
-    await this.#session.entries.remove(typeOf(kind, "taken"), idOf(kind, prior));
+    await entries.remove(typeOf(kind, "taken"), idOf(kind, prior));
     return false;
   }
 
-  /** The note of the plan that is applied, if it passes an object on. @param mark of the destroy, which names the plan. */
-  async passed(kind: Kind, attributes: JsonObject, { plan }: Mark = {}): Promise<Entry | undefined> {
-    const { entries, holdings, place, self } = this.#session;
-    const loading = this.#noted.get(kind.type) ?? entries.all(typeOf(kind, "passed")).then((all) => [...all.values()]);
-    this.#noted.set(kind.type, loading);
-    const noted = (await loading).filter((entry) => entry.place === place && entry.plan !== holdings.run);
-    // For create_before_destroy this process plans the destroy once more, under its own id.
-    if (plan !== undefined && plan !== holdings.run) this.#plan = plan;
-    const own = noted.filter(({ owner }) => owner === self.parent);
-    const newest = (own.length > 0 ? own : noted).toSorted((a, b) => (a.noted ?? 0) - (b.noted ?? 0)).at(-1);
-    const applied = this.#plan ?? newest?.plan;
-    const id = idOf(kind, attributes);
-    return noted.find((entry) => entry.plan === applied && idOf(kind, entry.attributes) === id);
+  /** The note of an object, with its secret, if the plan that is applied passes it on. */
+  async passed(kind: Kind, attributes: JsonObject): Promise<Entry | undefined> {
+    const { entries, holdings, place, self } = this.#scope.session;
+    const entry = await entries.get(typeOf(kind, "passed"), idOf(kind, attributes));
+    if (entry?.place !== place) return undefined;
+    // This process plans creates again, and the destroys of create_before_destroy.
+    const plans = Object.entries(entry.passes ?? {}).filter(([plan]) => plan !== holdings.run);
+    const newest = plans.toSorted(([, a], [, b]) => a.noted - b.noted);
+    const own = newest.filter(([, { owner }]) => owner === self.parent);
+    const applied = this.#scope.plan ?? (own.at(-1) ?? newest.at(-1))?.[0] ?? "";
+    return entry.passes?.[applied]?.is ? entry : undefined;
   }
 
   /** The create of another instance has dealt with the object, in this run or in one that was interrupted. */
   async isTaken(kind: Kind, attributes: JsonObject): Promise<boolean> {
-    const entry = await this.#session.entries.get(typeOf(kind, "taken"), idOf(kind, attributes));
-    return entry?.place === this.#session.place;
+    const { entries, place } = this.#scope.session;
+    const entry = await entries.get(typeOf(kind, "taken"), idOf(kind, attributes));
+    return entry?.place === place;
   }
 
   /**
-   * The create of what an object is. @param waits the object is of no use without its secret, which the destroy has.
-   * @returns true if the destroy has handed over the object; false if the create deals with it alone.
+   * The create of what an object is deals with it. The destroy of the object sends nothing then.
+   * @param work adopts or deletes it. If it throws, the destroy keeps the object in the state.
    */
-  async take(kind: Kind, object: ResourceState, waits: boolean): Promise<boolean> {
-    const { attributes } = object;
+  async take<T>(kind: Kind, { attributes }: ResourceState, work: () => Promise<T>): Promise<T> {
+    const { entries, place } = this.#scope.session;
     const key = keyOf(kind, attributes);
-    if (waits && !this.#legs.has(key)) {
-      const arrival = Promise.withResolvers<void>();
-      this.#arrivals.set(key, arrival);
-      await Promise.race([arrival.promise, this.#session.clock.sleep(DESTROY_MS)]);
+    const other = this.#legs.get(key);
+    // The destroy may be about to hand it over.
+    if (other?.is === "handed" && (await other.done)) return work();
+    const note = [typeOf(kind, "taken"), idOf(kind, attributes)] as const;
+    const taking = entries
+      .put(...note, { ...recordedAs(kind, withoutSecrets(kind, attributes), {}), place })
+      .then(work);
+    const done = taking.then(
+      () => true,
+      () => false,
+    );
+    this.#legs.set(key, { is: "taken", done });
+    this.#waiting.get(thingKey("default", kind, attributes) ?? "")?.come();
+    if (!(await done)) {
+      this.#legs.delete(key);
+      await entries.remove(...note);
     }
-    const leg = this.#legs.get(key);
-    if (leg?.is === "handed" && (await leg.done)) return true;
-    this.#legs.set(key, { is: "taken" });
-    const { entries, place } = this.#session;
-    await entries.put(typeOf(kind, "taken"), idOf(kind, attributes), { ...withoutSecrets(kind, object), place });
-    return false;
+    return taking;
+  }
+
+  /** The new address has what was passed on. */
+  async settle(kind: Kind, attributes: JsonObject): Promise<void> {
+    await this.#scope.session.entries.remove(typeOf(kind, "passed"), idOf(kind, attributes));
   }
 
   async #hand(kind: Kind, prior: JsonObject, mark: Mark): Promise<boolean> {
-    const { entries, place, self } = this.#session;
+    const { entries, place, self } = this.#scope.session;
     const name = nameOf(kind, prior);
     if (name === undefined) return false;
-    const { plan: _, replacing: __, ...kept } = mark;
-    const entry: Entry = { ...recordedAs(kind, prior, kept), place, owner: self.mark, handed: true };
+    const entry: Entry = { ...recordedAs(kind, prior, keptOf(mark)), place, owner: self.mark, handed: true };
     const other = await entries.insert(kind.type, name, entry);
     return other === undefined || (other.handed === true && other.attributes.id === prior.id);
   }
 
   /** Notes a pair as soon as both of its parts are planned. @returns what the apply does with the object. */
-  async #note(thing: string): Promise<readonly Diagnostic[]> {
+  async #pair(thing: string): Promise<readonly Diagnostic[]> {
     const [kind, object] = this.#leaving.get(thing) ?? [];
-    const { clock, entries, holdings, place, self } = this.#session;
     // An apply plans creates again, and destroys of create_before_destroy: it has the pairs of the plan.
-    if (kind === undefined || object === undefined || holdings.isApply) return [];
+    if (kind === undefined || object === undefined || this.#scope.session.holdings.isApply) return [];
     const create = this.#creates.get(thing);
     if (create === undefined || !this.isWanted(kind, object.attributes)) return [];
-    const { run: plan } = holdings;
-    await entries.put(typeOf(kind, "passed"), `${plan} ${idOf(kind, object.attributes)}`, {
-      ...withoutSecrets(kind, object),
-      place,
-      owner: self.parent,
-      plan,
-      noted: clock.now(),
-      ...(isBare(kind, object.attributes) && { bare: true }),
-    });
+    await this.#note(kind, { ...object, private: keptOf(object.private) }, { is: true, isShown: true });
     if (this.#said.has(thing)) return [];
     this.#said.add(thing);
     return [moves(kind, object.attributes, suits(kind, object.attributes, create.planned))];
   }
+
+  /** Notes that this plan passes an object on, or that it does not do so yet. */
+  #note(kind: Kind, object: ResourceState, own: Pick<Passing, "is" | "isShown">): Promise<void> {
+    const { clock, entries, holdings, place, self } = this.#scope.session;
+    const [type, name] = [typeOf(kind, "passed"), idOf(kind, object.attributes)];
+    const noting = this.#noting.then(async () => {
+      const noted = await entries.get(type, name);
+      const { passes = {}, ...before } = noted?.place === place ? noted : { ...object, place };
+      if (!own.is && (passes[holdings.run] !== undefined || holdings.isApply)) return;
+      const others = Object.entries(passes).filter(([run]) => run !== holdings.run);
+      const passing: Passing = { owner: self.parent, noted: clock.now(), ...own };
+      const plans = Object.fromEntries([...others.slice(1 - PLANS), [holdings.run, passing]]);
+      await entries.put(type, name, { ...(own.is ? { ...object, place } : before), passes: plans });
+    });
+    this.#noting = noting.catch(() => undefined);
+    return noting;
+  }
 }
 
-/** No secret can get lost with the record of an object. */
-const isBare = (kind: Kind, attributes: JsonObject) =>
-  returnsSecretOnce(kind, attributes) && (attributes.secret_output ?? null) === null;
+/** The mark of an object that changes its address. */
+const keptOf = ({ plan: _, replacing: __, creates: ___, ...kept }: Mark): Mark => kept;
 
 /** Returns true if an object, as the instance that gives it up records it, is what is declared, so that no request is needed. */
 export function suits(kind: Kind, attributes: JsonObject, planned: ValueObject): boolean {
@@ -233,8 +355,7 @@ export function suits(kind: Kind, attributes: JsonObject, planned: ValueObject):
   return isSame && (oneTimeSecretName(kind) === undefined || isInPlace);
 }
 
-function withoutSecrets(kind: Kind, object: ResourceState): ResourceState {
+function withoutSecrets(kind: Kind, attributes: JsonObject): JsonObject {
   const secret = attributesOf(kind).filter(({ meta }) => meta.sensitive);
-  const attributes = { ...object.attributes, ...Object.fromEntries(secret.map(({ name }) => [name, null])) };
-  return { ...object, attributes, private: {} };
+  return { ...attributes, ...Object.fromEntries(secret.map(({ name }) => [name, null])) };
 }

@@ -76,6 +76,36 @@ export function moves(kind: Kind, attributes: JsonObject, isKept: boolean): Diag
     : warningOf("apply.replayed", `${what}, with other values: the apply deletes it and creates it again, at once`);
 }
 
+/** The destroy of an object that another address takes over ends before that address has it. */
+export const staysHere = (kind: Kind, attributes: JsonObject, why: "stopped" | "failed"): Diagnostic =>
+  errorOf("apply.waiting", `${named(kind, attributes)} is still at its old address`, {
+    detail: `Another address of this plan takes it over, and ${why === "failed" ? "this apply failed before that" : "Terraform was stopped before that"}. No request was sent: it exists, and the state has it.`,
+    remedies: ["Apply again: that goes on."],
+  });
+
+/** An interrupted apply took an object out of the state, and no create has it yet. */
+export const leftOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
+  warningOf("apply.waiting", `${named(kind, attributes)} exists, and no address of this state has it`, {
+    detail:
+      "An apply took it from its old address, and ended before the new address had it. The store of this machine keeps what is known of it.",
+    object: importIdOf(kind, String(attributes.id), attributes),
+    remedies: [
+      "Declare it again and apply: that takes it over, with its secret.",
+      "If you do not need it, delete it in the dashboard.",
+    ],
+  });
+
+/** A destroy is refused: the create at the same address would fail. @param isUnseen the store does not know the plan. */
+export function halfPlanned(kind: Kind, prior: JsonObject, other: JsonObject, isUnseen: boolean): Diagnostic {
+  const why = isUnseen
+    ? "The plan was made on another machine, or with another token"
+    : "The plan does not include that address";
+  return errorOf("plan.exists", `${named(kind, prior)} is not deleted: what replaces it exists`, {
+    detail: `Its address becomes ${named(kind, other)}, which another address has. ${why}. Nothing was sent.`,
+    remedies: ["Plan and apply both addresses here, without `-target`."],
+  });
+}
+
 /** A removal is refused, and another address declares the same thing: `moved` is the first remedy. */
 export const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError): readonly Diagnostic[] =>
   first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others];

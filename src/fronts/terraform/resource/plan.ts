@@ -11,6 +11,7 @@ import {
   planResource,
   read,
   settledMark,
+  thingKey,
 } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
@@ -39,6 +40,7 @@ import {
 import { activeEntry } from "./entry-lookup.ts";
 import { mayPassOn } from "./handover.ts";
 import { declaredTwice, heldTwice, willTakeOver } from "./holding-notices.ts";
+import { leftOvers } from "./left-over.ts";
 import {
   deferred,
   effectNotices,
@@ -102,7 +104,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, scope: Pr
   return {
     ...answer,
     planned: withProviderAttributes(kind, answer.planned, config),
-    diagnostics: [...answer.diagnostics, ...place],
+    diagnostics: [...answer.diagnostics, ...place, ...(await leftOvers(scope))],
   };
 }
 
@@ -188,8 +190,10 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   ];
   if (!refused.some(isError)) await noteReplacing(kind, name, mark, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
+  const thing = thingKey("default", kind, declared);
   const planMark: Mark = {
     plan: scope.holdings.run,
+    ...(thing !== undefined && { creates: { thing, parent: parentOf(kind, declared) } }),
     ...(settlement.settles && { settles: settlement.settles }),
   };
   return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };
@@ -209,6 +213,10 @@ async function judgeHeld(
     observed.matches.map(async (remote) => ({ remote, holder: await scope.holdings.findHolder(kind, remote) })),
   );
   if (!mayPassOn(kind)) return { others: observed, refused: [] };
+  for (const { remote, holder } of holders) {
+    if (holder === undefined || holder.plan !== undefined) continue;
+    await scope.handovers.meet(kind, { ...remote.attributes, id: remote.id }, holder.isShown);
+  }
   const kept = holders.filter(({ holder }) => holder?.plan === "stays");
   const unknown = holders.flatMap(({ remote, holder }) => (holder === undefined ? [remote] : []));
   const refused = kept.map(({ remote: { id, attributes } }) => declaredTwice(kind, { ...attributes, id }));
@@ -320,6 +328,7 @@ async function planHolding(
       ...(await handovers.planCreate(kind, next, String(attributes.id))),
     ];
   if (handovers.isWanted(kind, attributes)) return [...shared, declaredTwice(kind, attributes)];
+  await handovers.stays(kind, attributes);
   return shared;
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
+import { Activity } from "./activity.ts";
 import { type Mark, nameOf } from "./attribute-mapping.ts";
 import { Handovers } from "./handover.ts";
 import type { Holdings } from "./holdings.ts";
@@ -45,6 +46,7 @@ export class ProviderScope {
   readonly collections: Collections;
   readonly jobs: JobWatch;
   readonly handovers: Handovers;
+  readonly activity: Activity;
   readonly #ownership = new Ownership<Owner>();
   /** Names of the creates that are planned: the apply of one claims its name again. */
   readonly #planned = new Ownership<Owner>();
@@ -68,10 +70,11 @@ export class ProviderScope {
   readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
 
-  constructor(session: ProviderSession, env?: Env) {
+  constructor(session: ProviderSession, env?: Env, activity = new Activity()) {
     this.session = session;
     this.collections = collectionsOf(session, env);
-    this.handovers = new Handovers(session);
+    this.activity = activity;
+    this.handovers = new Handovers(this);
     this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
   }
 
@@ -231,8 +234,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const scopes = new WeakMap<ProviderSession, ProviderScope>();
 
-export function scopeOf(session: ProviderSession, env: Env): ProviderScope {
-  const scope = scopes.get(session) ?? new ProviderScope(session, env);
+export function scopeOf(session: ProviderSession, env: Env, activity?: Activity): ProviderScope {
+  const scope = scopes.get(session) ?? new ProviderScope(session, env, activity);
   scopes.set(session, scope);
   return scope;
 }

@@ -22,6 +22,7 @@ import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
 import { heldTwice, renamedFirst } from "./holding-notices.ts";
+import { leftOvers } from "./left-over.ts";
 import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
 import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
@@ -106,7 +107,7 @@ export async function planRemovalOf(
   // `terraform destroy` shows no warning of the refresh before it.
   const shared = await otherHolders(kind, prior, scope);
   return {
-    diagnostics: [...diagnostics, ...moves, ...shared],
+    diagnostics: [...diagnostics, ...moves, ...shared, ...(await leftOvers(scope))],
     mark: mayPassOn(kind) ? { ...mark, plan: scope.holdings.run } : mark,
   };
 }
@@ -136,6 +137,7 @@ export async function destroyResource(
   if (change === undefined) return { diagnostics };
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
+  if (prior.id !== null) await scope.handovers.refuseHalf(kind, prior, mark, scope.account);
   const passed = prior.id === null ? undefined : await scope.handovers.destroy(kind, prior, mark);
   if (passed !== undefined) {
     scope.disown(kind, prior);

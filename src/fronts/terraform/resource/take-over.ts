@@ -1,9 +1,8 @@
 /** The create of what another address of the state gives up: it adopts that object, or recreates it at once. */
 import { type Kind, matches } from "../../../core/kinds/kind.ts";
-import { formsOf, parentOf, refreshed, returnsSecretOnce } from "../../../core/lifecycle/index.ts";
+import { formsOf, parentOf, refreshed } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, PrivateMark, ValueObject } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
-import { recordedAs } from "./attribute-mapping.ts";
 import { mayPassOn, suits } from "./handover.ts";
 import { adoptedHere, recreatedHere } from "./holding-notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
@@ -28,46 +27,39 @@ interface Create {
 export async function takeOver(kind: Kind, create: Create, scope: ProviderScope): Promise<TakenOver | undefined> {
   const { name, planned, noted, owner, cancelled } = create;
   if (!mayPassOn(kind) || name === undefined || (noted !== undefined && !noted.handed)) return undefined;
-  const { entries, self } = scope.session;
-  const object = noted ?? (await findPassed(kind, name, planned, scope));
+  const { session, handovers } = scope;
+  const object = noted ?? (await findPassed(kind, planned, scope));
   if (object === undefined) return undefined;
   const { id } = object.attributes;
   const found = await scope.account.find(kind, String(id), parentOf(kind, object.attributes));
   if (found === undefined || found.phase === "gone") {
-    await entries.remove(kind.type, name, id);
+    await session.entries.remove(kind.type, name, id);
     return undefined;
   }
   const attributes = refreshed(kind, object.attributes, found, formsOf(object.private, object.attributes));
-  scope.disown(kind, attributes);
-  // The account shows no secret: the instance that had it was not destroyed yet.
-  const isWhole = object.handed === true || object.bare === true || !returnsSecretOnce(kind, attributes);
-  if (isWhole && suits(kind, attributes, planned)) {
-    const { handed: _, plan: __, bare: ___, ...kept } = object;
-    await entries.put(kind.type, name, { ...kept, attributes, place: scope.session.place, owner: self.mark });
+  const adopt = async (): Promise<TakenOver> => {
+    scope.disown(kind, attributes);
+    if (!suits(kind, attributes, planned)) {
+      await deleteObject(kind, attributes, object.private, scope, cancelled);
+      return { diagnostics: [recreatedHere(kind, attributes)] };
+    }
+    const { handed: _, passes: __, ...kept } = object;
+    await session.entries.put(kind.type, name, { ...kept, attributes, place: session.place, owner: session.self.mark });
     scope.add(owner, kind, attributes);
     return { adopted: { attributes, private: object.private }, diagnostics: [adoptedHere(kind, attributes)] };
-  }
-  await deleteObject(kind, attributes, object.private, scope, cancelled);
-  return { diagnostics: [recreatedHere(kind, attributes)] };
+  };
+  const taken = await (noted === undefined ? handovers.take(kind, object, adopt) : adopt());
+  await handovers.settle(kind, attributes);
+  return taken;
 }
 
-/** The object that the plan passes on to this create: with its secret if the destroy came before. */
-async function findPassed(
-  kind: Kind,
-  name: string,
-  planned: ValueObject,
-  scope: ProviderScope,
-): Promise<Entry | undefined> {
+/** The object that the plan passes on to this create, with its secret. */
+async function findPassed(kind: Kind, planned: ValueObject, scope: ProviderScope): Promise<Entry | undefined> {
   const listed = await scope.account.list(kind, parentOf(kind, planned));
-  const { handovers, session } = scope;
-  for (const { id, attributes: live, phase } of listed.values()) {
-    const attributes = { ...live, id };
-    if (phase === "gone" || !matches(kind, planned, attributes)) continue;
-    const passed = await handovers.passed(kind, attributes);
-    if (passed === undefined) continue;
-    const object: Entry = { ...recordedAs(kind, attributes, {}), ...(passed.bare && { bare: true }) };
-    const isHanded = await handovers.take(kind, object, !passed.bare && returnsSecretOnce(kind, object.attributes));
-    return isHanded ? await session.entries.get(kind.type, name) : object;
+  for (const { id, attributes, phase } of listed.values()) {
+    if (phase === "gone" || !matches(kind, planned, { ...attributes, id })) continue;
+    const passed = await scope.handovers.passed(kind, { ...attributes, id });
+    if (passed !== undefined) return passed;
   }
   return undefined;
 }
