@@ -1,0 +1,49 @@
+/** Which shown values are notations of the sent one. */
+import { expect, it } from "vitest";
+import { endsNoLater, isDomainForm, isPart, isSameTarget } from "../../../../src/core/model/index.ts";
+
+const URL_SENT = "https://user:pass@hooks.example/in/abc?token=secret&x=1";
+
+it.each([
+  ["https://hooks.example/in/abc", true],
+  ["https://user:***@hooks.example/in/abc/?x=1&token=***", true],
+  ["https://hooks.example/in/***?token=se…", true],
+  ["https://hooks.example/in/abc?token=other", false],
+  ["https://hooks.example/in/abc?token=***&more=1", false],
+  ["https://hooks.example/out", false],
+  ["http://hooks.example/in/abc", false],
+  ["https://hooks.example:8443/in/abc", false],
+  ["https://***/in/abc", false],
+])("a webhook shown as %s leads where it was sent: %s", (shown, same) => {
+  expect(isSameTarget(URL_SENT, shown)).toBe(same);
+});
+
+it.each([
+  ["2027-01-31T10:20:30Z", "2027-01-31T10:20:00Z", true],
+  ["2027-01-31T10:20:30Z", "2027-01-31T10:21:00Z", false],
+  ["2027-01-31T10:20:30Z", "2027-01-29", true],
+  ["2027-01-31T10:20:30Z", "2027-02-01", false],
+  ["2027-01-31T10:20:30Z", null, false],
+  ["2027-01-31T10:20:30Z", "31.01.2027", false],
+  [null, "2027-01-31", true],
+])("an end sent as %s and shown as %s is no later: %s", (sent, shown, isEarlier) => {
+  expect(endsNoLater(sent, shown)).toBe(isEarlier);
+});
+
+it.each([
+  ["https://www.acme.example/", true],
+  ["acme.example", true],
+  ["www.ac…", false],
+  ["other.example", false],
+])("www.acme.example shown as %s is the same domain: %s", (shown, same) => {
+  expect(isDomainForm("www.acme.example", shown)).toBe(same);
+});
+
+it("a part of a text is its beginning or its end", () => {
+  expect([isPart("GE77", "77"), isPart("Acme Georgia", "ACME"), isPart("GE77", 77), isPart("Acme", "Other")]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
