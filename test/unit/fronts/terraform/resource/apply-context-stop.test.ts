@@ -24,7 +24,10 @@ describe("a request that came too late for its turn", () => {
       /^The client's words/,
     ],
   ])("%s", async (_, mutation, reached, summary) => {
-    const writer = stoppable(refusing(reached), new AbortController().signal, { until: () => 1, name: "timeouts.create" });
+    const writer = stoppable(refusing(reached), new AbortController().signal, {
+      until: () => 1,
+      name: "timeouts.create",
+    });
     const error = await writer.request(mutation).catch((failure: unknown) => failure);
     expect(error).toMatchObject({ reached, diagnostics: [{ summary: expect.stringMatching(summary) }] });
   });
