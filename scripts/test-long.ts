@@ -31,6 +31,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "kill -9 of the program before an unrelated object appears: how often it asks",
     tests: "test/reliability/questions.test.ts",
   },
+  pauses: {
+    what: "SIGSTOP of the program at every write, and another run to its end; HOSTFORM_PAUSES says at how many points",
+    tests: "test/reliability/pauses.test.ts",
+  },
   cuts: { what: "an exchange severed after every byte", tests: "test/reliability/cut.test.ts" },
   errors: { what: "every failure at every create", tests: "test/reliability/error-table.test.ts" },
   provider: {

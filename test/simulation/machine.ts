@@ -203,7 +203,7 @@ export class Machine {
       client,
       { statusWords: {} },
       undefined,
-      computer.turns.for(life, this.#sabotage.turnClock?.(clock) ?? clock),
+      computer.turns.for(life, clock),
     );
     const account = this.#sabotage.account?.(honest) ?? honest;
     const writer = this.#sabotage.writer?.(client, this.#world) ?? client;

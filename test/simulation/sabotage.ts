@@ -10,8 +10,6 @@ import type { World } from "./world.ts";
 export interface Sabotage {
   disk?(disk: Disk): Disk;
   clock?(clock: Clock): Clock;
-  /** The clock by which a process waits for the turn of another. */
-  turnClock?(clock: Clock): Clock;
   lock?(lock: StateLock): StateLock;
   store?(store: OpenState): OpenState;
   writer?(client: HostingClient, world: World): Writer;
@@ -126,8 +124,6 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
     }),
   },
   "the monotonic clock is ignored": { clock: (clock) => ({ ...clock, monotonic: clock.now }) },
-  "a sleep of the computer is ignored": { clock: (clock) => ({ ...clock, now: clock.monotonic }) },
-  "signs of life of another process are ignored": { turnClock: (clock) => ({ ...clock, monotonic: () => 0 }) },
   "nothing is recorded before the end": {
     store: (store) => {
       const later: (() => Promise<unknown>)[] = [];
@@ -181,6 +177,9 @@ export const NOTICED_AT: Readonly<Record<string, number>> = {
   "contents are not synced": 13,
   "names are not synced": 20,
   "the lock keeps nobody out": 2126,
+  "the lock is not asked again": 18,
+  "a request leaves at any time after its record": 152,
+  "the monotonic clock is ignored": 92,
   "nothing is recorded before the end": 2,
   "a registration is sent again": 16,
   "a grant is sent again": 17,
