@@ -199,12 +199,7 @@ export class Machine {
       stop: stop.signal,
       signal: now.signal,
     });
-    const honest = new Account(
-      client,
-      { statusWords: {} },
-      undefined,
-      computer.turns.for(life, clock),
-    );
+    const honest = new Account(client, { statusWords: {} }, undefined, computer.turns.for(life, clock));
     const account = this.#sabotage.account?.(honest) ?? honest;
     const writer = this.#sabotage.writer?.(client, this.#world) ?? client;
     const asked = { diskFaults: options.diskFaults, timeoutMs: options.lockTimeoutMs, command: "apply" };

@@ -81,8 +81,7 @@ export const processes = {
   })),
   "store.waiting": warning((of: Turn) => ({
     summary: `This run waits for ${processIn(of, "p")}, which has had the turn to create since ${of.since}`,
-    detail:
-      "If that process gives no sign of life for a minute, this run takes the turn.",
+    detail: "If that process gives no sign of life for a minute, this run takes the turn.",
     remedies: [{ do: "wait_for_lock" }, wakeOrEnd(of.pid)],
   })),
   "store.waiting/file": warning((of: Turn & Words<"place">) => ({
