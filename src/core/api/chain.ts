@@ -185,6 +185,7 @@ function observe(
   let isAnnounced = false;
   return async function observing(request) {
     const { endpoint, method, path, attempt, waitedMs, left } = request;
+    const sentAt = clock.now();
     const started = clock.monotonic();
     const report = (outcome: { status: number } | { error: string }) =>
       notify(() =>
@@ -192,7 +193,7 @@ function observe(
       );
     try {
       const reply = await next(request);
-      hostClock.learn(reply, started);
+      hostClock.learn(reply, sentAt);
       const notice = isAnnounced ? undefined : noticeIn(reply.headers, endpoint);
       isAnnounced ||= notice !== undefined;
       if (notice !== undefined) notify(() => onWarning?.(notice));
