@@ -28,7 +28,7 @@ import type { ProjectParts, ProjectSource } from "./source.ts";
 import { ProjectState } from "./state.ts";
 
 type Front = typeof import("../fronts/terraform/entries.ts");
-type Recorded = Awaited<ReturnType<Front["storedCreates"]>>[number];
+type Recorded = Awaited<ReturnType<Front["storedCreates"]>>["creates"][number];
 
 /** Settings of the backend `http` that hostform does not have. */
 const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client_private_key_pem"];
@@ -45,7 +45,7 @@ export async function terraformFolder(
   const isMissing = desired === undefined && diagnostics.every(({ code }) => code === "config.missing");
   if (!isMissing || !hasTerraform(source.dir, source.env.TF_DATA_DIR)) return undefined;
   const { backendIn, placeOf, stateFileIn, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
-  const { handedOver, storedCreates } = await import("../fronts/terraform/entries.ts");
+  const { storedCreates } = await import("../fronts/terraform/entries.ts");
   const { leftOver } = await import("../fronts/terraform/resource/holding-notices.ts");
   const dir = realpathSync(source.dir);
   const place = placeOf(dir, source.env);
@@ -68,11 +68,9 @@ export async function terraformFolder(
     }
     const { store } = (await used.use("default")).account;
     if (store === undefined) return open;
-    const projects = projectsIn(dir, source.env);
-    for (const [kind, { attributes }] of await handedOver(store, place, projects))
-      left.push(leftOver(kind, attributes));
-    const found = await storedCreates(store, place, projects);
-    return new TerraformCreates(open, found, await store.holdings({ place: place.mark }));
+    const stored = await storedCreates(store, place, projectsIn(dir, source.env));
+    left.push(...stored.left.map(([kind, { attributes }]) => leftOver(kind, attributes)));
+    return new TerraformCreates(open, stored.creates, await store.holdings({ place: place.mark }));
   };
   const isWritable = file !== undefined || backend !== undefined;
   const state = new ProjectState(

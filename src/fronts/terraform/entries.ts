@@ -206,37 +206,24 @@ export interface StoredCreate {
   forget(): Promise<void>;
 }
 
-/** Returns what applies of one state took from its old address and nobody took over, by kind. @param projects as for {@link storedCreates}. */
-export async function handedOver(
-  store: AccountStore,
-  place: EntryPlace,
-  projects: readonly (string | undefined)[],
-): Promise<readonly (readonly [Kind, Entry])[]> {
-  const found: (readonly [Kind, Entry])[] = [];
-  for (const project of new Set(projects)) {
-    const entries = new Entries({ store, project, place, onWarning: () => {} });
-    for (const kind of kinds.values())
-      for (const entry of (await entries.all(kind.type)).values())
-        if (entry.handed && entry.place === place.mark) found.push([kind, entry]);
-  }
-  return found;
-}
-
 /**
  * Returns the pending creates of one state. The store has no address of Terraform: their names are `_`, with what distinguishes
- * them as the key.
+ * them as the key. Also returns what applies took from its old address and nobody took over.
  * @param projects the names that the provider may have been given; the store has a list for each.
  */
 export async function storedCreates(
   store: AccountStore,
   place: EntryPlace,
   projects: readonly (string | undefined)[],
-): Promise<readonly StoredCreate[]> {
-  const found: StoredCreate[] = [];
+): Promise<{ readonly creates: readonly StoredCreate[]; readonly left: readonly (readonly [Kind, Entry])[] }> {
+  const creates: StoredCreate[] = [];
+  const left: (readonly [Kind, Entry])[] = [];
   for (const project of new Set(projects)) {
     const entries = new Entries({ store, project, place, onWarning: () => {} });
-    for (const { type } of kinds.values())
+    for (const kind of kinds.values()) {
+      const { type } = kind;
       for (const [name, entry] of await entries.all(type)) {
+        if (entry.handed && entry.place === place.mark) left.push([kind, entry]);
         if (entry.place !== place.mark || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
         const { address, provider, schemaVersion, sensitive, dependencies } = entry;
         // The verdict is the user's: it has no process and no answer.
@@ -257,12 +244,13 @@ export async function storedCreates(
             },
             { isDurable: true },
           );
-        found.push({
+        creates.push({
           create: { ...entry, address: formatAddress({ type, name: "_", key: name }) },
           settle: (adopted) => (adopted === undefined ? put("absent", entry) : put("adopted", adopted)),
           forget: () => entries.remove(type, name),
         });
       }
+    }
   }
-  return found;
+  return { creates, left };
 }

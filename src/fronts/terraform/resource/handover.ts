@@ -279,9 +279,8 @@ export class Handovers {
     // The destroy may be about to hand it over.
     if (other?.is === "handed" && (await other.done)) return work();
     const note = [typeOf(kind, "taken"), idOf(kind, attributes)] as const;
-    const taking = entries
-      .put(...note, { ...recordedAs(kind, withoutSecrets(kind, attributes), {}), place })
-      .then(work);
+    const { id = null } = attributes;
+    const taking = entries.put(...note, { ...recordedAs(kind, { id }, {}), place }).then(work);
     const done = taking.then(
       () => true,
       () => false,
@@ -353,9 +352,4 @@ export function suits(kind: Kind, attributes: JsonObject, planned: ValueObject):
   // A secret that only its file has cannot be written to another one.
   const isInPlace = equal(planned.secret_output ?? null, attributes.secret_output ?? null);
   return isSame && (oneTimeSecretName(kind) === undefined || isInPlace);
-}
-
-function withoutSecrets(kind: Kind, attributes: JsonObject): JsonObject {
-  const secret = attributesOf(kind).filter(({ meta }) => meta.sensitive);
-  return { ...attributes, ...Object.fromEntries(secret.map(({ name }) => [name, null])) };
 }

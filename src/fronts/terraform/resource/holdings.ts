@@ -225,7 +225,8 @@ export class Holdings {
     await this.load();
     const object = objectOf(kind, { ...remote.attributes, id: remote.id });
     const known = this.holderOf(kind, remote);
-    if (known?.isShown || object === undefined) return known;
+    // An apply plans creates again, and shows no plan of another instance.
+    if (known?.isShown || object === undefined || this.#isApply) return known;
     const waiting = this.#waiting.get(keyOf(object)) ?? Promise.withResolvers<void>();
     this.#waiting.set(keyOf(object), waiting);
     await Promise.race([waiting.promise, this.#options.clock.sleep(SHOWN_MS)]);
