@@ -56,6 +56,7 @@ export type Context = Partial<
 /** A run of the project `acme`. It does not wait; what it records is kept, in order, as it was at that moment. */
 export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
   const records: (ResourceState | "dropped")[] = [];
+  let pausedMs = 0;
   const {
     account = own,
     writer = sender,
@@ -65,16 +66,20 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     adoptsOrders,
     turnTimeoutMs,
     pause = async () => undefined,
-    clock = { now: () => account.hostNow(), monotonic: () => account.hostNow(), sleep: async () => undefined },
+    clock = { now: () => account.hostNow(), monotonic: () => account.hostNow() + pausedMs, sleep: async () => undefined },
     ...more
   } = over;
+  const paused: typeof pause = async (ms, why) => {
+    await pause(ms, why);
+    pausedMs += ms;
+  };
   const { wait = async () => undefined, confirm, outputs, read, parentKind, ...recorded } = more;
   const context: ApplyContext = {
     account,
     writer,
     parentKind,
     fate: new Fate(),
-    run: { project, clock, pause, ...given({ stop, owner, adoptsOrders, turnTimeoutMs }) },
+    run: { project, clock, pause: paused, ...given({ stop, owner, adoptsOrders, turnTimeoutMs }) },
     records: {
       save: async (resource) => void records.push(structuredClone(resource)),
       drop: async () => void records.push("dropped"),

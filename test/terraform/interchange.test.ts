@@ -110,7 +110,7 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     expect(terraform.changesSent()).toEqual([
       `POST /services/${terraform.attributes("hosting_service.www").id}/unsuspend`,
     ]);
-    await copy(terraform, OURS, THEIRS);
+    await move(terraform, OURS, THEIRS);
     await terraform.write(HCL.replace("suspended        = true", "suspended        = false"));
     await terraform.expectNoChanges();
   });

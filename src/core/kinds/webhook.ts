@@ -11,9 +11,13 @@ const letters = (name: Json) =>
     .toLowerCase()
     .replace(/[^a-z*]/g, "");
 
-/** Returns true if shown events are those that were sent, or fewer of them, under whatever names: more would expose more. */
-function addsNone(sent: Json, shown: Json): boolean {
-  if (!Array.isArray(sent) || !Array.isArray(shown) || shown.length > sent.length) return false;
+/**
+ * Returns true if shown events are those that were sent, under whatever names: more would expose more. An answer may show fewer of
+ * them; in a list, somebody may have taken them away.
+ */
+function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
+  if (!Array.isArray(sent) || !Array.isArray(shown)) return false;
+  if (isAnswer ? shown.length > sent.length : shown.length !== sent.length) return false;
   const others = EVENTS.map(letters).filter((name) => !sent.map(letters).includes(name));
   return !shown.map(letters).some((name) => name.includes("*") || others.includes(name));
 }
