@@ -57,7 +57,7 @@ export const samples: {
     isOccupied,
     isRemoved: !isOccupied,
   })),
-  "plan.exists/copied": [{ ...one, holder: "the Terraform workspace default in /srv/shop" }],
+  "plan.exists/copied": [{ ...one, holder: "hosting.tfstate in /srv/shop" }],
   "plan.exists/outside": ["dev@acme.example", undefined].map((name) => ({
     ...resource,
     id: "301",

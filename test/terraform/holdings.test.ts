@@ -588,19 +588,22 @@ resource "hosting_domain" "${name}" {
   it.each([
     ["service", service("s", "one.example")],
     ["webhook", webhook("a", "one")],
-  ])("a %s that exists in another workspace is refused with that workspace, also before its next plan", async (_, text) => {
-    const terraform = await start(text);
-    await terraform.well("workspace", "new", "other");
-    for (const isPlanned of [false, true]) {
-      const { errors } = await terraform.refused();
-      expect(errors[0]?.detail).toMatch(/the Terraform workspace default in \S+ holds it, seen at \d{4}-/);
-      expect(errors[0]?.detail).not.toContain("moved {");
-      if (isPlanned) break;
-      await terraform.well("workspace", "select", "default");
-      await terraform.expectNoChanges();
-      await terraform.well("workspace", "select", "other");
-    }
-  });
+  ])(
+    "a %s that exists in another workspace is refused with that workspace, also before its next plan",
+    async (_, text) => {
+      const terraform = await start(text);
+      await terraform.well("workspace", "new", "other");
+      for (const isPlanned of [false, true]) {
+        const { errors } = await terraform.refused();
+        expect(errors[0]?.detail).toMatch(/the Terraform workspace default in \S+ holds it, seen at \d{4}-/);
+        expect(errors[0]?.detail).not.toContain("moved {");
+        if (isPlanned) break;
+        await terraform.well("workspace", "select", "default");
+        await terraform.expectNoChanges();
+        await terraform.well("workspace", "select", "other");
+      }
+    },
+  );
 
   it("an object that no state has is offered for import, and nothing says that the state lacks it", async () => {
     const terraform = await startTerraform({ install: "running" });

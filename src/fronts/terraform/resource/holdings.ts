@@ -252,7 +252,11 @@ export class Holdings {
     this.#elsewhere ??= this.#query({ notOf: this.place.mark });
     const [others, own] = [await this.#elsewhere, await this.#load()];
     const only = [...others].filter(([key]) => !this.#shown.has(key) && own.get(key)?.isFirm !== true);
-    return withHolders(diagnostics, only.map(([, held]) => held), kind);
+    return withHolders(
+      diagnostics,
+      only.map(([, held]) => held),
+      kind,
+    );
   }
 
   /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */
