@@ -5,6 +5,7 @@
 import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
+import { configOf, moneyScaleOf, providerSettings } from "../core/kinds/provider-settings.ts";
 import { intentId, isPendingCreate } from "../core/lifecycle/index.ts";
 import type { Held } from "../core/local/index.ts";
 import {
@@ -59,12 +60,13 @@ export async function terraformFolder(
   for (const secret of secrets) redaction.learn(secret);
   const parts = { ...project, source: { ...source, dir, state: file ?? source.state, env } };
   const providers = async () => configs;
-  const configs = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
+  const declared = settingsIn(dir, source.env);
+  const configs = new Map<string, ProviderConfig>([["default", { ...declared, alias: "default" }]]);
   const left: Diagnostic[] = [];
   const withStored = async (open: CreatesStore, used: Providers): Promise<CreatesStore> => {
     for (const { provider } of open.state.resources.values()) {
       if (configs.has(provider)) continue;
-      configs.set(provider, { alias: provider, tokenEnv: "HOSTING_TOKEN" });
+      configs.set(provider, { ...declared, alias: provider, tokenEnv: "HOSTING_TOKEN" });
     }
     const { store } = (await used.use("default")).account;
     if (store === undefined) return open;
@@ -150,16 +152,32 @@ const without = (env: ProjectSource["env"], names: readonly string[]) =>
 
 /** The names that the provider's `project` may have: that of the environment, and literals in the configuration. */
 function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {
+  return [env.HOSTFORM_PROJECT || undefined, undefined, ...literalsIn(dir, "project")];
+}
+
+/** Literal values of a setting in the configuration of a folder, without those of its modules. */
+function literalsIn(dir: string, setting: string): string[] {
   const texts = globSync(["*.tf", "*.tf.json", "*.tofu"], { cwd: dir }).map((name) =>
     attempt(
       () => readFileSync(path.join(dir, name), "utf8"),
       () => "",
     ),
   );
-  const literals = texts.flatMap((text) =>
-    [...text.matchAll(/\bproject"?\s*[=:]\s*"([\w.-]+)"/g)].map(([, name]) => name),
-  );
-  return [env.HOSTFORM_PROJECT || undefined, undefined, ...literals];
+  const literal = new RegExp(`\\b${setting}"?\\s*[=:]\\s*"?([\\w.-]+)`, "g");
+  return texts.flatMap((text) => [...text.matchAll(literal)].map(([, value = ""]) => value));
+}
+
+/** The provider's settings: that of the environment, and literals on which all provider blocks of the configuration agree. */
+function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig, "alias"> {
+  const { list_lag, money_scale, requests_per_minute } = providerSettings.shape;
+  const known = { list_lag, money_scale, requests_per_minute };
+  const settings = Object.entries(known).flatMap(([name, schema]) => {
+    const [value, ...others] = new Set(literalsIn(dir, name));
+    const given = value !== undefined && /^\d+$/.test(value) ? Number(value) : value;
+    return others.length === 0 && schema.safeParse(given).success ? [[name, given] as const] : [];
+  });
+  const config = configOf(Object.fromEntries(settings));
+  return { ...config, moneyScale: moneyScaleOf(config, env) };
 }
 
 /** The pending creates of a state and those of the store that the state does not show, as one state. */

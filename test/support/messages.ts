@@ -57,6 +57,7 @@ export const samples: {
     isOccupied,
     isRemoved: !isOccupied,
   })),
+  "plan.exists/copied": [{ ...one, holder: "hosting.tfstate in /srv/shop" }],
   "plan.exists/outside": ["dev@acme.example", undefined].map((name) => ({
     ...resource,
     id: "301",
@@ -114,8 +115,15 @@ export const samples: {
   "plan.pending/changed": [rejected],
   "plan.pending/repeated": [{ ...resource, since: SINCE, sent: {} }],
   "plan.pending/removal": [
-    { ...resource, since: SINCE, because: "lists may lag", isWaiting: true, until: SINCE },
-    { ...resource, since: SINCE, because: "a job may still create the object", isWaiting: false, until: undefined },
+    { ...resource, since: SINCE, because: "lists may lag", isWaiting: true, isQuestion: false, until: SINCE },
+    {
+      ...resource,
+      since: SINCE,
+      because: "a job may still create the object",
+      isWaiting: false,
+      isQuestion: true,
+      until: undefined,
+    },
   ],
   "apply.replayed": [one],
   "apply.replayed/found": [one],

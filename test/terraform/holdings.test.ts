@@ -138,6 +138,32 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     await terraform.expectNoChanges();
   });
 
+  it.each([true, false])(
+    "a copy of a state with a pending create neither adopts nor deletes what the original made of it (declared: %s)",
+    async (isDeclared) => {
+      const terraform = await startTerraform({ install: "running" });
+      terraform.control.addFault({ method: "POST", path: "/webhooks", phase: "before", status: 503, times: 99 });
+      await terraform.write(webhook("a", "one"));
+      expect((await terraform.apply()).code).toBe(1);
+      terraform.control.clearFaults();
+      const state = path.join(terraform.dir, "terraform.tfstate");
+      const copied = readFileSync(state, "utf8");
+      await terraform.applied();
+      const { id } = terraform.attributes("hosting_webhook.a");
+      // This refresh shows that the state has the object.
+      await terraform.expectNoChanges();
+
+      writeFileSync(state, copied);
+      terraform.env.HOSTFORM_PLACE = "copy";
+      terraform.sent();
+      if (!isDeclared) await terraform.write("");
+      const ended = isDeclared ? await terraform.refused() : await terraform.applied();
+      if (isDeclared) expect(ended.text).toMatch(/already exists as webhook .*the Terraform workspace default in/s);
+      expect(terraform.changesSent()).toEqual([]);
+      expect(terraform.control.list("webhooks").map((one) => String(one.id))).toEqual([id]);
+    },
+  );
+
   it("two webhooks with create_before_destroy exchange their URLs in one apply", async () => {
     const cbd = "  lifecycle {\n    create_before_destroy = true\n  }";
     const terraform = await start(webhook("a", "one", cbd) + webhook("b", "two", cbd));
@@ -558,6 +584,26 @@ resource "hosting_domain" "${name}" {
     expect((await terraform.refused()).text).not.toContain("moved {");
     expect(type).toBe(removal?.address?.split(".")[0] ?? type);
   });
+
+  it.each([
+    ["service", service("s", "one.example")],
+    ["webhook", webhook("a", "one")],
+  ])(
+    "a %s that exists in another workspace is refused with that workspace, also before its next plan",
+    async (_, text) => {
+      const terraform = await start(text);
+      await terraform.well("workspace", "new", "other");
+      for (const isPlanned of [false, true]) {
+        const { errors } = await terraform.refused();
+        expect(errors[0]?.detail).toMatch(/the Terraform workspace default in \S+ holds it, seen at \d{4}-/);
+        expect(errors[0]?.detail).not.toContain("moved {");
+        if (isPlanned) break;
+        await terraform.well("workspace", "select", "default");
+        await terraform.expectNoChanges();
+        await terraform.well("workspace", "select", "other");
+      }
+    },
+  );
 
   it("an object that no state has is offered for import, and nothing says that the state lacks it", async () => {
     const terraform = await startTerraform({ install: "running" });

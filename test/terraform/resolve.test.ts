@@ -183,6 +183,22 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     });
   });
 
+  it.each(["environment", "provider block"])("shows money and waits as the %s says", async (from) => {
+    const [, subject] = SUBJECTS as [Subject, Subject];
+    const isDeclared = from === "provider block";
+    const settings = 'provider "hosting" {\n  list_lag = "5m"\n  money_scale = 2\n}\n';
+    const env = isDeclared ? {} : { HOSTING_MONEY_SCALE: "2" };
+    const { terraform, lost } = await twoPending(subject, { env }, (one) =>
+      isDeclared ? one.write(settings, "provider.tf") : Promise.resolve(),
+    );
+    const { out, text } = await terraform.hostform("resolve", "--json");
+    const evidence = JSON.parse(out) as { address: string; verdict: string; invoices: { money_scale: unknown }[] }[];
+    const scales = evidence.flatMap(({ invoices }) => invoices.map(({ money_scale }) => money_scale));
+    expect(new Set(scales), text).toEqual(new Set([2]));
+    // The request is two minutes old.
+    expect(evidence.find(({ address }) => address === lost)?.verdict).toBe(isDeclared ? "waiting" : "sent-again");
+  });
+
   it("settles with the state alone, on a machine that has not seen the create", async () => {
     const [subject] = SUBJECTS as [Subject];
     const { terraform, made, lost, id } = await twoPending(subject, {});

@@ -195,6 +195,19 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     expect(orders(terraform)).toHaveLength(1);
   });
 
+  it("that was paid since the last apply is suspended when its block is removed", async () => {
+    const terraform = await startSite('deletion_policy = "suspend"', { sandbox: { autoPay: false } });
+    await terraform.applied();
+    await terraform.write("");
+    expect((await terraform.refused()).errors).toMatchObject([{ summary: expect.stringContaining('"pending"') }]);
+    for (const { id } of terraform.control.list("invoices")) terraform.control.payInvoice(id);
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "delete" });
+    terraform.sent();
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
+    expect(terraform.state().size).toBe(0);
+  });
+
   it("that exists already is offered for import, by command and by block", async () => {
     const terraform = await startSite();
     const [live] = terraform.control.seedServices({ domain_prefix: "site" });

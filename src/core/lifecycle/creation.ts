@@ -304,7 +304,8 @@ export class Creation {
       const causes = failed.map(({ remedies: _, ...cause }) => cause);
       throw new HostformError([...causes, questionOf(this.subject, sent, decided, "error")], { cause: this.lost });
     }
-    throw new HostformError([existing(this.subject, decided.objects)]);
+    const holder = "holder" in decided ? decided.holder : undefined;
+    throw new HostformError([existing(this.subject, decided.objects, holder)]);
   }
 }
 

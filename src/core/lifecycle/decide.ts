@@ -64,9 +64,16 @@ export interface Row {
   /** First and last possible moment of its creation, as the host shows it. */
   readonly created?: readonly [first: number, last: number] | undefined;
   /** The holder by proof: an address, or an intent whose answer named the id. */
-  readonly holder?: { readonly name: string; readonly intent?: string } | undefined;
+  readonly holder?: Holder | undefined;
   /** The other open intent whose natural key the object has. */
   readonly sibling?: string | undefined;
+}
+
+interface Holder {
+  readonly name: string;
+  readonly intent?: string;
+  /** It is another state, and a later run of it saw the object there: a copy of a state does not take over what the original settled. */
+  readonly isOtherState?: true;
 }
 
 /** Habits of the host. */
@@ -147,7 +154,7 @@ export type Exclusion = "held" | "siblings" | "otherKey" | "older" | "ended";
 
 /** Rows that cannot be the result of the create, beside those of `before`. */
 export const FILTERS: Readonly<Record<Exclusion, (row: Row, facts: Facts) => boolean>> = {
-  held: ({ holder }, { id }) => holder !== undefined && holder.intent !== id,
+  held: ({ holder }, { id }) => holder !== undefined && (holder.intent !== id || holder.isOtherState === true),
   siblings: ({ sibling, key }) => sibling !== undefined && key !== "same",
   otherKey: ({ key }, { rewritesKey, before }) => key === "other" && rewritesKey === "never" && before.complete,
   older: ({ key, created }, { createdTimes, attempts: [first] }) =>
@@ -194,6 +201,7 @@ function deriveFrom(facts: Facts, filters: Filters) {
         ? alike.find((row) => isExact(row) && isTimely(row.created, attempts.map(startOf), now.wall))
         : undefined,
     held: news.find(({ key, ended }) => key === "same" && !ended),
+    copied: news.find(({ holder }) => holder?.intent === facts.id && holder.isOtherState),
     isAbsent: last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
     /** Moment from which a list proves absence. */
     proof: Number.isFinite(proofAt) ? Math.max(now.wall, proofAt) : now.wall + proof,
@@ -236,7 +244,7 @@ function adopt({ id }: Row, { want, secretLost, deletable }: IntentFacts): Outco
 }
 
 /**
- * The first row whose condition holds decides. Rows 1 to 6 need no list. `found` and `twice` do not wait: an object in the list
+ * The first row whose condition holds decides. Rows 1 to 6 need no list, and `copied` needs no whole one. `found` and `twice` do not wait: an object in the list
  * is evidence at any age. `young` precedes all rows that need proof of absence.
  */
 // biome-ignore format: a table
@@ -249,6 +257,8 @@ export const table = (): readonly Rule[] => [
   ["not-sent", "no attempt left", ({ outcomes }) => outcomes.every((one) => one === "not-sent") && refused("not-sent")],
   ["refused", "the API refused each attempt that left", ({ isOpen }) => !isOpen && refused("api")],
   ["blind", "no call shows the result", ({ creation, list }) => (creation === "blind" || list === "none") && ask()],
+  ["copied", "another state has settled this create",
+    ({ copied }) => copied?.holder && { do: "refused", why: "held", id: copied.id, holder: copied.holder.name }],
   ["replay", "the host still keeps the Idempotency-Key, and its answer names the object",
     ({ creation, want, isAccepted, isReplayable, outcomes, isOwnRun, list, candidates }) =>
       creation === "keyed" && want !== "nothing" && !isAccepted && isReplayable && outcomes.at(-1) !== "refused" &&

@@ -158,24 +158,34 @@ export function heldTwice(
   );
 }
 
-/** Names the other state that holds an existing object, in the errors of a plan that found the object. */
-export function withHolders(diagnostics: readonly Diagnostic[], others: readonly Held[]): readonly Diagnostic[] {
+/**
+ * Names the other state that holds an existing object, in the errors of a plan that found the object.
+ * @param kind of all of them, where their addresses do not show it. Then no error offers a move inside of this state.
+ */
+export function withHolders(
+  diagnostics: readonly Diagnostic[],
+  others: readonly Held[],
+  kind?: Kind,
+): readonly Diagnostic[] {
   const firm = others.filter(({ isFirm, isRemoved }) => isFirm && !isRemoved);
   if (firm.length === 0) return diagnostics;
   return diagnostics.map((one) => {
-    const { code, address = "", detail, remedies = [] } = one;
+    const { code, address = "", detail, object, remedies = [] } = one;
     if (code !== "plan.exists") return one;
-    const ids = remedies.map((remedy) =>
+    const imports = remedies.map((remedy) =>
       typeof remedy === "object" && remedy.do === "import" ? remedy.id : undefined,
     );
+    const ids = kind === undefined ? imports : [...imports, object];
     const isIt = ({ type, parent, id }: Held) =>
-      type === parseAddress(address)?.type &&
+      type === (kind?.type ?? parseAddress(address)?.type) &&
       ids.some((named) => named !== undefined && namedBy({ parent }, named, parent).id === id);
     const held = firm.find(isIt);
     if (held === undefined) return one;
     const { place, address: other, lastSeen } = held;
     const holder = `${place.label} holds it${other === undefined ? "" : ` as ${other}`}, seen at ${new Date(lastSeen).toISOString()}.`;
-    return { ...one, detail: [detail, holder].filter(Boolean).join(" ") };
+    const isInside = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "move";
+    const left = kind === undefined ? remedies : remedies.filter((remedy) => !isInside(remedy));
+    return { ...one, detail: [detail, holder].filter(Boolean).join(" "), remedies: left };
   });
 }
 

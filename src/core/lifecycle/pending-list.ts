@@ -37,7 +37,14 @@ async function knownObjects({ store, place }: Account, { type }: Kind, parent = 
     id,
     firstSeen,
     lastSeen,
-    ...(isFirm && mark !== place && { holder: { name: label, ...(intent !== undefined && { intent }) } }),
+    ...(isFirm &&
+      mark !== place && {
+        holder: {
+          name: label,
+          ...(intent !== undefined && { intent }),
+          ...(lastSeen > firstSeen && { isOtherState: true as const }),
+        },
+      }),
   }));
 }
 

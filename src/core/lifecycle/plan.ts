@@ -309,7 +309,8 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
     return { ...planned, change: { ...change, reasons: change.reasons.map(because) } };
   }
   if (decided.do === "ask") return leave(questionOf(input, prior, decided));
-  if (decided.do === "refused" && only !== undefined) return leave(existing(input, [only]));
+  if (decided.do === "refused" && only !== undefined)
+    return leave(existing(input, [only], "holder" in decided ? decided.holder : undefined));
   if (expired === undefined) {
     // The apply decides so: the run that sent the request has ended.
     const now = decidePending({ ...question, attempts: attemptsOf(prior.private.pending, input.now) });

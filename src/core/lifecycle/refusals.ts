@@ -79,7 +79,8 @@ export const mismatch = (subject: Subject, name: string, values: Difference): Di
 export const duplicate = ({ noun }: Pick<Kind, "noun">, address: string, other: string): Diagnostic =>
   problem("config.duplicate", { address, noun, other });
 
-export function existing(subject: Subject, matches: readonly Remote[]): Diagnostic {
+/** @param holder another state that holds the object. */
+export function existing(subject: Subject, matches: readonly Remote[], holder?: string): Diagnostic {
   const { ownerOf, prior, observed } = subject;
   const [only, ...others] = matches;
   const owner = only !== undefined && others.length === 0 ? ownerOf?.(only) : undefined;
@@ -87,6 +88,7 @@ export function existing(subject: Subject, matches: readonly Remote[]): Diagnost
   const isRemoved = owner !== undefined && subject.isRemoved?.(owner) === true;
   if (owner !== undefined)
     return problem("plan.exists/held", { ...found, owner, isOccupied: prior !== undefined, isRemoved });
+  if (holder !== undefined) return problem("plan.exists/copied", { ...found, holder });
   const id = prior?.attributes.id;
   const place = observed?.status === "present" ? "twin" : "replaced";
   if (typeof id === "string") return problem(`plan.exists/${place}`, { ...found, id });

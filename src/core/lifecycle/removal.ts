@@ -185,5 +185,7 @@ function undecided(
   const because = decided.do === "adopt" ? likely : `${decided.because}${ids === "" ? "" : ` (${ids})`}`;
   const isWaiting = decided.do === "wait";
   const until = isWaiting && decided.proof ? new Date(decided.proof).toISOString() : undefined;
-  return problem("plan.pending/removal", { address, since: mark.pending.since, because, isWaiting, until, severity });
+  const isQuestion = decided.do === "ask";
+  const { since } = mark.pending;
+  return problem("plan.pending/removal", { address, since, because, isWaiting, isQuestion, until, severity });
 }

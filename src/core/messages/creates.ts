@@ -28,6 +28,8 @@ type Rejected = Words<"address" | "noun" | "id">;
 export interface Removal extends Words<"address" | "since" | "because"> {
   /** The next run may decide. */
   readonly isWaiting: boolean;
+  /** Only a person can decide: no apply does. */
+  readonly isQuestion: boolean;
   /** Moment from which a list can prove absence (ISO 8601). */
   readonly until: string | undefined;
 }
@@ -73,10 +75,10 @@ export const creates = {
     detail: `The request of ${since} has no answer. This run sent it again unchanged; new values count after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
-  "plan.pending/removal": either(({ address, since, because, isWaiting, until }: Removal) => ({
+  "plan.pending/removal": either(({ address, since, because, isWaiting, isQuestion, until }: Removal) => ({
     summary: `The removal of ${address} must wait: its create has no answer`,
     detail: `The request left at ${since}: ${because}.${until === undefined ? "" : ` The wait ends at ${until}.`}`,
-    remedies: [...(isWaiting ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: true }],
+    remedies: [...(isWaiting ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: !isQuestion }],
   })),
   "apply.replayed": warning(({ address, noun, object }: Replayed) => ({
     summary: `An earlier order created ${noun} ${object}: ${address} adopts it and orders nothing new`,

@@ -114,6 +114,14 @@ export const objects = {
       ],
     }),
   ),
+  "plan.exists/copied": error((given: Objects & Words<"holder">) => ({
+    summary: `${given.address} already exists as ${which(given)}, which another state holds`,
+    detail: `${given.holder} has settled this create. Two states would undo each other.`,
+    remedies: [
+      { do: "forget", when: "the other state manages it" },
+      "If the other state is no longer used, take the object out of it, then plan again here.",
+    ],
+  })),
   "plan.exists/outside": error(({ noun, id, name, from, to, outside }: HalfExchange) => ({
     summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to} with others`,
     detail: `This run leaves out ${some(outside)}.`,

@@ -46,7 +46,7 @@ type ActionOf =
       readonly do: "resolve";
       readonly as?: "absent";
       readonly object?: string;
-      readonly removing?: true;
+      readonly removing?: boolean;
       readonly sent?: JsonObject;
     }
   /** Put the old value back (absent: a secret), or declare the new one as another resource. `paid`: that is an order. */

@@ -3,7 +3,7 @@
  * and no address: this process knows what it was shown, and the store of the account knows what earlier processes were shown.
  */
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
-import { parentOf } from "../../../core/lifecycle/index.ts";
+import { parentOf, withHolders } from "../../../core/lifecycle/index.ts";
 import type { AccountStore, Held, HeldObject, Holding, Place } from "../../../core/local/index.ts";
 import {
   type Clock,
@@ -245,6 +245,19 @@ export class Holdings {
     const [found, own] = [(await this.#elsewhere).get(key), (await this.#load()).get(key)];
     const since = this.#imported.has(key) ? 0 : (own?.firstSeen ?? Number.POSITIVE_INFINITY);
     return found?.isFirm && !found.isRemoved && found.lastSeen > since ? found : undefined;
+  }
+
+  /** Names the other states that hold the objects of errors. An object that this state may hold as well is left as it is. */
+  async withHolders(kind: Kind, diagnostics: readonly Diagnostic[]): Promise<readonly Diagnostic[]> {
+    if (!diagnostics.some(({ code }) => code === "plan.exists")) return diagnostics;
+    this.#elsewhere ??= this.#query({ notOf: this.place.mark });
+    const [others, own] = [await this.#elsewhere, await this.#load()];
+    const only = [...others].filter(([key]) => !this.#shown.has(key) && own.get(key)?.isFirm !== true);
+    return withHolders(
+      diagnostics,
+      only.map(([, held]) => held),
+      kind,
+    );
   }
 
   /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */

@@ -196,7 +196,8 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...(thing !== undefined && { creates: { thing, parent: parentOf(kind, declared) } }),
     ...(settlement.settles && { settles: settlement.settles }),
   };
-  return { planned: values, mark: planMark, requiresReplace: [], diagnostics: refused };
+  const diagnosed = await scope.holdings.withHolders(kind, refused);
+  return { planned: values, mark: planMark, requiresReplace: [], diagnostics: diagnosed };
 }
 
 /**

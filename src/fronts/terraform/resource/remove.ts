@@ -17,6 +17,7 @@ import {
   fail,
   HostformError,
   type JsonObject,
+  type ResourceState,
 } from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
@@ -52,8 +53,13 @@ export async function planDestroy(
     return { diagnostics: [], mark: mark.pending === undefined ? mark : { ...mark, settles } };
   }
   const recorded = pending ?? recordedAs(kind, prior, mark);
+  const { account, session } = scope;
+  const { settings } = session;
+  const observed: Observation = isPendingCreate(recorded)
+    ? await read(account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
+    : await observeRecorded(kind, recorded, mark, scope);
   // A 404 is also the answer of another account: only a status shows that an object has ended.
-  if (prior.status === GONE && policyOf(prior) === "prevent") {
+  if (prior.status === GONE && observed.status !== "present" && policyOf(prior) === "prevent") {
     const object = `${kind.noun} ${String(recorded.attributes.id)}`;
     fail("plan.prevented", `${recorded.address} may not be removed: this account does not have ${object}`, {
       detail:
@@ -63,11 +69,6 @@ export async function planDestroy(
       ],
     });
   }
-  const { account, session } = scope;
-  const { settings } = session;
-  const observed: Observation = isPendingCreate(recorded)
-    ? await read(account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
-    : asRecorded(kind, recorded.attributes, settings);
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
   const others = isPendingCreate(recorded)
@@ -79,6 +80,25 @@ export async function planDestroy(
   // Only what is not removed comes with diagnostics.
   if (change.removal === undefined) throw new HostformError(diagnostics);
   return { change, diagnostics: effectNotices(kind, change.before ?? prior, change) };
+}
+
+/**
+ * The object as recorded. Terraform plans the removal of an instance before it refreshes it: a status that forbids the removal is
+ * compared with the account first. @throws ApiError when the account cannot be read.
+ */
+async function observeRecorded(
+  kind: Kind,
+  recorded: ResourceState,
+  mark: Mark,
+  { account, session }: ProviderScope,
+): Promise<Observation> {
+  const { attributes } = recorded;
+  const observed = asRecorded(kind, attributes, session.settings);
+  const policy = policyOf(attributes);
+  const isOpen = observed.status === "present" && ["pending", "unknown"].includes(observed.phase);
+  const forbids = policy === "suspend" ? isOpen : policy === "prevent" && attributes.status === GONE;
+  if (!forbids || (mark.host !== undefined && mark.host !== session.host)) return observed;
+  return read(account, { kind, prior: recorded, config: undefined, alone: true });
 }
 
 /**

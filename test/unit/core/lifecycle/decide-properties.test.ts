@@ -29,6 +29,8 @@ const some = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 /** Ages around every bound of the table. */
 const ages = some(0, 4_000, 5_000, 36_000, PROOF - 1, PROOF, 300_000, 540_000, 601_000, HOUR, 24 * HOUR);
 
+const COPIED = { name: "another state", intent: "intent-1", isOtherState: true } as const;
+
 const rows = (least = 0): fc.Arbitrary<Row[]> =>
   fc.uniqueArray(
     fc.record({
@@ -37,7 +39,7 @@ const rows = (least = 0): fc.Arbitrary<Row[]> =>
       differs: some(undefined, undefined, "plan_id"),
       ended: some(false, false, true),
       created: some<Row["created"]>(undefined, [SENT, SENT], [SENT - HOUR, SENT - HOUR], [SENT - HOUR, SENT + HOUR]),
-      holder: some<Row["holder"]>(undefined, undefined, { name: "x.b" }, { name: "x.a", intent: "intent-1" }),
+      holder: some<Row["holder"]>(undefined, undefined, { name: "x.b" }, { name: "x.a", intent: "intent-1" }, COPIED),
       sibling: some(undefined, undefined, "x.c"),
     }),
     { selector: ({ id }) => id, minLength: least, maxLength: 4 },
@@ -289,6 +291,7 @@ const PARTS: Readonly<Record<string, (drawn: Facts) => Facts>> = {
   }),
   "not-sent": (one) => sentAs(one, "not-sent"),
   refused: (one) => sentAs(one, "refused"),
+  copied: (one) => listable(one, { rows: [row({ holder: COPIED })] }),
   blind: (one) => ({ ...sentAs(one, "open"), intent: { ...sentAs(one, "open").intent, creation: "blind" } }),
   replay: (one) => ({
     intent: intent({ creation: "keyed", attempts: [attempt({ ofThisRun: true })] }),

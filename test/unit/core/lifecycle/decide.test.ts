@@ -62,6 +62,17 @@ const CASES: readonly Case[] = [
     [intent({ creation: "blind", want: "nothing" }), observed(DAY)],
     { do: "ask", candidates: [] },
   ],
+  [
+    "copied",
+    "a copied state has the create, the original has settled it, and the list is not whole",
+    [
+      intent({ secretLost: true }),
+      observed(0, [row({ holder: { name: "the other state", intent: "intent-1", isOtherState: true } })], {
+        list: "partial",
+      }),
+    ],
+    { do: "refused", why: "held", id: "201", holder: "the other state" },
+  ],
   ["blind", "no call lists the kind", [intent(), observed(DAY, [], { list: "none" })], { do: "ask" }],
   [
     "replay",

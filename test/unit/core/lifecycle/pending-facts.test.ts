@@ -99,6 +99,8 @@ describe("objects that the states of this machine hold", () => {
     const mine = { held: seen(NOW, { intent: "i1" }), pending: { id: "i1" } };
     expect(decided([hook("1")], mine), "the state moved").toMatchObject({ do: "adopt" });
     expect(decided([hook("1")], { ...mine, pending: { id: "i2" } })).toMatchObject({ do: "refused" });
+    const original = { ...mine, held: seen(NOW, { intent: "i1", isOtherState: true }) };
+    expect(decided([hook("1")], original), "a copy of the state").toMatchObject({ do: "refused", holder: state.name });
   });
 
   it("were there before the create if a run saw them before its first attempt, beyond the difference of clocks", () => {

@@ -408,6 +408,17 @@ describe("the removal of a resource", () => {
     await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/removals.txt");
   });
 
+  it("of a pending create that only a person can decide offers hostform's question alone", () => {
+    const remedies = cases.flatMap((one) =>
+      planOf(one).diagnostics.flatMap(({ code, remedies = [] }) => {
+        const resolving = remedies.filter((each) => typeof each === "object" && each.do === "resolve");
+        return code === "plan.pending" && resolving.length > 0 ? [resolving] : [];
+      }),
+    );
+    expect(remedies).toContainEqual([{ do: "resolve", removing: false }]);
+    expect(remedies).toContainEqual([{ do: "resolve", removing: true }]);
+  });
+
   it.each(cases)("$why", (one) => {
     const { prior, change, diagnostics } = planOf(one);
     const { policy, phase = "live" } = one;

@@ -27,29 +27,51 @@ async function saidBy(work: Promise<{ readonly diagnostics: readonly Diagnostic[
 }
 
 describe("the plan of a destroy", () => {
+  const GET = ["get 1001"];
   it.each([
-    ["prevent", "live", ["error plan.prevented"]],
-    [null, "live", ["error plan.prevented"]],
-    ["forget", "live", ["warning plan.stays"]],
-    ["suspend", "live", ["warning plan.offline"]],
-    ["suspend", "suspended", ["warning plan.stays"]],
-    ["suspend", "pending", ["error plan.prevented"]],
-    ["suspend", "a word that nobody knows", ["error plan.prevented"]],
+    ["prevent", "live", ["error plan.prevented"], []],
+    [null, "live", ["error plan.prevented"], []],
+    ["forget", "live", ["warning plan.stays"], []],
+    ["suspend", "live", ["warning plan.offline"], []],
+    ["suspend", "suspended", ["warning plan.stays"], []],
+    // Terraform has not refreshed an instance whose removal it plans.
+    ["suspend", "pending", ["error plan.prevented"], GET],
+    ["suspend", "a word that nobody knows", ["error plan.prevented"], GET],
     // A status says that it has ended; that nothing is found does not.
-    ["prevent", "terminated", []],
-    ["prevent", GONE, ["error plan.prevented"]],
-    ["forget", GONE, []],
-  ])("under deletion_policy %j of what is %s says %j, and sends nothing", async (policy, status, says) => {
+    ["prevent", "terminated", [], []],
+    ["prevent", GONE, ["error plan.prevented"], [...GET, "list"]],
+    ["forget", GONE, [], []],
+  ] as const)("under deletion_policy %j of what is %s says %j after %j", async (policy, status, says, asked) => {
     const attributes = {
       ...SERVICE,
       deletion_policy: policy,
       status: status === "live" ? "active" : status,
       suspended: status === "suspended",
     };
-    const { kind, front, prior, fake, sent } = held("hosting_service", attributes);
+    const phase = status === "pending" ? "pending" : "unknown";
+    const objects = status === GONE ? [] : [remote({ ...liveService, status }, phase)];
+    const { kind, front, prior, fake, sent } = held("hosting_service", attributes, { objects });
     expect(codesOf(await saidBy(planDestroy(kind, prior, {}, front)))).toEqual(says);
-    expect({ asked: fake.asked, sent }).toEqual({ asked: [], sent: [] });
+    expect({ asked: fake.asked, sent }).toEqual({ asked, sent: [] });
   });
+
+  it.each([
+    ["suspend", "pending", "live", ["warning plan.offline"]],
+    ["suspend", "a word that nobody knows", "suspended", ["warning plan.stays"]],
+    ["suspend", "pending", "gone", []],
+    ["prevent", GONE, "live", ["error plan.prevented"]],
+  ] as const)(
+    "under deletion_policy %j of what was recorded as %s, and is %s by now, says %j",
+    async (policy, status, phase, says) => {
+      const word = { live: "active", suspended: "suspended", gone: "terminated" }[phase];
+      const now = remote({ ...liveService, status: word, suspended: phase === "suspended" }, phase);
+      const attributes = { ...SERVICE, deletion_policy: policy, status };
+      const { kind, front, prior } = held("hosting_service", attributes, { objects: [now] });
+      const said = await saidBy(planDestroy(kind, prior, {}, front));
+      expect(codesOf(said)).toEqual(says);
+      expect(said.map(({ summary }) => summary).join()).not.toContain("does not have");
+    },
+  );
 
   it.each([
     ["forget", "service 1001 (www.acme.example) stays in the account and goes on being billed"],
