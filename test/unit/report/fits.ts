@@ -3,7 +3,7 @@ import { widthOf } from "../../../src/report/text-style.ts";
 
 const wordsOf = (text: string) => text.split(/\s+/).filter((word) => word !== "" && word !== "#");
 /** Two sessions on a busy machine need not wait equally long: "1s" and "3" are no broken words. */
-const isTime = (word: string) => /^\d+s?$/.test(word);
+const isTime = (word: string) => /^(?:\d+s?|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))$/.test(word);
 
 /**
  * Text on a terminal: no line is longer than the terminal is wide, except for one word, and each word is one of the text that
