@@ -1,3 +1,4 @@
+import diagnostics from "node:diagnostics_channel";
 import { getCallSites } from "node:util";
 import { BEAT_MS } from "../../src/core/local/turn-queue.ts";
 import type { Clock } from "../../src/core/model/index.ts";
@@ -37,11 +38,20 @@ const LONG_MS = 1_000;
 const TURNS = 4;
 const MOST_TURNS = 2_000;
 
+/** Requests under way to the server of a state: a record, as a file is. */
+const records = new Set<unknown>();
+const recorded = (message: unknown) => void records.delete((message as { request: unknown }).request);
+diagnostics.subscribe("undici:request:create", (message) => {
+  const { request } = message as { request: { path: string } };
+  if (!request.path.startsWith("/api/")) records.add(request);
+});
+for (const end of ["trailers", "error"]) diagnostics.subscribe(`undici:request:${end}`, recorded);
+
 async function calm(): Promise<void> {
   const isBusy = (name: string) => name.startsWith("FSReq") || name === "TCPConnectWrap";
   for (let turns = 0, all = 0; turns < TURNS && all < MOST_TURNS; turns++, all++) {
     await new Promise(setImmediate);
-    if (process.getActiveResourcesInfo().some(isBusy)) turns = -1;
+    if (records.size > 0 || process.getActiveResourcesInfo().some(isBusy)) turns = -1;
   }
 }
 

@@ -21,7 +21,6 @@ const MOMENT_MS = 15_000;
 
 type Listing = Promise<ReadonlyMap<string, Remote>>;
 
-/** Options of a list that is only shown. */
 interface Shown {
   /** An answer that is no list is shown as an empty list, and the client warns of it. */
   readonly isShown?: boolean;

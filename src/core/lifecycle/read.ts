@@ -2,6 +2,7 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
 import {
+  ApiError,
   type Diagnostic,
   fail,
   isForbidden,
@@ -94,6 +95,11 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
   }
 }
 
+/** Returns true if a refusal names what the token lacks: it concerns no single object. */
+const isOfToken = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.diagnostics.some(({ summary, detail }) => /\b(?:abilit|scope|token)/i.test(`${summary} ${detail}`));
+
 /** The parent whose state explains a refusal to show its collection, also a 403; undefined for any other failure. */
 async function awaitedBy(
   account: Account,
@@ -101,7 +107,7 @@ async function awaitedBy(
   error: unknown,
 ): Promise<string | undefined> {
   const id = parentOf(kind, prior?.attributes ?? config);
-  const isDenied = isForbidden(error);
+  const isDenied = isForbidden(error) && !isOfToken(error);
   if (parentKind === undefined || id === undefined || !(isDenied || mayPass(error))) return undefined;
   const { phase, attributes } = (await account.find(parentKind, id).catch(() => undefined)) ?? {};
   if (phase !== "pending" && !(isDenied && phase === "suspended")) return undefined;
