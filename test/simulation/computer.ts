@@ -17,6 +17,8 @@ export class Computer {
   #sleptMs = 0;
   #asleepSince: number | undefined;
   #awaken: (() => void)[] = [];
+  /** The last wake of each process that was stopped alone. */
+  readonly #wokeAt = new WeakMap<Life, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -56,6 +58,7 @@ export class Computer {
 
   wake(life: Life): void {
     if (this.#asleepSince === undefined) {
+      this.#wokeAt.set(life, this.#monotonic());
       life.wake();
       return;
     }
@@ -65,14 +68,19 @@ export class Computer {
     for (const start of this.#awaken.splice(0)) start();
   }
 
+  #monotonic(): number {
+    const asleepMs = this.#asleepSince === undefined ? 0 : this.#world.now - this.#asleepSince;
+    return this.#world.now - this.#sleptMs - asleepMs;
+  }
+
   /** The clock of one process, as long as the process lives. */
   clockOf(life: Life): Clock {
     const world = this.#world;
-    const asleepMs = () => (this.#asleepSince === undefined ? 0 : world.now - this.#asleepSince);
-    const monotonic = () => world.now - this.#sleptMs - asleepMs();
+    const monotonic = () => this.#monotonic();
     return {
       now: () => world.now + this.#aheadMs,
       monotonic,
+      wokeAt: () => this.#wokeAt.get(life) ?? Number.NEGATIVE_INFINITY,
       sleep: (ms, signal) =>
         new Promise((resolve, reject) => {
           if (life.dead) return;

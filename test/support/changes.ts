@@ -66,7 +66,11 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
     adoptsOrders,
     turnTimeoutMs,
     pause = async () => undefined,
-    clock = { now: () => account.hostNow(), monotonic: () => account.hostNow() + pausedMs, sleep: async () => undefined },
+    clock = {
+      now: () => account.hostNow(),
+      monotonic: () => account.hostNow() + pausedMs,
+      sleep: async () => undefined,
+    },
     ...more
   } = over;
   const paused: typeof pause = async (ms, why) => {

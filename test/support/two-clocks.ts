@@ -9,6 +9,7 @@ export const WATCHDOG_MS = 3_155_760;
 export class TwoClocks implements Clock {
   #wall = START;
   #mono = 5_000_000;
+  #wokeAt = Number.NEGATIVE_INFINITY;
   /** Time that passed, whatever the clocks show, in milliseconds. */
   passed = 0;
 
@@ -20,7 +21,17 @@ export class TwoClocks implements Clock {
     return this.#mono;
   }
 
-  /** The process waits, or is stopped: both clocks go on. */
+  wokeAt(): number {
+    return this.#wokeAt;
+  }
+
+  /** The process is stopped, and wakes. */
+  freeze(ms: number): void {
+    this.stop(ms);
+    this.#wokeAt = this.#mono;
+  }
+
+  /** The process waits: both clocks go on. */
   stop(ms: number): void {
     this.passed += ms;
     this.#wall += ms;

@@ -50,6 +50,8 @@ export class HostingClient {
 
   constructor(options: ClientOptions) {
     this.#options = resolveOptions(options);
+    // From here on a stop of the process is noticed.
+    this.#options.clock.wokeAt?.();
     this.#chain = buildChain({
       ...this.#options,
       onRequest: (event) => {

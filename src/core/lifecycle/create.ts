@@ -4,14 +4,14 @@
 import type { Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import { ApiError, HostformError, type Intent, isReplacement, type JsonObject } from "../model/index.ts";
+import { ApiError, HostformError, type Intent, isReplacement, type JsonObject, momentOf } from "../model/index.ts";
 import { createdAttributes, formsOf, parentOf } from "./attributes.ts";
 import { isLate, wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
-import { outdateAfterGap } from "./fence.ts";
+import { isGap, outdateAfterGap } from "./fence.ts";
 import { learnFromAnswer } from "./habits.ts";
 import { deleteObject } from "./in-place.ts";
 import { formNotices, formsSeen, withForms } from "./own-forms.ts";
@@ -141,7 +141,9 @@ async function attempt(
   isOutdated: boolean,
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
-  outdateAfterGap(context.account, context.run.clock);
+  const { clock } = context.run;
+  outdateAfterGap(context.account, clock);
+  const since = momentOf(clock);
   creation.crowded = undefined;
   creation.late = undefined;
   const isDecided = intent === undefined || !(isOutdated || creation.isOutdated);
@@ -160,13 +162,14 @@ async function attempt(
       creation.crowded = mutation;
       return undefined;
     },
+    isOutdated: () => isGap(since, clock) && creation.isWoken(),
     ...ready.options,
     record: () => creation.record(mutation, ready.before),
     answered: async (answer) => {
-      const since = Date.parse(creation.openIntent.since);
+      const sentAt = Date.parse(creation.openIntent.since);
       const made = await ready.answered(answer);
       if (made === undefined) return undefined;
-      if (!made.replayed) await learnFromAnswer(context.account, creation.kind, creation.planned, made, since);
+      if (!made.replayed) await learnFromAnswer(context.account, creation.kind, creation.planned, made, sentAt);
       return recordMade(creation, made);
     },
     failed: async (error) =>

@@ -130,6 +130,12 @@ export class Creation {
     this.#attempts = [...this.#attempts, { recordedAt, leavesBy, ofThisRun: true, outcome: "open" }];
   }
 
+  /** Counts a gap between the lists and the record of an attempt. @returns false if there were too many. */
+  isWoken(): boolean {
+    this.#timesLate += 1;
+    return this.#timesLate < MOST_LATE;
+  }
+
   /** Records that the API accepted the last attempt without naming the object: no run sends it again automatically. */
   async accept(answer?: Created): Promise<void> {
     this.answer = answer;

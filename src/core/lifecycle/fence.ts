@@ -3,20 +3,28 @@ import { type Clock, type ClockTimes, elapsedMs, momentOf } from "../model/index
 import type { Account } from "./account.ts";
 import { FENCE_MS } from "./decide.ts";
 
-/** Returns true if the machine slept since a moment, or a clock was set: the clocks differ by more than 5 s. */
+/** A moment before every other. */
+const BEGINNING = Number.NEGATIVE_INFINITY;
+
+/**
+ * Returns true if the process was stopped since a moment, the machine slept, or a clock was set (the clocks differ by more than 5 s):
+ * another run may have changed the account.
+ */
 export function isGap(since: ClockTimes, clock: Clock): boolean {
   const { wall, mono } = momentOf(clock);
-  return Math.abs(wall - since.wall - (mono - since.mono)) > FENCE_MS;
+  const wokeAt = clock.wokeAt?.() ?? BEGINNING;
+  return wokeAt > since.mono || Math.abs(wall - since.wall - (mono - since.mono)) > FENCE_MS;
 }
 
 /** The moment at which the clocks were last compared for an account. */
 const comparedAt = new WeakMap<Account, ClockTimes>();
 
-/** Has all lists of an account read again if the machine slept, or a clock was set, since the last call. */
+/** Has all lists of an account read again if there was a gap since the last call; at the first call, since the run began. */
 export function outdateAfterGap(account: Account, clock: Clock): void {
   const last = comparedAt.get(account);
+  const isOutdated = last === undefined ? (clock.wokeAt?.() ?? BEGINNING) > BEGINNING : isGap(last, clock);
   comparedAt.set(account, momentOf(clock));
-  if (last !== undefined && isGap(last, clock)) account.outdateAll();
+  if (isOutdated) account.outdateAll();
 }
 
 /**

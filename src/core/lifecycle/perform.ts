@@ -40,6 +40,8 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
   readonly ticket?: Ticket | undefined;
   /** The limit allows no request within 5 s: the turn is given back, and nothing is recorded or sent. */
   crowded?(): T;
+  /** Returns true if the lists that permit the request may be outdated: as `crowded`. */
+  isOutdated?(): boolean;
   /** Records the intent. Durable when it resolves. */
   record(): Promise<unknown>;
   /** Records what the answer contained, before it does anything else. */
@@ -64,7 +66,7 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
  */
 export async function perform<E extends MutationName, T>(
   { run, writer, fate, records }: ApplyContext,
-  { mutation, turn, ticket: given, crowded, record, answered, failed, ...options }: Request<E, T>,
+  { mutation, turn, ticket: given, crowded, isOutdated, record, answered, failed, ...options }: Request<E, T>,
 ): Promise<T> {
   const fence = new RecordFence(run.clock, record, () => records.lostLock?.() !== undefined);
   for (let late = 1; ; late++) {
@@ -74,7 +76,7 @@ export async function perform<E extends MutationName, T>(
     const ticket = given?.isOpen ? given : await writer.reserve(mutation, { withinMs });
     if (ticket === undefined && crowded !== undefined) return crowded();
     const isMyTurn = (await ticket?.takeTurn({ withinMs, signal: run.stop })) ?? true;
-    if (!isMyTurn && crowded !== undefined && !run.stop?.aborted) {
+    if (crowded !== undefined && !run.stop?.aborted && (!isMyTurn || isOutdated?.())) {
       ticket?.release();
       return crowded();
     }

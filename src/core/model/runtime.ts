@@ -6,14 +6,57 @@ export interface Clock {
   now(): number;
   /** Whole milliseconds since some moment. Nobody sets it back; it may stand still while the machine sleeps. */
   monotonic(): number;
+  /**
+   * Moment of `monotonic` since which the process runs without a stop of more than 5 seconds (SIGSTOP, a debugger), as far as it is
+   * known since the first call. Absent: nobody stops it.
+   */
+  wokeAt?(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A process that runs ticks so often, in milliseconds. */
+const TICK_MS = 1_000;
+/** A tick that is late by more than this shows that the process was stopped, in milliseconds. */
+const STOPPED_MS = 5_000;
+
+/** Notices that a process was stopped: its next tick is late. */
+export class Pulse {
+  readonly #monotonic: () => number;
+  #last: number | undefined;
+  #wokeAt = Number.NEGATIVE_INFINITY;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** Ticks. @returns as {@link Clock.wokeAt}. */
+  wokeAt(): number {
+    const now = this.#monotonic();
+    if (this.#last !== undefined && now - this.#last > TICK_MS + STOPPED_MS) this.#wokeAt = now;
+    this.#last = now;
+    return this.#wokeAt;
+  }
+}
+
+const monotonic = () => Math.floor(performance.now());
+const pulse = new Pulse(monotonic);
+let isTicking = false;
+
+function tick(): void {
+  pulse.wokeAt();
+  setTimeout(tick, TICK_MS).unref();
 }
 
 /** The system's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => Math.floor(performance.now()),
+  monotonic,
+  wokeAt() {
+    if (!isTicking) tick();
+    isTicking = true;
+    return pulse.wokeAt();
+  },
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

@@ -48,6 +48,7 @@ describe("the time since a moment", () => {
     ["is that of the wall clock after a sleep of the machine", (clock) => clock.suspend(7_000), 7_000, true],
     ["is that of the monotonic clock while the other is held", (clock) => clock.hold(7_000), 7_000, true],
     ["is endless if the wall clock was set back", (clock) => clock.step(-1), Number.POSITIVE_INFINITY, false],
+    ["has a gap if the process was stopped", (clock) => clock.freeze(7_000), 7_000, true],
     ["is 5 s without a gap", (clock) => clock.suspend(5_000), 5_000, false],
   ])("%s", (_, happens, elapsed, gap) => {
     expect(after(happens)).toEqual([elapsed, gap]);
@@ -195,7 +196,35 @@ describe("a create that is late", () => {
     };
     expect(await looks(() => clock.stop(3_600_000))).toEqual([1, 1]);
     expect(await looks(() => clock.suspend(3_600_000))).toEqual([1, 2]);
+    expect(await looks(() => clock.freeze(3_600_000))).toEqual([1, 2]);
   });
+
+  it.each(["hosting_webhook", "hosting_service"])(
+    "reads the lists of %s again if the process was stopped between them and the record",
+    async (type) => {
+      const clock = new TwoClocks();
+      const fake = fakeAccount(kindOf(type));
+      fake.isWhole = true;
+      fake.plans = [{ id: "11" }];
+      const [config = {}] = CREATES[type] ?? [];
+      const writer = fakeWriter(() => CREATES[type]?.[1]);
+      const reserve = writer.reserve.bind(writer);
+      let reserved = 0;
+      Object.assign(writer, {
+        reserve: async (...given: Parameters<typeof reserve>) => {
+          if (++reserved === 1) {
+            clock.freeze(45_000);
+            fake.objects.set("9", remote({ ...(type === "hosting_webhook" ? liveWebhook : liveService), id: "9" }));
+          }
+          return reserve(...given);
+        },
+      });
+      const { context, records } = fakeRun(fake.account, writer, { clock });
+      const end = await outcomeOf(fake.kind, changeOf(type, config), context);
+      expect(end).toMatchObject({ diagnostics: [{ code: "plan.exists" }] });
+      expect([writer.sent.length, records.length]).toEqual([0, 0]);
+    },
+  );
 });
 
 describe("a create of an earlier run, whose list is read", () => {

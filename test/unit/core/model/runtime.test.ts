@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { nodeTooOld } from "../../../../src/core/model/runtime.ts";
+import { nodeTooOld, Pulse } from "../../../../src/core/model/runtime.ts";
 
 describe("nodeTooOld", () => {
   it.each(["22.20.0", "22.21.3", "23.0.0", "24.21.0"])("runs on %s", (version) => {
@@ -16,4 +16,15 @@ describe("nodeTooOld", () => {
     const manifest = readFileSync(path.resolve(import.meta.dirname, "../../../../package.json"), "utf8");
     expect(JSON.parse(manifest).engines.node).toBe(">=22.20");
   });
+});
+
+it("a pulse shows a stop of more than five seconds, and when it ended", () => {
+  let now = 0;
+  const pulse = new Pulse(() => now);
+  const at = (ms: number) => {
+    now = ms;
+    return pulse.wokeAt();
+  };
+  expect([at(60_000), at(61_000), at(66_900)], "the first tick shows no stop").toEqual(Array(3).fill(-Infinity));
+  expect([at(73_000), at(74_000)]).toEqual([73_000, 73_000]);
 });
