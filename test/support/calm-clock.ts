@@ -4,7 +4,7 @@
  * that the same run always takes the same time.
  */
 import diagnostics from "node:diagnostics_channel";
-import { START, type TestClock } from "./clock.ts";
+import { isBeat, START, type TestClock } from "./clock.ts";
 
 interface Sleeper {
   readonly until: number;
@@ -29,6 +29,7 @@ export function calmClock(start = START): CalmClock {
   let delayed = 0;
   let isRunning = false;
   const sleepers = new Set<Sleeper>();
+  const beats = new Set<Sleeper>();
   const sent = () => {
     underWay += 1;
   };
@@ -56,6 +57,8 @@ export function calmClock(start = START): CalmClock {
       slept += Math.max(0, next.until - now);
       now = Math.max(now, next.until);
       next.end();
+      // Signs of life move no time on.
+      for (const beat of [...beats]) if (beat.until <= now) beat.end();
     }
     isRunning = false;
   };
@@ -63,21 +66,22 @@ export function calmClock(start = START): CalmClock {
   const sleep = (ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
+      const among = isBeat(ms) ? beats : sleepers;
       const stop = () => {
-        sleepers.delete(sleeper);
+        among.delete(sleeper);
         reject(signal?.reason);
       };
       const sleeper: Sleeper = {
         until: Math.ceil(now + ms),
         end() {
-          sleepers.delete(sleeper);
+          among.delete(sleeper);
           signal?.removeEventListener("abort", stop);
           resolve();
         },
       };
       signal?.addEventListener("abort", stop, { once: true });
-      sleepers.add(sleeper);
-      if (!isRunning) void run();
+      among.add(sleeper);
+      if (among === sleepers && !isRunning) void run();
     });
 
   return {

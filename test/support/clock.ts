@@ -28,7 +28,7 @@ const isWatchdog = (ms: number) => {
 };
 
 /** Returns true for a pause between signs of life: it moves no time on, and ends when other sleeps have. */
-const isBeat = (ms: number) =>
+export const isBeat = (ms: number) =>
   ms === BEAT_MS && getCallSites(8).some(({ functionName }) => functionName === "keepBeating");
 
 /** A sleep of this length, in milliseconds, would make a request late that is recorded and not yet written. */
