@@ -133,8 +133,12 @@ export class MemoryStore implements AccountStore {
     return this.#queue.run(request, work);
   }
 
-  async leave({ epoch }: Turn, intent: Intent): Promise<void> {
-    if (epoch !== this.#tables.epoch) throw new HostformError([problem("store.turn_lost", {})]);
+  async leave(turn: Turn, intent: Intent): Promise<void> {
+    const { epoch } = turn;
+    if (epoch !== this.#tables.epoch) {
+      this.#queue.lost(turn);
+      throw new HostformError([problem("store.turn_lost", {})]);
+    }
     this.#beat(epoch);
     const earlier = this.#tables.intents.get(intent.id);
     if (earlier !== undefined && earlier.epoch !== epoch)

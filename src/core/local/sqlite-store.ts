@@ -167,7 +167,10 @@ export class SqliteStore implements AccountStore {
       statements.progress.run(this.#options.clock.now(), this.account, turn.epoch);
       return true;
     });
-    if (isMine === false) throw new HostformError([problem("store.turn_lost", {})]);
+    if (isMine === false) {
+      this.#queue.lost(turn);
+      throw new HostformError([problem("store.turn_lost", {})]);
+    }
     this.#left.set(turn, left.add(intent.id));
   }
 

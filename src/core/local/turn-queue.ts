@@ -94,8 +94,17 @@ export class TurnQueue {
     try {
       return await work(turn);
     } finally {
-      await this.#oneByOne(() => this.#leave());
+      await this.#oneByOne(() => this.#leave(turn));
     }
+  }
+
+  /** Another process has taken the turn: the next create of this process takes it anew. */
+  lost(turn: Turn): void {
+    if (turn !== this.#turn) return;
+    this.#turn = undefined;
+    this.#inside = 0;
+    this.#entered = 0;
+    this.#beating.abort();
   }
 
   /** Ends the signs of life. The next turn begins them again. */
@@ -180,10 +189,10 @@ export class TurnQueue {
     if (this.#turn === undefined) await this.#row.withdraw();
   }
 
-  async #leave(): Promise<void> {
+  async #leave(turn: Turn): Promise<void> {
+    if (turn !== this.#turn) return;
     this.#inside -= 1;
-    const turn = this.#turn;
-    if (this.#inside > 0 || turn === undefined) return;
+    if (this.#inside > 0) return;
     this.#turn = undefined;
     this.#entered = 0;
     await this.#giveBack(turn);
