@@ -179,7 +179,7 @@ export const NOTICED_AT: Readonly<Record<string, number>> = {
   "the lock keeps nobody out": 2126,
   "the lock is not asked again": 18,
   "a request leaves at any time after its record": 152,
-  "the monotonic clock is ignored": 92,
+  "the monotonic clock is ignored": 5651,
   "nothing is recorded before the end": 2,
   "a registration is sent again": 16,
   "a grant is sent again": 17,
