@@ -98,7 +98,7 @@ export class TurnQueue {
     }
   }
 
-  /** Another process has taken the turn: the next create of this process takes it anew. */
+  /** Another process has taken the turn: the next create of this process takes it again. */
   lost(turn: Turn): void {
     if (turn !== this.#turn) return;
     this.#turn = undefined;

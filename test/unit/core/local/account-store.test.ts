@@ -277,7 +277,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await c.withTurn(RUN, async () => expect(await c.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
     });
 
-    it("takes a lost turn anew, also while an earlier create of the process has not ended", async () => {
+    it("takes a lost turn again, also while an earlier create of the process has not ended", async () => {
       const { open, clock } = machineOf();
       const [frozen, b] = [open(stoppedClock(clock)), open()];
       const { turn, giveBack } = await hold(frozen);
@@ -285,10 +285,10 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await expect(frozen.leave(turn, intent())).rejects.toMatchObject({ diagnostics: [{ code: "store.turn_lost" }] });
       await held.giveBack();
       clock.advance(1_000);
-      await frozen.withTurn(RUN, async (anew) => {
-        expect(anew.epoch).toBeGreaterThan(held.turn.epoch);
+      await frozen.withTurn(RUN, async (again) => {
+        expect(again.epoch).toBeGreaterThan(held.turn.epoch);
         await giveBack();
-        await frozen.leave(anew, intent());
+        await frozen.leave(again, intent());
       });
       await create(open(), intent({ id: "5" }));
     });
