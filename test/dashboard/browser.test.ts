@@ -9,17 +9,26 @@ import { CHROMIUM } from "../support/programs.ts";
 import { excuseViolations } from "../support/sandbox.ts";
 import { ask, furnish, paths, site } from "./site.ts";
 
+/** Most looks at a page whose script replaces the element between two of them. */
+const MOST_LOOKS = 5;
+
 /** Clicks with the mouse on what has this name. Without any help of the page, where scripts may be off. */
 async function mouse(page: Page, name: string): Promise<void> {
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    const box = await boxOf(page, name).catch(() => null);
+    if (box) return page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  }
+  throw new Error(`The page ${page.url()} shows no "${name}"`);
+}
+
+async function boxOf(page: Page, name: string) {
   const named = await page.$$(`::-p-aria([name="${name}"])`);
   const usable = await Promise.all(
     named.map((one) => one.evaluate((element) => element.matches("a, button, summary"))),
   );
   const found = named.find((_, at) => usable[at]);
   await found?.evaluate((one) => one.scrollIntoView({ block: "center" }));
-  const box = await found?.boundingBox();
-  if (!box) throw new Error(`The page ${page.url()} shows no "${name}"`);
-  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  return found?.boundingBox();
 }
 
 /** Presses the button or link of this name and waits for the page that follows. */
