@@ -81,7 +81,7 @@ export class Limiter {
   #onAnswer = () => {};
   /** The first in the queue waits until then. */
   #blockedUntil = 0;
-  /** Those in the queue that wait until a moment only. */
+  /** Requests in the queue that wait until a certain moment only. */
   readonly #bounded = new Set<{ readonly until: number; giveUp(): void }>();
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();

@@ -55,7 +55,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
   let contradiction: string | undefined;
   let mode: Mode = whole && host.hasWindows !== false ? "windows" : "pages";
   for (;;) {
-    // What the first page promised did not come: nothing is fetched ahead.
+    // The pages that the first one promised did not come: nothing is fetched ahead.
     const reading = new Reading(contradiction === undefined ? options : { ...options, onRead: undefined }, mode);
     for await (const record of reading.read()) {
       const row = rowOf(endpoint, record);

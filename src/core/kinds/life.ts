@@ -93,7 +93,7 @@ export interface Life {
 
 export const ALIVE: Life = { phase: "live" };
 
-/** What a kind needs to read a life: the host's clock, and the user's words. */
+/** Facts that a kind needs to read a life: the host's clock, and the user's words. */
 interface LifeContext {
   readonly client: { hostNow(): number };
   readonly settings: PhaseWords;

@@ -163,7 +163,7 @@ const [FIRST_BUSY_MS, LONGEST_BUSY_MS] = [1_000, 20_000];
 export const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && error.isBusy;
 
 /**
- * How long to wait before a request is sent again that a busy host refused, in milliseconds; undefined: it is not sent again.
+ * Returns the wait before a request that a busy host refused is sent again, in milliseconds; undefined: it is not sent again.
  * @param waitedMs earlier waits.
  */
 export function busyPause(error: unknown, waitedMs: number): number | undefined {

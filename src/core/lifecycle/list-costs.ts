@@ -1,8 +1,8 @@
 import type { Kind } from "../kinds/kind.ts";
 
-/** What it takes to read an account again, in requests. */
+/** Requests that reading an account again takes. */
 export interface ListCosts {
-  /** Of each collection that was listed, by {@link listName}. */
+  /** Pages of each listed collection, by {@link listName}. */
   readonly lists: ReadonlyMap<string, number>;
   /** The whole ones: a create needs no second reading of them. */
   readonly whole: ReadonlySet<string>;
@@ -12,7 +12,7 @@ export interface ListCosts {
   readonly arePlansFresh: boolean;
 }
 
-/** How many requests it takes to read so many objects again: each by GET, or the pages of the collection. */
+/** Returns the requests that reading so many objects again takes: each by GET, or the pages of the collection. */
 export const readAgainCost = (kind: Kind, count: number, pages = 1): number =>
   kind.get === undefined ? pages : Math.min(count, pages);
 

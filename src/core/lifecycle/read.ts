@@ -1,4 +1,4 @@
-/** What the account shows of one resource, and what it shows that is like it. */
+/** Reads one resource from the account, and objects that are like it. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
 import {
