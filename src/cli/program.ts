@@ -1,6 +1,7 @@
 import { type Command, Help, Option } from "commander";
-import { didYouMean } from "../core/model/index.ts";
+import { didYouMean, fail } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
+import type { ProjectSource } from "../project/source.ts";
 import {
   addCommonOptions,
   CliCommand,
@@ -64,7 +65,8 @@ export function buildProgram(
         const command = args.at(-1) as Command;
         const flags = args.at(-2);
         const words = args.slice(0, -2);
-        const { print, source, stacks } = commonOptionsOf(command, io);
+        const { print, source: unchosen, environment, stacks } = commonOptionsOf(command, io);
+        const source = environment === undefined ? unchosen : await chosen(unchosen, environment, stacks);
         io.startWork(source.state);
         const { refuseUntrustedCommand } = await import("../project/trust.ts");
         await refuseUntrustedCommand(source, nameOf(command), stacks);
@@ -104,6 +106,16 @@ export function buildProgram(
     ["hostform apply", "show it, ask for approval, and do it"],
     ["hostform sandbox -- hostform plan", "try it without an account"],
   );
+}
+
+async function chosen(source: ProjectSource, environment: string, stacks: object | undefined): Promise<ProjectSource> {
+  if (stacks !== undefined)
+    fail("usage", "-e cannot be combined with --app or --stack", {
+      detail: "Environments are those of a declaration in YAML.",
+      remedies: ["Give the stack its values with --var or --var-file."],
+    });
+  const { inEnvironment } = await import("../project/environments.ts");
+  return inEnvironment(source, environment);
 }
 
 /** `state list`. */

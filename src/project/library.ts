@@ -51,6 +51,8 @@ export interface LoadOptions {
   readonly only?: string;
   /** Variables of the stack. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The environment: `environments/NAME.yaml` with its account, state, guards and variables. Default: none. */
+  readonly environment?: string;
   /** The state file, relative to `dir`, where no backend is declared. Default: `hosting.tfstate`. */
   readonly state?: string;
   /** Holds the token and what the declaration refers to. Default: `process.env`. */
@@ -190,7 +192,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   const { unstacked, redaction } = placeOf(options);
   return hiding(redaction, async () => {
     await refuseUntrustedCommand(unstacked, "plan");
-    const source = await onStack(unstacked, options);
+    const source = await selected(unstacked, options);
     const project = projectOn(source, redaction, options);
     const { desired, diagnostics } = await throwingForStack(source, () => project.declaration.load());
     const loaded: LoadedProject = {
@@ -267,7 +269,7 @@ export async function adopt(options: AdoptLibraryOptions): Promise<Adopted> {
   return hiding(redaction, async () => {
     await refuseUntrustedCommand(unstacked, "adopt");
     const { adoptAccount } = await import("./adopt/adopt.ts");
-    const project = projectOn(await onStack(unstacked, options), redaction, options);
+    const project = projectOn(await selected(unstacked, options), redaction, options);
     const adopted = await adoptAccount(project, options, approve);
     return redaction.redactValue(adopted) as Adopted;
   });
@@ -308,6 +310,18 @@ function runOptions(command: RunOptions["command"], options: PlanOptions): RunOp
   const { destroy = false, targets = [], reorder = [], orderAnyway = [], refresh, refreshBudget, base } = options;
   const mode = destroy ? "destroy" : "apply";
   return { command, mode, targets, reorder, orderAnyway, guards: options, refresh, refreshBudget, base };
+}
+
+/** The project in the environment or on the stack that the options name. */
+async function selected(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
+  const { environment, stack } = options;
+  if (environment === undefined) return onStack(source, options);
+  if (stack !== undefined)
+    fail("usage", "`environment` cannot be combined with `stack`", {
+      remedies: ["Give the stack its values with `variables`."],
+    });
+  const { inEnvironment } = await import("./environments.ts");
+  return inEnvironment(source, environment);
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {
