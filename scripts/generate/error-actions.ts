@@ -111,6 +111,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.unknown_date": "Compare the date with the dashboard, and report the form to the host or to hostform.",
   "plan.unread":
     "Plan it with a token that has the ability the message names, where nobody but you can use that token.",
+  "plan.unfit":
+    "Leave the address out of `--replace` or `--reorder`. Webhooks and grants that exist can be replaced, services that are gone can be ordered again.",
   "plan.address": "Check it with `hostform state list` or `hostform plan`.",
   "guard.orders": "Check the plan; `--max-orders N` overrides for this run.",
   "guard.spend": "Check the plan; `--max-spend CURRENCY=AMOUNT` overrides for this run.",

@@ -109,7 +109,16 @@ const hasOutcome = (plan: Plan) =>
 
 /** Refuses options that the saved plan has already settled. */
 function refusePlanFlags(flags: ApplyFlags): void {
-  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget", "base"] as const;
+  const settled = [
+    ...GUARD_FLAGS,
+    "target",
+    "reorder",
+    "replace",
+    "orderAnyway",
+    "refresh",
+    "refreshBudget",
+    "base",
+  ] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
   const flag = spelledOption(name);

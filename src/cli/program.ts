@@ -1,7 +1,6 @@
 import { type Command, Help, Option } from "commander";
-import { didYouMean, fail } from "../core/model/index.ts";
+import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
-import type { ProjectSource } from "../project/source.ts";
 import {
   addCommonOptions,
   CliCommand,
@@ -66,7 +65,9 @@ export function buildProgram(
         const flags = args.at(-2);
         const words = args.slice(0, -2);
         const { print, source: unchosen, environment, stacks } = commonOptionsOf(command, io);
-        const source = environment === undefined ? unchosen : await chosen(unchosen, environment, stacks);
+        const choose = async (name: string) =>
+          (await import("../project/environments.ts")).inEnvironment(unchosen, name, stacks !== undefined);
+        const source = environment === undefined ? unchosen : await choose(environment);
         io.startWork(source.state);
         const { refuseUntrustedCommand } = await import("../project/trust.ts");
         await refuseUntrustedCommand(source, nameOf(command), stacks);
@@ -106,16 +107,6 @@ export function buildProgram(
     ["hostform apply", "show it, ask for approval, and do it"],
     ["hostform sandbox -- hostform plan", "try it without an account"],
   );
-}
-
-async function chosen(source: ProjectSource, environment: string, stacks: object | undefined): Promise<ProjectSource> {
-  if (stacks !== undefined)
-    fail("usage", "-e cannot be combined with --app or --stack", {
-      detail: "Environments are those of a declaration in YAML.",
-      remedies: ["Give the stack its values with --var or --var-file."],
-    });
-  const { inEnvironment } = await import("../project/environments.ts");
-  return inEnvironment(source, environment);
 }
 
 /** `state list`. */

@@ -31,9 +31,15 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /**
  * The same project in an environment. Its state file is `hosting.NAME.tfstate`, unless the file of the environment or `--state` names
  * another one.
- * @throws HostformError `usage` for a name without a file; `trust.file` for a file that leads out of the project.
+ * @param hasStack a stack takes the place of the declaration.
+ * @throws HostformError `usage` for a name without a file, and beside a stack; `trust.file` for a file that leads out of the project.
  */
-export async function inEnvironment(source: ProjectSource, name: string): Promise<ProjectSource> {
+export async function inEnvironment(source: ProjectSource, name: string, hasStack: boolean): Promise<ProjectSource> {
+  if (hasStack)
+    fail("usage", "An environment cannot be combined with a stack", {
+      detail: "Environments are those of a declaration in YAML.",
+      remedies: ["Give the stack its own variables and backend."],
+    });
   const near = (file: string) => path.relative(source.cwd, file) || ".";
   const shown = escapeLine(shorten(name, 100));
   const folder = folderOf(source);

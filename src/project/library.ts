@@ -99,6 +99,8 @@ export interface PlanOptions {
   readonly targets?: readonly string[];
   /** Addresses of services to order again on purpose. */
   readonly reorder?: readonly string[];
+  /** Addresses of webhooks and grants to replace on purpose, such as a webhook whose secret is to change. */
+  readonly replace?: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
   /** Only what the declaration changes since this commit, and what refers to it. Runs `git`. Default: all. */
@@ -307,21 +309,18 @@ function projectOf(loaded: LoadedProject): Project {
 }
 
 function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
-  const { destroy = false, targets = [], reorder = [], orderAnyway = [], refresh, refreshBudget, base } = options;
+  const { destroy = false, targets = [], reorder = [], orderAnyway = [] } = options;
+  const { replace, refresh, refreshBudget, base } = options;
   const mode = destroy ? "destroy" : "apply";
-  return { command, mode, targets, reorder, orderAnyway, guards: options, refresh, refreshBudget, base };
+  return { command, mode, targets, reorder, replace, orderAnyway, guards: options, refresh, refreshBudget, base };
 }
 
 /** The project in the environment or on the stack that the options name. */
 async function selected(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
   const { environment, stack } = options;
   if (environment === undefined) return onStack(source, options);
-  if (stack !== undefined)
-    fail("usage", "`environment` cannot be combined with `stack`", {
-      remedies: ["Give the stack its values with `variables`."],
-    });
   const { inEnvironment } = await import("./environments.ts");
-  return inEnvironment(source, environment);
+  return inEnvironment(source, environment, stack !== undefined);
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {

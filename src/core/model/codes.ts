@@ -98,6 +98,7 @@ export const codes = {
   "account.unlisted": "An object was created just now, and no list shows it yet",
   "plan.unknown_date": "The API shows a date that cannot be read, so no change is planned on it",
   "plan.unread": "What the token may not read is not compared",
+  "plan.unfit": "A resource that was named cannot be replaced or ordered again",
   "plan.address": "No resource has this address",
   "guard.orders": "The plan orders more than is allowed",
   "guard.spend": "The plan spends more than is allowed, or an amount that cannot be known",

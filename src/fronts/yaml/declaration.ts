@@ -135,7 +135,8 @@ function checkShared(
     const section = tree.form === "map" ? tree.entries.get("backend") : undefined;
     if (section === undefined || [...strings(section.value)].some(({ text }) => hasVariable(text))) continue;
     const summary = "All environments would share the state of this `backend`";
-    const fix = "Move it to the files of the environments, or use a variable in it: `workspace: ${var.NAME}`.";
+    const fix =
+      "Move it to the files of the environments, or use a variable in it: `backend: {pg: {workspace: ${var.NAME}}}`.";
     diags.add(section.keySpan, "config.structure", summary, { fix });
   }
 }
