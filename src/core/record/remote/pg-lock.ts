@@ -13,6 +13,7 @@ import {
   refuseOther,
   type ServerOptions,
   type StateLock,
+  waysToEnd,
 } from "../lock.ts";
 import { type Database, interruptibly, type Row, refuseBroken, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 
@@ -77,7 +78,7 @@ export class PgStateLock implements StateLock {
         const holder = await this.#holder(database);
         const held = holder && `Held by ${describeSession(holder, this.#options.clock)}.`;
         const detail = held ?? "It was free again before its holder could be looked up.";
-        return refuseHeld(detail, "If it hangs, end it, or its database session.");
+        return refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it, or its database session."));
       });
       this.database = database;
       return this.#held(database);
