@@ -70,6 +70,7 @@ export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #parts: ProjectParts;
   readonly #ends: Ends;
+  readonly #over = new AbortController();
   readonly #clients = new Map<HostingClient, Shared>();
   readonly #open = new Map<string, Provider>();
   /** Address and token -> the alias that uses them. */
@@ -172,6 +173,11 @@ export class Providers {
     return this.#warnings.splice(0);
   }
 
+  /** From now on no request leaves. One that has left is awaited. */
+  halt(): void {
+    this.#over.abort();
+  }
+
   /** Closes the connections. Warnings that no result has shown are reported. */
   async close(): Promise<void> {
     this.#parts.log.warn(this.takeWarnings());
@@ -224,7 +230,7 @@ export class Providers {
       requestsPerMinute: config.requestsPerMinute,
       budgetShare: source.budgetShare ?? budgetShareIn(source.env),
       ledger: shared.store.requests,
-      stop: this.#ends.stop,
+      stop: AbortSignal.any([this.#over.signal, ...(this.#ends.stop ? [this.#ends.stop] : [])]),
       signal: this.#ends.now,
       onConnecting: (step) => log.connecting(step),
       onRequest: (event) => log.request(event, client.requestsPerMinute),
