@@ -14,6 +14,7 @@ import {
   settleStored,
 } from "../lifecycle/index.ts";
 import {
+  ApiError,
   type ApplyEvent,
   type ApplyResult,
   type Change,
@@ -341,8 +342,13 @@ class Run {
         turnTimeoutMs: this.#options.turnTimeoutMs,
         owner: () => this.#options.owner?.(),
         pause: (ms, why) => {
-          if (why !== undefined && !this.#paused) this.#options.onPause?.(why);
-          this.#paused ||= why !== undefined;
+          if (why instanceof ApiError) {
+            const { address } = change;
+            this.#options.onEvent?.({ type: "busy", address, status: why.status ?? 0, seconds: ms / 1000 });
+          } else if (why !== undefined && !this.#paused) {
+            this.#options.onPause?.(why);
+            this.#paused = true;
+          }
           return clock.sleep(ms, stop).catch(() => refuseStopped());
         },
       },

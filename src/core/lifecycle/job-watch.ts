@@ -1,7 +1,6 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
-import { type Clock, momentOf } from "../model/index.ts";
+import { type Clock, isGap, momentOf } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { isGap } from "./fence.ts";
 
 interface Waiter {
   readonly address: string;
