@@ -160,7 +160,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "state.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",
   "state.output": "`hostform output` shows all of them; the next `hostform apply` records new ones.",
   "state.unmanaged": "Nothing to do: hostform keeps them in the file as they are.",
-  "state.conflict": "Pull the current state, redo the change there, push again; `--force` overrides.",
+  "state.conflict": "Pull the stored state and import into it what it lacks; `--force` overwrites it.",
   "state.unwritable": "Check disk space and permissions. The message says what was not recorded.",
 };
 

@@ -87,7 +87,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
       if (reading !== undefined) reading = { ...reading, done: reading.done + 1 };
     },
     waits(wait: Wait): void {
-      budget = budgetAfterWait(wait, clock.monotonic());
+      budget = budgetAfterWait(wait, clock.monotonic(), budget);
       start();
     },
     /** @param step of a connection that is being opened; undefined: it is open, or has failed. */

@@ -5,8 +5,8 @@
 import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
 import { fail, inScale } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
-import { type ProviderFlags, withProvider } from "../project/providers.ts";
-import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
+import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
+import { type Listing, type Listings, type Noted, renderFields, renderListing } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
 import { type Action, printJson, printResult, type Terminal } from "./terminal.ts";
 
@@ -27,6 +27,9 @@ const COLLECTIONS: { readonly [N in CollectionName]: (client: Reader) => Collect
   migrations: ({ migrationRequests }) => migrationRequests,
 };
 
+/** Listings whose rows end: hosts keep ended rows in their lists. */
+const LIVING = { services: true, grants: true, webhooks: true, accounts: true, migrations: true } as const;
+
 /** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
 export const runCollection =
   <N extends CollectionName>(name: N) =>
@@ -34,10 +37,10 @@ export const runCollection =
     const collectionOf: (client: Reader) => Collection<Listings[N]> = COLLECTIONS[name];
     if (id === undefined)
       return list(terminal, project, provider, name, (client, call) => collectionOf(client).list(call).all());
-    return withProvider(project, provider, async ({ client }, signal) => {
-      const collection = collectionOf(client);
+    return withProvider(project, provider, async (opened, signal) => {
+      const collection = collectionOf(opened.client);
       if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
-      const record = withoutRaw(await collection.get(id, { signal }));
+      const record = withoutRaw(withLife(opened, name, (await collection.get(id, { signal })) as Listings[N]));
       // An array of one, as listings are arrays.
       printResult(terminal, [record], renderFields(record, terminal.outLook));
       return 0;
@@ -62,9 +65,12 @@ function list<L extends Listing>(
   listing: L,
   ask: (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>,
 ): Promise<number> {
-  return withProvider(project, alias, async ({ client, config: { moneyScale } }, signal) => {
+  return withProvider(project, alias, async (provider, signal) => {
+    const { client, config } = provider;
+    const { moneyScale } = config;
     // The client warns of an answer that is no list.
-    const rows = await ask(client, { signal, onNoList: () => undefined });
+    const found = await ask(client, { signal, onNoList: () => undefined });
+    const rows = found.map((row) => withLife(provider, listing, row));
     if (terminal.json) printJson(terminal, rows.map(withoutRaw));
     else {
       inScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
@@ -72,6 +78,13 @@ function list<L extends Listing>(
     }
     return 0;
   });
+}
+
+/** The row, with a note if it is not alive. */
+function withLife<L extends Listing>({ lifeNote }: Provider, listing: L, row: Listings[L]): Listings[L] & Noted {
+  const isLiving = listing in LIVING && "raw" in row;
+  const life = isLiving ? lifeNote(listing as keyof typeof LIVING, row as never) : undefined;
+  return life === undefined ? row : { ...row, life };
 }
 
 function withoutRaw(record: object): object {

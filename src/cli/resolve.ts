@@ -1,4 +1,5 @@
 import { fail } from "../core/model/index.ts";
+import { projectFlags } from "../project/command-line.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
@@ -34,7 +35,11 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
       printResult(
         terminal,
         pending,
-        renderEvidence(pending, terminal.clock.now(), terminal.outLook, folder && "terraform"),
+        renderEvidence(pending, terminal.clock.now(), {
+          ...terminal.outLook,
+          program: folder && "terraform",
+          flags: projectFlags(project.source),
+        }),
       );
     const left = folder?.left ?? [];
     if (left.length > 0) project.log.warn(left);

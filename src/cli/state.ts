@@ -256,8 +256,8 @@ export const runStateRotateKey: Action = async (terminal, project) => {
 
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
 /** A holder that is frozen, or whose machine sleeps, goes on later. */
-const ALIVE =
-  "The holder is still running. It checks the lock before each write and each request, and stops. If it is frozen, end it: a process that froze in the instant of a write finishes that write.";
+const alive = (pid: number | null | undefined) =>
+  `The holder is still running. It checks the lock before each write and each request, and stops. If it is frozen, end it${pid ? ` (\`kill -KILL ${pid}\`)` : ""}: a process that froze in the instant of a write finishes that write.`;
 const FENCED =
   "If the holder is still running, its next write is refused. A request that it recorded less than 5 seconds ago may still leave.";
 const NOT_FENCED =
@@ -270,9 +270,9 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
     printResult(terminal, { unlocked: false, holder: null }, "The state is not locked.\n");
     return 0;
   }
+  if (!terminal.json) say(terminal, escapeLine(held));
   if (!flags.yes) {
     if (terminal.json) fail("usage", "force-unlock --json cannot ask", { remedies: ["Pass --yes."] });
-    say(terminal, escapeLine(held));
     const answer = await terminal.ask('Release the lock? Only "yes" is accepted: ');
     if (answer?.trim() !== "yes") {
       fail("apply.declined", answer === undefined ? "Cannot ask: standard input is not a terminal" : "Not approved", {
@@ -281,12 +281,12 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
       });
     }
   }
-  const { holder, alive, fenced } = await project.state.store().forceUnlock(id);
-  const released = { unlocked: true, holder: holder ?? null, alive: alive ?? null };
+  const { holder, alive: isAlive, fenced } = await project.state.store().forceUnlock(id);
+  const released = { unlocked: true, holder: holder ?? null, alive: isAlive ?? null };
   printResult(terminal, released, "The lock is released.\n");
   if (terminal.json) return 0;
-  if (alive) say(terminal, ALIVE);
-  if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
+  if (isAlive) say(terminal, alive(holder?.pid));
+  if (isAlive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   return 0;
 };
 

@@ -58,6 +58,7 @@ export async function carryOut(
     stop,
     abandon,
     onEvent: (event) => onEvent(eventForStack(source, event)),
+    onLostLock: () => providers.halt(),
     onPause: (why) => project.log.warn([why]),
     requests: () => providers.requests,
     limits,

@@ -192,7 +192,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
         summary: `What this run recorded is kept in ${name}`,
         detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
         remedies: [
-          `When the backend works: \`hostform state push ${shellPath(name)}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+          `When the backend works: \`hostform state push ${shellPath(name)}\`, then remove the file. If another run has written since, the push is refused: \`hostform state pull\` shows what is there; import what it lacks.`,
         ],
       });
     } catch (error) {

@@ -56,7 +56,6 @@ export async function importObject(project: Project, text: string, id: string): 
   const { resource, kind } = declaredAt(desired, text);
   const { address } = resource;
   return project.state.write("import", async (store, signal) => {
-    checkFree(store.state, resource, kind, id);
     const scope = scopeOf((of) => store.state.resources.get(of)?.attributes, project.source.env);
     const { config, diagnostics } = resolveConfig(kind, resource, scope);
     if (diagnostics.some(isError)) throw new HostformError(diagnostics);
@@ -68,10 +67,15 @@ export async function importObject(project: Project, text: string, id: string): 
         if (another !== undefined) throw new HostformError([another]);
         const how = observed.status === "gone" ? observed.how : "was not found";
         fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
-          remedies: ["Check the id, and that the token belongs to the right account."],
+          remedies: [
+            observed.status === "gone"
+              ? "Import an object that is alive; `hostform plan` shows what an apply creates without one."
+              : "Check the id, and that the token belongs to the right account.",
+          ],
           address,
         });
       }
+      checkFree(store.state, resource, kind, id);
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });

@@ -4,10 +4,11 @@
  */
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
-import { HostingClient } from "../core/api/index.ts";
+import { type ApiRecord, HostingClient } from "../core/api/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
 import { openStore } from "../core/api/open-store.ts";
 import { accountDigest, readToken } from "../core/api/token.ts";
+import { type Lives, lifeNote } from "../core/kinds/life.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { Account, learnAlone, signOnRefused } from "../core/lifecycle/index.ts";
@@ -32,6 +33,8 @@ export interface Provider {
   readonly client: HostingClient;
   readonly account: Account;
   readonly config: ProviderConfig;
+  /** Describes a row of a listing that is not alive. */
+  lifeNote(listing: Lives, record: ApiRecord): string | undefined;
 }
 
 /** The store of a server, and the providers of the declaration that use the server. */
@@ -70,6 +73,7 @@ export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #parts: ProjectParts;
   readonly #ends: Ends;
+  readonly #over = new AbortController();
   readonly #clients = new Map<HostingClient, Shared>();
   readonly #open = new Map<string, Provider>();
   /** Address and token -> the alias that uses them. */
@@ -108,10 +112,12 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.store);
+    const settings = readingSettings(config);
+    const account = new Account(client, settings, this.#ends.reading, this.#clients.get(client)?.store);
     account.place = this.place;
     if (this.#parts.source.untrusted) learnAlone(account);
-    const provider = { alias, client, account, config };
+    const note: Provider["lifeNote"] = (listing, record) => lifeNote(listing, record, { client, settings });
+    const provider = { alias, client, account, config, lifeNote: note };
     this.#open.set(alias, provider);
     return provider;
   }
@@ -172,6 +178,11 @@ export class Providers {
     return this.#warnings.splice(0);
   }
 
+  /** From now on no request leaves. One that has left is awaited. */
+  halt(): void {
+    this.#over.abort();
+  }
+
   /** Closes the connections. Warnings that no result has shown are reported. */
   async close(): Promise<void> {
     this.#parts.log.warn(this.takeWarnings());
@@ -225,7 +236,7 @@ export class Providers {
       requestsPerMinute: config.requestsPerMinute,
       budgetShare: source.budgetShare ?? budgetShareIn(source.env),
       ledger: shared.store.requests,
-      stop: this.#ends.stop,
+      stop: AbortSignal.any([this.#over.signal, ...(this.#ends.stop ? [this.#ends.stop] : [])]),
       signal: this.#ends.now,
       onConnecting: (step) => log.connecting(step),
       onRequest: (event) => log.request(event, client.requestsPerMinute),

@@ -204,7 +204,7 @@ function providerRefusals(
     refuse("sets the scale of amounts (money_scale)", SCALE);
   if (requestsPerMinute > 60) refuse("asks for more than 60 requests a minute", BUDGET);
   for (const [word, phase] of Object.entries(statusWords)) {
-    const usual = phaseOfWord(word, { statusWords: {} }, LIVES.switched.words);
+    const usual = phaseOfWord(word, { statusWords: {} }, LIVES.webhooks.words);
     if (usual !== "unknown" && usual !== phase)
       refuse(`gives a known status another meaning (status_words: ${word})`, WORDS);
   }

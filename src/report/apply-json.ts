@@ -122,6 +122,10 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
     const waiting = event.type === "waiting" ? event.addresses : [event.address];
     return message(now, "info", text, "log", { hostform: { waiting, elapsed_seconds: event.seconds } });
   }
+  if (event.type === "busy") {
+    const { address, status, seconds } = event;
+    return message(now, "info", text, "log", { hostform: { busy: address, status, wait_seconds: seconds } });
+  }
   const id = "id" in event ? event.id : undefined;
   const hook = {
     resource: resourceJson(event.address),

@@ -7,12 +7,16 @@ const MINUTE = 60;
 /** A shorter wait is not worth a word, in ms. */
 const SHORT_MS = 1_000;
 
-/** A request that has to wait for the budget, as the client reports it. */
-export interface RequestWait {
+/** A request that has to wait, as the client reports it. `busy`: the host answered with this status that it is busy. */
+export type RequestWait = (BudgetWait | { readonly cause: "busy"; readonly status: number }) & {
   /** In milliseconds. */
   readonly ms: number;
   /** `GET /services/7/grants` */
   readonly request: string;
+};
+
+/** A wait for the budget. */
+interface BudgetWait {
   readonly cause: "budget" | "pause" | "turn" | "spread";
   /** Requests a minute. */
   readonly limit: number;
@@ -31,6 +35,8 @@ export interface Budget {
   readonly until: number;
   /** The host refused a request and asked for a pause. */
   readonly isPause: boolean;
+  /** The status by which the host said that it is busy. */
+  readonly busy?: number;
 }
 
 export interface Reading {
@@ -40,10 +46,16 @@ export interface Reading {
   readonly open: number;
 }
 
-/** The budget while a request waits. @param now milliseconds since the epoch. */
-export function budgetAfterWait({ ms, cause, limit, own, others, elsewhere }: RequestWait, now: number): Budget {
+/** The budget while a request waits. @param now milliseconds since the epoch. @param before the budget before the wait. */
+export function budgetAfterWait(wait: RequestWait, now: number, before?: Budget): Budget {
+  const until = wait.ms < SHORT_MS ? 0 : now + wait.ms;
+  if (wait.cause === "busy") {
+    const { left = MINUTE, of = MINUTE } = before ?? {};
+    return { left, of, until, isPause: false, busy: wait.status };
+  }
+  const { cause, limit, own, others, elsewhere } = wait;
   const left = Math.max(0, limit - own - others - elsewhere);
-  return { left, of: limit, until: ms < SHORT_MS ? 0 : now + ms, isPause: cause === "pause" };
+  return { left, of: limit, until, isPause: cause === "pause" };
 }
 
 /** Whether requests wait: nothing is sent for a while. */
@@ -62,12 +74,19 @@ export function secondsFor(requests: number, budget: Budget | undefined, now: nu
   return next + Math.floor((beyond - 1) / budget.of) * MINUTE;
 }
 
+const budgetOf = ({ left, of }: Budget) => `budget ${left} of ${of}`;
+
+const pauseOf = ({ busy, isPause }: Budget) =>
+  busy === undefined ? (isPause ? "paused by the API" : undefined) : hostIsBusy(busy);
+
+const hostIsBusy = (status: number) => `the host is busy (${status})`;
+
 /** `budget 0 of 60`, `next in 38 s`; during a pause `paused by the API`, `next in 38 s`. */
 export function budgetParts(budget: Budget | undefined, now: number): { budget?: string; next?: string } {
   if (budget === undefined) return {};
   const waits = isWaiting(budget, now);
   return {
-    budget: waits && budget.isPause ? "paused by the API" : `budget ${budget.left} of ${budget.of}`,
+    budget: waits ? (pauseOf(budget) ?? budgetOf(budget)) : budgetOf(budget),
     ...(waits && { next: `next in ${Math.ceil((budget.until - now) / 1000)} s` }),
   };
 }
@@ -104,8 +123,12 @@ export function connectingLine(step: string, ms: number, width = Number.POSITIVE
 }
 
 /** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`; undefined for a wait that is not worth one. */
-export function waitReasonLine({ ms, request, cause, limit, own, others, elsewhere }: RequestWait): string | undefined {
+export function waitReasonLine(wait: RequestWait): string | undefined {
+  const { ms, request } = wait;
   if (ms < SHORT_MS) return undefined;
+  const start = `Waiting ${Math.ceil(ms / 1000)} s to send ${request}`;
+  if (wait.cause === "busy") return `${start}: ${hostIsBusy(wait.status)}`;
+  const { cause, limit, own, others, elsewhere } = wait;
   const booked = [
     [own, "by this run"],
     [others, "by other processes with this token"],
@@ -119,5 +142,5 @@ export function waitReasonLine({ ms, request, cause, limit, own, others, elsewhe
     spread: `after a refusal requests are spread over the minute, ${limit} at most`,
   }[cause];
   const sent = who.length === 0 ? "" : `; sent in the last minute: ${who.join(", ")}`;
-  return `Waiting ${Math.ceil(ms / 1000)} s to send ${request}: ${why}${sent}`;
+  return `${start}: ${why}${sent}`;
 }

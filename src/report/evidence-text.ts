@@ -1,7 +1,7 @@
-import { formatMoney, type Json, type JsonObject } from "../core/model/index.ts";
+import { formatMoney, type Json, type JsonObject, shellWord } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { firstOf, formatDuration } from "./numbers.ts";
-import { flowText, paint as painter, type TextStyle } from "./text-style.ts";
+import { flow, paint as painter, type TextStyle } from "./text-style.ts";
 
 /** What is known of a create without known outcome, as this report needs it. */
 interface EvidenceReport {
@@ -10,6 +10,8 @@ interface EvidenceReport {
   readonly operation: string;
   readonly idempotency_key: string | null;
   readonly body: JsonObject | null;
+  /** Attributes by which the kind knows its objects: `name`, or `url` and `events`. */
+  readonly key_attributes?: readonly string[];
   readonly accepted?: boolean;
   readonly candidates: readonly Candidate[] | null;
   readonly invoices: readonly InvoiceEvidence[] | null;
@@ -38,41 +40,58 @@ type InvoiceEvidence = {
   readonly money_scale: number | null;
 } & Readonly<Record<"number" | "order_id" | "currency" | "status", string | null>>;
 
+/** KEY: the attributes that distinguish the objects. Command lines follow a sentence that ends with a colon. */
 const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   "sent-again": "Nothing to do: `hostform apply` repeats the order with the same key, and the answer identifies it.",
   "secret-lost": "It was created, and its secret is lost: `hostform apply` deletes it and creates another.",
   made: "It was created: `hostform apply` adopts it.",
   nothing:
-    "It was not created, as far as the account shows: `hostform apply` sends the request again. To prevent that: `--absent`.",
+    "It was not created, as far as the account shows: `hostform apply` sends the request again. To send the present declaration instead, first run:",
   waiting:
-    "It is too early to decide: from UNTIL on, a list without it proves that it was not created. To decide now: `--adopt ID` or `--absent`.",
-  held: "It created nothing: HOLDER has the object with this natural key. Pass `--absent`.",
-  unclear: "hostform cannot decide. Look at the objects in the dashboard, then pass one of these:",
+    "It is too early to decide: from UNTIL on, a list without it proves that it was not created. To decide now, run:",
+  held: "It created nothing: HOLDER has the object with this KEY. Run:",
+  unclear: "hostform cannot decide. Look at the objects in the dashboard, then run one of these:",
   unknowable:
-    "The API has no call that shows it: pass `--adopt ID` if it was ordered (see the invoice or the dashboard), else `--absent`.",
+    "The API has no call that shows it. Look for an invoice, or for the object in the dashboard, then run one of these:",
 };
 
 /** The most invoices or candidates that are listed. */
 const MAX_LISTED = 10;
 
-/**
- * The evidence on creates without known outcome, a block for each. Ends with a newline.
- * @param program of the next apply.
- */
+/** Options of {@link renderEvidence}: the program of the next apply, and the flags that select the project in a command. */
+interface EvidenceOptions extends TextStyle {
+  readonly program?: string | undefined;
+  readonly flags?: readonly string[];
+}
+
+/** The evidence on creates without known outcome, a block for each. Ends with a newline. */
 export function renderEvidence(
   found: readonly EvidenceReport[],
   now: number,
-  style: TextStyle,
-  program = "hostform",
+  { program = "hostform", flags = [], ...style }: EvidenceOptions,
 ): string {
   const paint = painter(style.color);
-  const text = found.map((one) => `${[paint.bold(escapeLine(one.address)), ...linesOf(one, now)].join("\n")}\n`);
-  return flowText(text.join("\n").replaceAll("`hostform apply`", `\`${program} apply\``), style.width, 2);
+  const block = (one: EvidenceReport) => {
+    const texts = linesOf(one, now).map((line) => line.replaceAll("`hostform apply`", `\`${program} apply\``));
+    const command = ["    hostform resolve", shellWord(one.address), ...flags].join(" ");
+    // A command is copied: its line stays whole.
+    const commands = answersOf(one).flatMap(({ option, when }) => [
+      ...flow(`    # ${when}`, style.width),
+      escapeLine(`${command} ${option}`),
+    ]);
+    const lines = [paint.bold(escapeLine(one.address)), ...texts].flatMap((line) => flow(line, style.width, 2));
+    return `${[...lines, ...commands].join("\n")}\n`;
+  };
+  return found.map(block).join("\n");
 }
 
 function linesOf(one: EvidenceReport, now: number): string[] {
   const age = (now - Date.parse(one.since)) / 1000;
   const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
+  const verdict = VERDICT[one.verdict]
+    .replace("UNTIL", () => one.until ?? "the next run")
+    .replace("HOLDER", () => escapeLine(one.holder ?? ""))
+    .replace("KEY", keyOf(one));
   return [
     `  ${escapeLine(one.operation)} was sent at ${escapeLine(one.since)}${ago}; its answer ${one.accepted ? "does not show what it created" : "was lost"}`,
     ...(one.idempotency_key === null ? [] : [`  Idempotency-Key ${escapeLine(one.idempotency_key)}`]),
@@ -81,15 +100,20 @@ function linesOf(one: EvidenceReport, now: number): string[] {
     ...(one.available === undefined ? [] : [availability(one.available)]),
     ...invoiceLines(one),
     ...ruledOutLines(one),
-    `  ${VERDICT[one.verdict].replace("UNTIL", () => one.until ?? "the next run").replace("HOLDER", () => escapeLine(one.holder ?? ""))}`,
-    ...(one.verdict === "unclear" ? answerLines(one) : []),
+    `  ${verdict}`,
   ];
 }
 
-function candidateLines({ candidates }: EvidenceReport): string[] {
+/** The attributes that distinguish objects of the kind, as words of a sentence. */
+const keyOf = ({ key_attributes: names = ["name"] }: EvidenceReport): string => names.join(" and ");
+
+function candidateLines(one: EvidenceReport): string[] {
+  const { candidates } = one;
   if (candidates === null) return [];
   if (candidates.length === 0) return ["  The account shows no new candidate."];
-  return ["  New since then:", ...firstOf(candidates.map(lineOf), MAX_LISTED, "    ")];
+  const isAsked = one.verdict === "unclear" || one.verdict === "waiting";
+  const lines = candidates.map((each) => `${lineOf(each)}${isAsked && each.key ? `: ${reasonOf(each, one)}` : ""}`);
+  return ["  New since then:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
 function lineOf({ id, natural_key: key, created_at, status, domain, plan }: Found): string {
@@ -98,46 +122,75 @@ function lineOf({ id, natural_key: key, created_at, status, domain, plan }: Foun
 }
 
 /** Reasons why an object is not the result. */
-const WHY: Readonly<Record<RuledOut["why"], (by: string) => string>> = {
+const WHY: Readonly<Record<RuledOut["why"], (by: string, key: string) => string>> = {
   held: (by) => `${by} has it`,
   siblings: (by) => `${by} requested it`,
-  otherKey: () => "another natural key, and this host shows each as it was sent",
+  otherKey: (_, key) => `another ${key}, and this host keeps each ${key} as it was sent`,
   older: () => "created before the request",
   ended: () => "it has ended",
 };
 
-function ruledOutLines({ ruled_out: ruledOut = [] }: EvidenceReport): string[] {
+function ruledOutLines(one: EvidenceReport): string[] {
+  const { ruled_out: ruledOut = [] } = one;
   if (ruledOut.length === 0) return [];
-  const lines = ruledOut.map((one) => `${lineOf(one)}: ${escapeLine(WHY[one.why](one.by ?? ""))}`);
+  const lines = ruledOut.map((each) => `${lineOf(each)}: ${escapeLine(WHY[each.why](each.by ?? "", keyOf(one)))}`);
   return ["  New, but not its result:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
-/** The answers to a question, each with what speaks for it. */
-function answerLines({ candidates, accepted, rewrites_key: habit }: EvidenceReport): string[] {
+interface Answer {
+  /** The option of the command. */
+  readonly option: string;
+  /** The condition under which the answer is right, and what speaks for it. */
+  readonly when: string;
+}
+
+/** The answers that a user can give, each with what speaks for it. */
+function answersOf(one: EvidenceReport): Answer[] {
+  const { verdict, candidates, accepted } = one;
   const all = candidates ?? [];
-  const reasons = [...new Set(all.map(({ key, differs }) => reasonOf(key, differs, habit)))];
+  const made = all
+    .slice(0, MAX_LISTED)
+    .map(({ id }) => ({ option: adoption(id), when: `if the request created ${escapeLine(id)}` }));
+  const other = { option: adoption("ID"), when: "if the request created another object" };
   const isMissing = all.every(({ key }) => key === "other" || key === "near");
   const absent = accepted
     ? "a job was to create it, and nothing shows its result"
     : isMissing
-      ? "no list shows the natural key as it was sent"
+      ? `no list shows the ${keyOf(one)} as it was sent`
       : "somebody else may have created what is new";
-  return [
-    ...(all.length === 0 ? [] : [`  --adopt ID if the request created it: ${reasons.join("; ")}`]),
-    `  --absent if the request created nothing: ${absent}`,
-  ];
+  const nothing = { option: "--absent", when: `if the request created nothing: ${absent}` };
+  switch (verdict) {
+    case "unclear":
+      return all.length > 0 ? [...made, nothing] : [other, nothing];
+    case "waiting":
+      return [...(all.length > 0 ? made : [other]), { option: "--absent", when: "if the request created nothing" }];
+    case "nothing":
+      return [{ option: "--absent", when: "this forgets the earlier request" }];
+    case "held":
+      return [{ option: "--absent", when: "the request created nothing" }];
+    case "unknowable":
+      return [
+        { option: adoption("ID"), when: "if it was ordered; ID is its id in the dashboard or on the invoice" },
+        { option: "--absent", when: "if it was not ordered" },
+      ];
+    default:
+      return [];
+  }
 }
 
-function reasonOf(key: Candidate["key"], differs: string | undefined, habit: EvidenceReport["rewrites_key"]): string {
-  if (differs !== undefined) return `the natural key is the same, and ${escapeLine(differs)} is another`;
-  if (key === "same") return "the natural key is the same, and nothing else shows who created it";
-  if (key === "hidden") return "the API does not show its natural key";
-  if (key === "near") return "the natural keys are alike, so the host may have rewritten or cut it";
-  if (key !== "other") return "nothing but its plan distinguishes it from others";
-  if (habit === "never") return "the list before the request was too long to be recorded";
-  return habit === "seen"
-    ? "this host has shown a natural key in a form of its own before"
-    : "this host may show the natural key in a form of its own: fewer than 10 recorded objects prove that it does not";
+const adoption = (id: string): string => `--adopt${id.startsWith("-") ? "=" : " "}${shellWord(id)}`;
+
+function reasonOf({ key, differs }: Candidate, one: EvidenceReport): string {
+  const name = keyOf(one);
+  if (differs !== undefined) return `its ${name} is the requested one, but ${escapeLine(differs)} is another`;
+  if (key === "same") return `its ${name} is the requested one, and nothing else shows who created it`;
+  if (key === "hidden") return `the API does not show its ${name}`;
+  if (key === "near") return `its ${name} is similar: the host may have changed or cut it`;
+  if (key !== "other") return "only its plan is the requested one";
+  if (one.rewrites_key === "never") return "the account had too many objects to record which were there before";
+  return one.rewrites_key === "seen"
+    ? `this host has changed a ${name} before`
+    : `the host may have changed the ${name}, as some hosts do`;
 }
 
 const availability = (available: boolean | null): string =>

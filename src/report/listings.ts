@@ -31,6 +31,11 @@ export interface Listings {
 
 export type Listing = keyof Listings;
 
+/** A row that is not alive: `ended: was deleted on 2026-11-20`, `switched off: is_active is false`. */
+export interface Noted {
+  readonly life?: string;
+}
+
 type Scale = (currency: string) => number | undefined;
 type Columns = { readonly [L in Listing]: (scale: Scale) => readonly Column<Listings[L]>[] };
 
@@ -127,10 +132,12 @@ const EMPTY: Readonly<Record<Listing, string>> = {
 /** A listing as a table for people, or the sentence for an empty one. Ends with a newline. */
 export function renderListing<L extends Listing>(
   listing: L,
-  rows: readonly Listings[L][],
+  rows: readonly (Listings[L] & Noted)[],
   options: TextStyle & { readonly moneyScale?: Scale },
 ): string {
-  const columns: readonly Column<Listings[L]>[] = COLUMNS[listing](options.moneyScale ?? (() => undefined));
+  const own: readonly Column<Listings[L] & Noted>[] = COLUMNS[listing](options.moneyScale ?? (() => undefined));
+  const isNoted = rows.some(({ life }) => life !== undefined);
+  const columns = isNoted ? [...own, { header: "NOTE", cell: ({ life }: Noted) => life }] : own;
   return renderTable(rows, columns, { ...options, empty: EMPTY[listing] });
 }
 

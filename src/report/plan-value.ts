@@ -1,5 +1,5 @@
 import { diffArrays } from "diff";
-import { equal, isObject, shownName, UNKNOWN, type Value, type ValueObject } from "../core/model/index.ts";
+import { equal, isObject, openUrl, shownName, UNKNOWN, type Value, type ValueObject } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { type Paint, pad, widthOf } from "./text-style.ts";
@@ -94,8 +94,13 @@ function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[
   if (typeof before === "string" && typeof after === "string" && `${before}${after}`.includes("\n")) {
     return textDiff(before, after, indent, paint);
   }
-  return arrow(whole(before, "-", indent, paint), whole(after, "+", indent, paint));
+  const now = isAlike(before, after) ? [paint.dim("(another user or query)")] : whole(after, "+", indent, paint);
+  return arrow(whole(before, "-", indent, paint), now);
 }
+
+/** Two URLs that differ only in parts that are not shown. */
+const isAlike = (before: Value, after: Value): boolean =>
+  typeof before === "string" && typeof after === "string" && openUrl(before) === openUrl(after);
 
 /** Joins the lines of two values: `1 -> 2`; the arrow stands on the last line of the first. */
 function arrow(from: readonly string[], to: readonly string[]): string[] {
@@ -117,7 +122,7 @@ function whole(value: Value, mark: Mark, indent: number, paint: Paint): string[]
     const lines = texts.map((line) => markedLine(" ", escapeLine(line), indent + 4, paint));
     return ["<<-EOT", ...lines, close("EOT", indent)];
   }
-  return [typeof value === "string" ? quote(value) : String(value)];
+  return [typeof value === "string" ? quote(openUrl(value)) : String(value)];
 }
 
 function close(bracket: string, indent: number): string {

@@ -29,8 +29,10 @@ export function progressLine(
   if (event.type === "waiting") {
     return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${some(event.addresses.map(escapeLine), MAX_NAMED)} [${formatElapsed(event.seconds)} elapsed]`;
   }
-  const { start, noun } = WORDS[event.action];
   const address = paint.bold(`${escapeLine(event.address)}:`);
+  if (event.type === "busy")
+    return `${address} The host is busy (${event.status}), waits ${Math.ceil(event.seconds)} s`;
+  const { start, noun } = WORDS[event.action];
   switch (event.type) {
     case "start":
       return `${address} ${waits ? WAITING : start}...${idText(event.id)}`;
@@ -134,6 +136,7 @@ export function startStatus(plan: Plan, now: number): Status {
 
 export function advanceStatus(status: Status, event: ApplyEvent, now: number): Status {
   if (event.type === "waiting") return { ...status, waiting: event.addresses };
+  if (event.type === "busy") return status;
   if (event.type === "start" || event.type === "progress") {
     const since =
       event.type === "start" ? now : (status.running.get(event.address)?.since ?? now - event.seconds * 1000);

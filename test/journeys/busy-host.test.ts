@@ -104,11 +104,13 @@ it.each<[Busy, others: number, most: number]>([
     seen.isStrict = true;
     seen.othersUntil = clock.now() + others * 1_000;
     const started = clock.now();
-    const ran = await project.run("apply", "--auto-approve");
+    const ran = await project.run("apply", "--auto-approve", "--verbose");
     const seconds = (clock.now() - started) / 1000;
     expect(ran.code, ran.text).toBe(0);
     expect(seen.refused).toBeGreaterThan(0);
     expect(seconds).toBeLessThan(most);
+    const isShown = new RegExp(`the host is busy \\(${busy.status}\\)`, "i").test(ran.text);
+    expect(isShown, ran.text).toBe(busy.status !== 429);
     expect(project.control.list("webhooks")).toHaveLength(1);
     expect(project.control.list("grants")).toHaveLength(1);
     expect(project.control.list("accounts").filter(({ name }) => name === "Alpha")).toHaveLength(1);

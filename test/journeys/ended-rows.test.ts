@@ -65,6 +65,35 @@ it("a row that has ended is neither adopted nor imported", async () => {
   expect(flat(imported.text)).toContain(`Nothing was imported: webhook ${id} was deleted on 2026-11-21`);
 });
 
+it("an import of a row that has ended never advises to forget what is recorded", async () => {
+  const { project } = await ended({ deleted_at: past });
+  const id = String((await project.state()).resources.get("hosting_webhook.billing")?.attributes.id);
+  const same = await project.run("import", "hosting_webhook.billing", id);
+  await project.run("apply", "--auto-approve");
+  const other = await project.run("import", "hosting_webhook.billing", id);
+  for (const { code, text } of [same, other]) {
+    expect(code).toBe(1);
+    expect(flat(text)).toContain(`Nothing was imported: webhook ${id} was deleted on 2026-11-21`);
+    expect(text).not.toMatch(/state rm|Nothing to do/);
+  }
+  const live = String((await project.state()).resources.get("hosting_webhook.billing")?.attributes.id);
+  expect((await project.run("import", "hosting_webhook.billing", live)).text).toContain("Nothing to do.");
+});
+
+it.each([
+  ["webhooks", { deleted_at: past }],
+  ["grants", { is_deleted: true }],
+] as const)("%s lists a row with %j as ended, in the table and in JSON, and live rows without a note", async (name, mark) => {
+  const { project } = await ended(mark);
+  const words = name === "grants" ? [name, "hosting_service.www"] : [name];
+  const listed = await project.run(...words);
+  expect(listed.out).toMatch(/ NOTE\n/);
+  expect(listed.out).toMatch(/ended: (?:was deleted on 2026-11-21|is listed with is_deleted true)\n/);
+  await project.run("apply", "--auto-approve");
+  const rows = JSON.parse((await project.run(...words, "--json")).out) as { life?: string }[];
+  expect(rows.map(({ life }) => life?.slice(0, 6)).sort()).toEqual(["ended:", undefined]);
+});
+
 it("a webhook that the host has switched off stays as it is, and the plan says what to do", async () => {
   const kinds = { webhook: { more: { is_active: false } } };
   const project = await startProject({ declare: DECLARED, sandbox: { rendering: { kinds } } });
@@ -76,4 +105,8 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
     /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as switched off: is_active is false/,
   );
   expect(plan.out).toContain("1 condition needs attention");
+  expect((await project.run("webhooks")).out).toContain("switched off: is_active is false");
+  await project.run("state", "rm", "hosting_webhook.billing");
+  await project.declare({ project: "acme" });
+  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(/webhook \S+ is switched off: is_active is false/);
 });

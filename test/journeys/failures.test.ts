@@ -193,8 +193,34 @@ describe("a state that another program writes meanwhile", () => {
     ]);
     // Of each one thing is said, and nothing of a journal that another run may have taken over.
     expect(ran.text).toContain("Answered, but the answer could not be recorded:\n  hosting_webhook.one\n");
-    expect(ran.text).toContain("Failed:\n  hosting_webhook.two\n");
+    expect(ran.text).toContain("Not started:\n  hosting_webhook.two\n");
     expect(ran.text).not.toMatch(/Outcome unknown|with no known outcome|What was done is recorded|\.journal/);
+  });
+
+  it("ends the run: nothing more is sent, reads included", async () => {
+    const project = await startProject({ declare: hook("https://a.acme.example") });
+    await project.apply();
+    const account = { name: "Ana", currency: "USD" as const };
+    await project.declare({
+      project: "failures",
+      webhooks: { billing: { url: "https://b.acme.example", events: ["invoice.paid"] } },
+      client_accounts: { ana: account, bo: { ...account, name: "Bo" } },
+      services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: false } },
+    });
+    const text = await project.stateText();
+    // A list that is older than 15 seconds is read again before a create.
+    project.onDelay = async () => {
+      project.clock.advance(20_000);
+      await writeFile(project.statePath, `${text}\n`);
+    };
+    for (const path of ["/webhooks", "/accounts", "/services"])
+      project.control.addFault({ method: "POST", path, phase: "before", delayMs: 1 });
+    const ran = await project.run("apply", "--auto-approve", "--parallelism", "1");
+    expect(ran.code).toBe(1);
+    expect(ran.text.match(/\[state\.lost_lock\]/g)).toHaveLength(1);
+    const sent = project.control.requests().map(({ method }) => method);
+    expect(sent.slice(sent.lastIndexOf("POST") + 1)).toEqual([]);
+    expect(ran.text).toMatch(/Not started:\n(?: {2}\S+\n){3}/);
   });
 });
 

@@ -229,9 +229,10 @@ describe("the question about a create", () => {
     expect(lines[0]).toBe("hosting_client_account.alpha");
     expect(out).toMatch(/createAccount was sent at 2026-11-21T10:00:00.000Z \(1 h .* ago\); its answer was lost/);
     expect(out).toContain("Alpha & Sons");
+    expect(out).toContain("the host may have changed the name, as some hosts do");
     expect(out, "the name as the API shows it").toMatch(/New since then:\n {4}\S+ {2}OMEGA {2}Ltd/);
     expect(out.replace(/\s+/g, " ")).toContain(
-      "--adopt ID if the request created it: this host may show the natural key in a form of its own: fewer than 10 recorded objects prove that it does not --absent if the request created nothing: no list shows the natural key as it was sent",
+      "# if the request created nothing: no list shows the name as it was sent hostform resolve hosting_client_account.alpha --absent",
     );
     const [json] = JSON.parse((await project.run("resolve", "--json")).out);
     expect(json).toMatchObject({
@@ -263,18 +264,52 @@ describe("the question about a create", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
     expect(ran.text).toContain('its name is "Alpha Sons" and the request had "Alpha & Sons"');
-    expect((await project.run("resolve")).out).toContain("the natural keys are alike");
+    const { out } = await project.run("resolve");
+    expect(out).toContain("its name is similar");
     const id = project.idOf("accounts", made.id);
-    expect((await project.run("resolve", "hosting_client_account.alpha", "--adopt", id)).code).toBe(0);
+    const [, words = ""] = /^ {4}hostform (.*--adopt .*)$/m.exec(out) ?? [];
+    expect(words).toBe(`resolve hosting_client_account.alpha --adopt ${id}`);
+    expect((await project.run(...words.split(" "))).code).toBe(0);
     await project.declare({
       project: "resolve",
       client_accounts: { alpha: { name: "Alpha & Sons", currency: "USD" }, beta: { name: "Beta" } },
     });
     await loseCreate(project);
     project.control.create("accounts", { name: "Omega" });
-    expect((await project.run("resolve")).out.replace(/\s+/g, " ")).toContain(
-      "--adopt ID if the request created it: this host has shown a natural key in a form of its own before",
-    );
+    expect((await project.run("resolve")).out).toContain("this host has changed a name before");
+  });
+});
+
+describe("the query of a webhook's URL", () => {
+  it("is on no screen: of a plan, a lost create, its question, an adoption and a replacement", async () => {
+    const hook = (query: string) => ({
+      project: "resolve",
+      webhooks: { h: { url: `https://h.example/in?${query}`, events: ["invoice.paid"] } },
+    });
+    const project = await startProject({ declare: hook("token=qQ1") });
+    const screens: string[] = [];
+    const see = async (...args: string[]) => {
+      const ran = await project.run(...args);
+      screens.push(ran.text);
+      return ran;
+    };
+    await see("plan");
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", drop: true, times: 2 });
+    await see("apply", "--auto-approve");
+    project.clock.advance(3_600_000);
+    const made = project.control.create("webhooks", {
+      url: "https://h.example/in?token=qQ2",
+      events: ["invoice.paid"],
+    });
+    await see("plan");
+    await see("resolve");
+    await see("resolve", "--json");
+    const id = project.idOf("webhooks", made.id);
+    expect((await see("resolve", "hosting_webhook.h", "--adopt", id)).code, screens.at(-1)).toBe(0);
+    await project.declare(hook("token=qQ3"));
+    expect((await see("plan")).text).toContain('"https://h.example/in?\u2026" -> (another user or query)');
+    await see("show");
+    for (const text of screens) expect(text).not.toMatch(/qQ\d/);
   });
 });
 

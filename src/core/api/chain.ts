@@ -139,6 +139,7 @@ export function resolveOptions(options: ClientOptions) {
       await (limiter.isIdle ? pool?.end() : pool?.close());
     },
     limiter,
+    onWait,
     hostClock: new HostClock(clock),
     redact: createRedact(token),
     timeoutMs,

@@ -56,13 +56,13 @@ const LEAST_SIDE_BY_SIDE = 3;
 /** Why the wait for room ends; nobody sees it, and a new one for each request would cost more than the wait. */
 const OVER = new Error("there is room");
 
-/** A request that has to wait, and why. */
-export interface Wait extends WaitReason {
+/** A request that has to wait, and why. `busy`: the host answered with this status that it is busy. */
+export type Wait = (WaitReason | { readonly cause: "busy"; readonly status: number }) & {
   /** In milliseconds. */
   readonly ms: number;
   /** `GET /services/7/grants`, without its query. */
   readonly request: string;
-}
+};
 
 /** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
 export class Limiter {
@@ -228,7 +228,7 @@ export class Limiter {
   }
 }
 
-const requestName = (of: Pick<ApiRequest, "method" | "path"> | undefined) =>
+export const requestName = (of: Pick<ApiRequest, "method" | "path"> | undefined) =>
   of === undefined ? "a request" : `${of.method} ${of.path.split("?")[0]}`;
 
 /** Waits for `turn`, or rejects as soon as the signal is aborted. */

@@ -2,7 +2,7 @@ import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
 import { type ApiAnswer, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, keyTooOld, late } from "./failed-attempt.ts";
-import { LONGEST_WAIT_MS } from "./limiter.ts";
+import { LONGEST_WAIT_MS, requestName, type Wait } from "./limiter.ts";
 
 export interface RetryOptions {
   readonly clock: Clock;
@@ -10,7 +10,11 @@ export interface RetryOptions {
   /** Attempts that may fail before giving up. Refusals by the rate limit and keys in flight are counted on their own. */
   readonly maxAttempts: number;
   readonly account?: string | undefined;
+  readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
 }
+
+/** Statuses of a host that is busy, and says so (RFC 4918, RFC 9110). */
+const BUSY: ReadonlySet<number | undefined> = new Set([423, 503]);
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
@@ -92,6 +96,9 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         if (doubtful && isTooLate({ notAfter, notAfterMono }, clock, delay))
           throw error.after(attempt, doubtful).of(options.account);
         waited += delay;
+        const { status = 0 } = error;
+        if (BUSY.has(status))
+          options.onWait?.(delay, { cause: "busy", status, ms: delay, request: requestName(request) });
         try {
           await clock.sleep(delay, beforeLeaving(request));
         } catch {

@@ -1,7 +1,7 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
 import type { ZlibOptions } from "node:zlib";
 import type { Dispatcher } from "undici";
-import { type Clock, errnoOf } from "../model/index.ts";
+import { type Clock, errnoOf, isGap, momentOf } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
@@ -68,6 +68,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   signal?.addEventListener("abort", onHeld);
   stop?.addEventListener("abort", onStop);
   endAfter(timeoutMs);
+  const began = momentOf(clock);
   const { method, body = null } = request;
   const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
   // One limit for the whole attempt, kept by the injected clock.
@@ -83,10 +84,12 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
     if (held?.aborted && !exchange.hasLeft) throw cancelled(endpoint, "no");
     if (exchange.overdue !== undefined) throw exchange.overdue;
     if (signal?.aborted) throw cancelled(endpoint, "maybe");
-    if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, timeoutMs);
+    const was = { timeoutMs, isPaused: isGap(began, clock) };
+    if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, was);
     throw unreachable(request, baseUrl, {
       error: timedOut ? stepFailure("no connection", `none within ${timeoutMs / 1000} s`) : error,
       hasLeft: exchange.hasLeft,
+      isPaused: was.isPaused,
     });
   } finally {
     ended.abort(OVER);
@@ -234,10 +237,16 @@ function decoderOf(encoding: string): ((bytes: Buffer, options: ZlibOptions) => 
   return encoding === "deflate" ? inflate : undefined;
 }
 
-function timeout(request: ApiRequest, baseUrl: URL, timeoutMs: number): FailedAttempt {
+function timeout(
+  request: ApiRequest,
+  baseUrl: URL,
+  { timeoutMs, isPaused }: { readonly timeoutMs: number; readonly isPaused: boolean },
+): FailedAttempt {
   return new FailedAttempt(request.endpoint, {
     code: "api.timeout",
-    summary: `The API did not answer within ${timeoutMs / 1000} seconds`,
+    summary: isPaused
+      ? "This process was paused while it waited for the API's answer, or a clock was set"
+      : `The API did not answer within ${timeoutMs / 1000} seconds`,
     reached: "maybe",
     detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.`,
     remedies: ["Try again.", { do: "see", what: "requests" }],
@@ -249,7 +258,7 @@ function timeout(request: ApiRequest, baseUrl: URL, timeoutMs: number): FailedAt
 function unreachable(
   request: ApiRequest,
   baseUrl: URL,
-  { error, hasLeft }: { readonly error: unknown; readonly hasLeft: boolean },
+  { error, hasLeft, isPaused }: { readonly error: unknown; readonly hasLeft: boolean; readonly isPaused: boolean },
 ): FailedAttempt {
   const failure = networkFailure(error);
   return new FailedAttempt(
@@ -258,7 +267,7 @@ function unreachable(
       code: "api.unreachable",
       summary: `The API could not be reached: ${failure.what}`,
       reached: hasLeft ? failure.reached : "no",
-      detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.`,
+      detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.${isPaused ? " This process was paused meanwhile, or a clock was set." : ""}`,
       remedies: failure.remedies ?? ["Try again."],
       transient: failure.transient,
     },

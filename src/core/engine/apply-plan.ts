@@ -14,6 +14,7 @@ import {
   settleStored,
 } from "../lifecycle/index.ts";
 import {
+  ApiError,
   type ApplyEvent,
   type ApplyResult,
   type Change,
@@ -26,6 +27,7 @@ import {
   type EvalScope,
   errorOf,
   HostformError,
+  ifExplained,
   isNoOp,
   isReplacement,
   type JsonObject,
@@ -72,6 +74,8 @@ export interface ApplyOptions extends Secrets {
   /** Aborted when not even recording is waited for: the result is what is known by then. */
   readonly abandon?: AbortSignal;
   onEvent?(event: ApplyEvent): void;
+  /** Called when the lock of the state is lost: no request of this run may leave, reads included. */
+  onLostLock?(): void;
   /** Called when a create waits for lists, the first time. */
   onPause?(why: Diagnostic): void;
   /** API requests made so far, all providers together. */
@@ -111,6 +115,9 @@ class Run {
   /** Fate of the requests of each change that sends some. */
   readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
+  readonly #lost = new AbortController();
+  /** Aborted by Ctrl-C, and when the lock of the state is lost. */
+  readonly #stop: AbortSignal;
   /** A wait for lists was reported: those of other creates say the same. */
   #paused = false;
   /** A bug. It ends the run, after what is under way is finished and recorded. */
@@ -118,12 +125,15 @@ class Run {
 
   constructor(options: ApplyOptions) {
     this.#options = options;
-    const { clock, stop, waitMs: timeoutMs, onEvent } = options;
+    const { clock, waitMs: timeoutMs, onEvent } = options;
+    const stop = AbortSignal.any([options.stop, this.#lost.signal]);
+    this.#stop = stop;
     const onWaiting = (addresses: readonly string[], seconds: number) =>
       onEvent?.({ type: "waiting", addresses, seconds });
     const idle = () => this.#slots.idle();
-    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle });
-    this.#confirmations = new JobWatch({ clock, stop, timeoutMs: CONFIRM_MS, idle });
+    const mayLook = (isGap: boolean) => this.#holdsLock(isGap);
+    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle, mayLook });
+    this.#confirmations = new JobWatch({ clock, stop, timeoutMs: CONFIRM_MS, idle, mayLook });
     const { plan, limits = {}, desired, readData, env } = options;
     const kinds = kindsOf(desired, options.kinds);
     this.#kinds = kinds;
@@ -132,7 +142,12 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
-    this.#records = new Records(options.recorder, kinds, options.recorded ?? options.state, plan.changes);
+    const onLostLock = () => {
+      if (this.#lost.signal.aborted) return;
+      this.#lost.abort();
+      options.onLostLock?.();
+    };
+    this.#records = new Records(options.recorder, kinds, options.recorded ?? options.state, plan.changes, onLostLock);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
     const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
@@ -164,11 +179,12 @@ class Run {
     );
     const running = await this.#startReady(queue);
     if (this.#defect !== undefined) throw this.#defect.error;
-    const outputs = running.size > 0 ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
+    const isOver = running.size > 0 || this.#lost.signal.aborted;
+    const outputs = isOver ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
     this.#endOpen(queue, running);
     return {
       outcomes: [...this.#outcomes.values()],
-      diagnostics: [...this.#gate.exceeded(), ...outputs],
+      diagnostics: [...this.#lostLock(), ...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
       unfulfilled: unfulfilledIn(plan),
       noWait: this.#options.waitMs <= 0,
@@ -180,9 +196,23 @@ class Run {
     };
   }
 
+  /** The failure of the lock, unless a change has it. */
+  #lostLock(): readonly Diagnostic[] {
+    const { diagnostics = [] } = (this.#lost.signal.aborted && this.#records.lostLock()) || {};
+    const codes = [...this.#outcomes.values()].flatMap((one) => one.diagnostics.map(({ code }) => code));
+    return codes.includes("state.lost_lock") ? [] : diagnostics;
+  }
+
+  /** @param isGap this process slept or was stopped: the server of the state is asked. */
+  async #holdsLock(isGap: boolean): Promise<boolean> {
+    // A server that does not answer shows no loss.
+    if (isGap) await this.#records.proveLock().catch(ifExplained(() => {}));
+    return this.#records.lostLock() === undefined;
+  }
+
   /** @returns the changes that are still under way, if not even their records are awaited. */
   async #startReady(queue: ReadyQueue): Promise<ReadonlyMap<string, unknown>> {
-    const { stop } = this.#options;
+    const stop = this.#stop;
     const running = new Map<string, Promise<void>>();
     const abandoned = whenAborted(this.#options.abandon);
     stop.addEventListener("abort", () => this.#slots.wake(), { once: true });
@@ -266,7 +296,7 @@ class Run {
         this.#defect ??= { error };
         return;
       }
-      if (error instanceof NotLiveYet && !this.#options.stop.aborted) {
+      if (error instanceof NotLiveYet && !this.#stop.aborted) {
         const diagnostics = this.#explain(new HostformError([error.waiting]), change);
         return end("complete", { address, result: "waiting", diagnostics });
       }
@@ -278,7 +308,7 @@ class Run {
   #unfinished(error: HostformError, change: Change): ChangeOutcome {
     const { address } = change;
     const { requests, isUnrecorded, did } = this.#fateOf(address);
-    const stopped = this.#options.stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
+    const stopped = this.#stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
     if (stopped && requests === "nothing") return notStarted(address);
     const diagnostics = !stopped ? this.#explain(error, change) : requests === "open" ? [] : [halfway(address)];
     return {
@@ -292,7 +322,8 @@ class Run {
   }
 
   async #apply(change: Change): Promise<Applied> {
-    const { plan, accounts, clock, stop } = this.#options;
+    const { plan, accounts, clock } = this.#options;
+    const stop = this.#stop;
     const kind = kindOf(change.address, this.#kinds);
     if (kind === undefined) throw new Error(`no kind for ${change.address}`);
     const config = await this.#config(change);
@@ -311,8 +342,13 @@ class Run {
         turnTimeoutMs: this.#options.turnTimeoutMs,
         owner: () => this.#options.owner?.(),
         pause: (ms, why) => {
-          if (why !== undefined && !this.#paused) this.#options.onPause?.(why);
-          this.#paused ||= why !== undefined;
+          if (why instanceof ApiError) {
+            const { address } = change;
+            this.#options.onEvent?.({ type: "busy", address, status: why.status ?? 0, seconds: ms / 1000 });
+          } else if (why !== undefined && !this.#paused) {
+            this.#options.onPause?.(why);
+            this.#paused = true;
+          }
           return clock.sleep(ms, stop).catch(() => refuseStopped());
         },
       },

@@ -39,10 +39,19 @@ export class Records {
   readonly #pending = new Map<string, PendingCreate>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
   readonly #making: ReadonlySet<string>;
+  readonly #onLostLock: () => void;
   #lostLock: HostformError | undefined;
 
-  constructor(recorder: Recorder, kinds: Kinds, state: State, changes: readonly Change[]) {
+  /** @param onLostLock is called at each failure that shows that the lock of the state is lost. */
+  constructor(
+    recorder: Recorder,
+    kinds: Kinds,
+    state: State,
+    changes: readonly Change[],
+    onLostLock: () => void = () => {},
+  ) {
     this.#recorder = recorder;
+    this.#onLostLock = onLostLock;
     this.#kinds = kinds;
     this.#resources = new Map(state.resources);
     for (const resource of state.resources.values()) this.#index(resource);
@@ -54,8 +63,8 @@ export class Records {
     const own = this.#kinds.get(type);
     return {
       prior: this.#resources.get(address),
-      lostLock: () => (this.#lostLock ??= this.#recorder.lostLock?.()),
-      ...(this.#recorder.proveLock && { proveLock: () => this.#write(async () => this.#recorder.proveLock?.()) }),
+      lostLock: () => this.lostLock(),
+      ...(this.#recorder.proveLock && { proveLock: () => this.proveLock() }),
       ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
       replaces: (remote) => own !== undefined && this.#deleted.has(this.#keyOf(provider, own, remote)),
       claimId: (kind, id, attributes) =>
@@ -66,6 +75,18 @@ export class Records {
           (one) => !isThisRun || this.#making.has(one.address),
         ),
     };
+  }
+
+  /** Returns the failure that showed that the lock of the state is lost. */
+  lostLock(): HostformError | undefined {
+    this.#lostLock ??= this.#recorder.lostLock?.();
+    if (this.#lostLock !== undefined) this.#onLostLock();
+    return this.#lostLock;
+  }
+
+  /** Asks the backend of the state. @throws HostformError `state.lost_lock`, `state.backend`. */
+  proveLock(): Promise<void> {
+    return this.#write(async () => this.#recorder.proveLock?.());
   }
 
   /** Each create asks for the owner of every live object: the key of one is made once. */
@@ -104,7 +125,10 @@ export class Records {
 
   async #write(write: () => Promise<void>): Promise<void> {
     await write().catch((error: unknown) => {
-      if (error instanceof HostformError && error.diagnostics[0]?.code === "state.lost_lock") this.#lostLock ??= error;
+      if (error instanceof HostformError && error.diagnostics[0]?.code === "state.lost_lock") {
+        this.#lostLock ??= error;
+        this.#onLostLock();
+      }
       throw error;
     });
   }

@@ -3,7 +3,7 @@ import type { AccountRecord } from "../api/index.ts";
 import { CURRENCIES, folded, isPart, type Json, sameFolded, similarName } from "../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
-import { ALIVE, type Life, lifeOf } from "./life.ts";
+import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
 /** Whatever a host makes of a name or a number costs and exposes nothing. A cut one, or one without its country, is the same text. */
 const anyForm = (sent: Json, shown: Json, isAnswer: boolean) => isAnswer || isPart(sent, shown);
@@ -76,7 +76,8 @@ an \`import\` block.`,
   removal: "policy",
   async *list(context) {
     const { client, ...options } = context;
-    for await (const record of client.accounts.list(options)) yield remote(record, lifeOf(record, context));
+    for await (const record of client.accounts.list(options))
+      yield remote(record, lifeOf(record, context, LIVES.accounts));
   },
   identity: ["name"],
   naturalKey: ({ name }) => folded(name),

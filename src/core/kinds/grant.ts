@@ -14,7 +14,7 @@ import {
 } from "../model/index.ts";
 import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } from "./attribute.ts";
 import { createdFrom, holdsId, type Kind, type Remote } from "./kind.ts";
-import { ALIVE, type Life, lifeOf } from "./life.ts";
+import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("grant"),
@@ -119,7 +119,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   async *list(context, service = "") {
     const { client, ...options } = context;
     for await (const record of client.grants.list(service, options))
-      yield remote(record, service, lifeOf(record, context));
+      yield remote(record, service, lifeOf(record, context, LIVES.grants));
   },
   identity: ["email"],
   naturalKey: ({ email }) => foldedEmail(email),

@@ -338,7 +338,7 @@ export async function collect(
 async function isWithout(context: ReadContext, serviceId: string): Promise<boolean> {
   const { client, signal } = context;
   for await (const record of client.services.list({ signal, whole: true }))
-    if (record.id === serviceId) return lifeOf(record, context, LIVES.paid).phase === "gone";
+    if (record.id === serviceId) return lifeOf(record, context, LIVES.services).phase === "gone";
   return true;
 }
 

@@ -111,7 +111,7 @@ interface LifeRules {
 
 const REMOVED = ["deleted", "removed", "destroyed", "terminated", "trashed", "discarded"];
 const REVOKED = ["revoked", "cancelled", "canceled", "withdrawn", "unsubscribed"];
-const CLOSED = ["ended", "closed", "archived"];
+const CLOSED = ["ended", "closed", "archived", "expired", "lapsed"];
 
 const mean = (phase: Phase, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, phase]));
 
@@ -120,16 +120,17 @@ const ANY: LifeRules = {
   words: mean("gone", [...REMOVED, ...REVOKED, ...CLOSED]),
 };
 
-/** Rules of the kinds. An end that may mean something else is no end where another create would do harm. */
+/** Rules by the listing of a kind. An end that may mean something else is no end where another create would do harm. */
 export const LIVES = {
-  any: ANY,
-  switched: {
+  accounts: ANY,
+  grants: ANY,
+  webhooks: {
     ...ANY,
     words: { ...ANY.words, ...mean("suspended", ["inactive", "failing", "off", "stopped"]) },
     hasSwitch: true,
   },
   /** Work that ends when it is done: it is not done a second time. */
-  task: {
+  migrations: {
     ends: new Set([...REMOVED, ...REVOKED]),
     words: {
       ...mean("gone", [...REMOVED, ...REVOKED]),
@@ -137,15 +138,11 @@ export const LIVES = {
     },
   },
   /** A cancelled service may be paid for until its period ends: only the status word shows the end of that. */
-  paid: { ends: new Set(REMOVED), words: {} },
+  services: { ends: new Set(REMOVED), words: {} },
 } as const satisfies Readonly<Record<string, LifeRules>>;
 
 /** Reads the life of a record. A field wins over the status word: hosts keep the last status of a row that they deleted. */
-export function lifeOf(
-  { raw }: Pick<ApiRecord, "raw">,
-  { client, settings }: LifeContext,
-  rules: LifeRules = LIVES.any,
-): Life {
+export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: LifeContext, rules: LifeRules): Life {
   const fields = fieldsOf(raw);
   for (const name in fields) {
     const end = endOf(name, fields[name], rules.ends, client);
@@ -156,6 +153,20 @@ export function lifeOf(
     return { phase: "gone", end: `is ${JSON.stringify(status)}` };
   const off = rules.hasSwitch && switchOf(fields, status, settings, rules.words, client);
   return { phase: "live", ...(off && { off }) };
+}
+
+/** The listings whose rows have a life. */
+export type Lives = keyof typeof LIVES;
+
+/**
+ * Describes a row of a listing that is not alive, beside its status: `ended: was deleted on 2026-11-20`, or
+ * `switched off: is_active is false`. Undefined: it is alive, or its status says so.
+ */
+export function lifeNote(listing: Lives, record: Pick<ApiRecord, "raw">, context: LifeContext): string | undefined {
+  const { end, off } = lifeOf(record, context, LIVES[listing]);
+  const status = "status" in record ? `is ${JSON.stringify(record.status)}` : undefined;
+  if (end !== undefined) return end === status ? undefined : `ended: ${end}`;
+  return off === undefined ? undefined : `switched off: ${off}`;
 }
 
 const NAME = /^(?:is_|was_|soft_)*(date_)?([a-z]+?)(_at|_on|_date|_time)?$/;

@@ -78,11 +78,11 @@ follows \`deletion_policy\`.`,
   async *list(context) {
     const { client, ...options } = context;
     for await (const record of client.migrationRequests.list(options))
-      yield remote(record, lifeOf(record, context, LIVES.task));
+      yield remote(record, lifeOf(record, context, LIVES.migrations));
   },
   async get(context, id) {
     const record = await context.client.migrationRequests.get(id, { signal: context.signal });
-    return remote(record, lifeOf(record, context, LIVES.task));
+    return remote(record, lifeOf(record, context, LIVES.migrations));
   },
   identity: ["domain"],
   naturalKey: ({ domain }) => foldedDomain(domain),

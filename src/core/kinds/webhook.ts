@@ -110,7 +110,7 @@ between.`,
   async *list(context) {
     const { client, ...options } = context;
     for await (const record of client.webhooks.list(options))
-      yield remote(record, lifeOf(record, context, LIVES.switched));
+      yield remote(record, lifeOf(record, context, LIVES.webhooks));
   },
   identity: ["url", "events"],
   // A URL may have several subscriptions: only the same URL with the same events is the same one.

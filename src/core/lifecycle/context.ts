@@ -50,8 +50,8 @@ interface RunContext {
   readonly adoptsOrders?: boolean;
   /** Name of the state, the same in each run; undefined while it has none. */
   owner?(): string | undefined;
-  /** @param ms milliseconds. @param why is reported. @throws HostformError if the run is stopped meanwhile. */
-  pause(ms: number, why?: Diagnostic): Promise<void>;
+  /** @param ms milliseconds. @param why is reported; an error of a busy host with its status. @throws HostformError if the run is stopped meanwhile. */
+  pause(ms: number, why?: Diagnostic | ApiError): Promise<void>;
 }
 
 /** Records of the resource, and of the others as far as they concern it. */

@@ -4,14 +4,22 @@
 import type { Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import { ApiError, HostformError, type Intent, isReplacement, type JsonObject, momentOf } from "../model/index.ts";
+import {
+  ApiError,
+  HostformError,
+  type Intent,
+  isGap,
+  isReplacement,
+  type JsonObject,
+  momentOf,
+} from "../model/index.ts";
 import { createdAttributes, formsOf, parentOf } from "./attributes.ts";
 import { isLate, wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
-import { isGap, outdateAfterGap } from "./fence.ts";
+import { outdateAfterGap } from "./fence.ts";
 import { learnFromAnswer } from "./habits.ts";
 import { deleteObject } from "./in-place.ts";
 import { formNotices, formsSeen, withForms } from "./own-forms.ts";

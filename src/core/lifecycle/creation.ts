@@ -7,15 +7,16 @@ import {
   elapsedMs,
   HostformError,
   type Intent,
+  isGap,
   type JsonObject,
   momentOf,
   type PrivateMark,
 } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
-import { MOST_LATE, notSent, whyLate } from "./context.ts";
+import { isBusy, MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
-import { isGap, outdateAfterGap } from "./fence.ts";
+import { outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import {
   attemptsOf,
@@ -202,7 +203,7 @@ export class Creation {
     for (;;) {
       const decided = await this.look(now);
       if (decided.do !== "wait" || decided.until === "next-run") return this.#follow(decided);
-      await run.pause(decided.until - now.wall);
+      await run.pause(decided.until - now.wall, isBusy(this.lost) ? this.lost : undefined);
       now = decided.row === "woken" ? this.#now() : { ...this.#now(), wall: decided.until };
     }
   }

@@ -1,20 +1,10 @@
 import type { Fence } from "../api/index.ts";
-import { type Clock, type ClockTimes, elapsedMs, momentOf } from "../model/index.ts";
+import { type Clock, type ClockTimes, elapsedMs, isGap, momentOf } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { FENCE_MS } from "./decide.ts";
 
 /** A moment before every other. */
 const BEGINNING = Number.NEGATIVE_INFINITY;
-
-/**
- * Returns true if the process was stopped since a moment, the machine slept, or a clock was set (the clocks differ by more than 5 s):
- * another run may have changed the account.
- */
-export function isGap(since: ClockTimes, clock: Clock): boolean {
-  const { wall, mono } = momentOf(clock);
-  const wokeAt = clock.wokeAt?.() ?? BEGINNING;
-  return wokeAt > since.mono || Math.abs(wall - since.wall - (mono - since.mono)) > FENCE_MS;
-}
 
 /** The moment at which the clocks were last compared for an account. */
 const comparedAt = new WeakMap<Account, ClockTimes>();

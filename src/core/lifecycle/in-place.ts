@@ -4,9 +4,17 @@
 import type { Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import { type Change, fail, isNotFound, type JsonObject, type PrivateMark, type QueuedJob } from "../model/index.ts";
+import {
+  type ApiError,
+  type Change,
+  fail,
+  isNotFound,
+  type JsonObject,
+  type PrivateMark,
+  type QueuedJob,
+} from "../model/index.ts";
 import { formsOf, parentOf, refreshed } from "./attributes.ts";
-import { type ApplyContext, busyPause, wasRefused } from "./context.ts";
+import { type ApplyContext, busyPause, isBusy, wasRefused } from "./context.ts";
 import { intentOf } from "./creating.ts";
 import { isJustCreated } from "./pending-create.ts";
 import { type Progress, perform, save } from "./perform.ts";
@@ -73,7 +81,7 @@ async function begin(
 ): Promise<void> {
   const { context } = progress;
   for (let waitedMs = 0; ; ) {
-    const pauseMs = await perform<MutationName, number | undefined>(context, {
+    const busy = await perform<MutationName, { readonly ms: number; readonly error: ApiError } | undefined>(context, {
       mutation,
       ticket: waitedMs === 0 ? ticket : undefined,
       record: () => {
@@ -83,14 +91,14 @@ async function begin(
       answered: async (answer) => void (await answered(answer)),
       failed: async (error) => {
         const busyMs = busyPause(error, waitedMs);
-        if (busyMs !== undefined) return busyMs;
+        if (busyMs !== undefined && isBusy(error)) return { ms: busyMs, error };
         if (wasRefused(error)) await save(progress, refused);
         throw error;
       },
     });
-    if (pauseMs === undefined) return;
-    await context.run.pause(pauseMs);
-    waitedMs += pauseMs;
+    if (busy === undefined) return;
+    await context.run.pause(busy.ms, busy.error);
+    waitedMs += busy.ms;
   }
 }
 

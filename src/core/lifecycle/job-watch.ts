@@ -1,5 +1,5 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { Clock } from "../model/index.ts";
+import { type Clock, isGap, momentOf } from "../model/index.ts";
 import type { Account } from "./account.ts";
 
 interface Waiter {
@@ -31,6 +31,11 @@ interface JobWatchOptions {
   readonly idle?: () => Promise<void>;
   /** Aborted: nothing is waited for any longer. */
   readonly stop: AbortSignal;
+  /**
+   * Asked before each look. @param isGap this process slept, was stopped, or a clock was set since the last one.
+   * @returns false if nothing is waited for any longer.
+   */
+  mayLook?(isGap: boolean): Promise<boolean>;
   onWaiting?(addresses: readonly string[], seconds: number): void;
 }
 
@@ -97,8 +102,9 @@ export class JobWatch {
   }
 
   async #poll(queue: Queue): Promise<void> {
-    const { clock, stop, onWaiting, idle } = this.#options;
+    const { clock, stop, onWaiting, idle, mayLook } = this.#options;
     const since = clock.monotonic();
+    let lookedAt = momentOf(clock);
     queue.running = true;
     for (let pause: number | undefined; queue.waiters.size > 0; ) {
       await idle?.();
@@ -107,7 +113,9 @@ export class JobWatch {
       pause = nextPause(pause, cost);
       const left = Math.max(0, firstDeadline(queue) - clock.monotonic());
       if (!stop.aborted) await clock.sleep(Math.min(pause, left), stop).catch(() => undefined);
-      if (stop.aborted || queue.waiters.size === 0) break;
+      const may = stop.aborted || (await mayLook?.(isGap(lookedAt, clock)));
+      if (stop.aborted || queue.waiters.size === 0 || may === false) break;
+      lookedAt = momentOf(clock);
       const addresses = [...queue.waiters].map(({ address }) => address);
       onWaiting?.(addresses, (clock.monotonic() - since) / 1000);
       try {

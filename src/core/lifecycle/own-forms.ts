@@ -13,6 +13,7 @@ import {
   type Json,
   type JsonObject,
   type OwnForm,
+  openValue,
   type PrivateMark,
   type ResourceState,
   type Value,
@@ -148,15 +149,9 @@ interface Subject {
   readonly sensitive: readonly string[];
 }
 
-/** A URL without the parts that may be secret; any other value as it is. */
-const openPart = (value: Json): Json =>
-  typeof value === "string" && /^https?:/i.test(value)
-    ? value.replace(/\/\/[^/@]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026")
-    : value;
-
 /** The condition of an attribute that does not stay as it was sent. */
 export function unkept({ kind: { noun }, address, sensitive }: Subject, name: string, form: OwnForm): Condition {
-  const values = sensitive.includes(name) ? {} : { is: openPart(form.is), declared: openPart(form.sent) };
+  const values = sensitive.includes(name) ? {} : { is: openValue(form.is), declared: openValue(form.sent) };
   return conditionFor("own_form", { address, noun, name, times: form.times, ...values });
 }
 
@@ -175,7 +170,7 @@ export function formNotices(
     if (!isOwn && !isAnswer) return [];
     if (!isOwn && form.times >= MOST_TIMES) return [conditionWarning(unkept(subject, name, form))];
     if (meta.change === "in-place") return [];
-    const values = sensitive.includes(name) ? {} : { sent: openPart(form.sent), is: openPart(form.is) };
+    const values = sensitive.includes(name) ? {} : { sent: openValue(form.sent), is: openValue(form.is) };
     const about = { address, noun: kind.noun, name, attribute: [name], ...values };
     return [problem(isOwn ? "api.form" : "api.form/other", about)];
   });

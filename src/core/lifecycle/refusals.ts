@@ -5,6 +5,7 @@ import {
   hasUnknown,
   type Json,
   type JsonObject,
+  openJson,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -46,7 +47,7 @@ function objects(subject: Subject, live: readonly Remote[]) {
   };
 }
 
-const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
+const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : openJson(value));
 
 interface Difference {
   readonly before: Value;

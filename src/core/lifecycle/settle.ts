@@ -4,7 +4,16 @@
 import type { InvoiceRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import { ApiError, HostformError, isNotFound, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
+import {
+  ApiError,
+  HostformError,
+  isNotFound,
+  type Json,
+  type JsonObject,
+  openUrl,
+  openValue,
+  type ResourceState,
+} from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
@@ -106,7 +115,10 @@ export interface Evidence {
   readonly since: string;
   readonly operation: string;
   readonly idempotency_key: string | null;
+  /** The request's body. URLs are without their query. */
   readonly body: JsonObject | null;
+  /** Attributes that distinguish objects of the kind. */
+  readonly key_attributes: readonly string[];
   /** The API accepted it, and its answer did not show what it made. Absent: the answer was lost. */
   readonly accepted?: boolean;
   /** The objects that it may have made; null when the API has no call that shows the kind. */
@@ -195,7 +207,8 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
     since: pending.since,
     operation: pending.operation,
     idempotency_key: pending.idempotencyKey ?? null,
-    body: pending.body ?? null,
+    body: pending.body ? openValue(pending.body) : null,
+    key_attributes: keyAttributes(kind),
     ...(pending.accepted && { accepted: true }),
     candidates: made?.map((remote) => candidateOf(kind, remote, foreseen)) ?? null,
     invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
@@ -240,8 +253,12 @@ const foundOf = (kind: Kind, { id, attributes }: Remote): Found => ({
 });
 
 /** The natural key as the API shows it: a folded name is on no page of the host. */
-const shownKey = ({ identity, words }: Kind, attributes: JsonObject): string =>
-  (identity ?? [words.name]).map((name) => [attributes[name]].flat().join(",")).join(" ");
+const shownKey = (kind: Kind, attributes: JsonObject): string =>
+  keyAttributes(kind)
+    .map((name) => [attributes[name]].flat().map(String).map(openUrl).join(","))
+    .join(" ");
+
+const keyAttributes = ({ identity, words }: Kind): readonly string[] => identity ?? [words.name];
 
 /** Invoices name the order that they are for (§2 order_id), not when they were raised. */
 async function invoicesOf(

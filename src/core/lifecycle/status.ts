@@ -12,6 +12,7 @@ import {
   HostformError,
   isPaid,
   type JsonObject,
+  openUrl,
   type Phase,
   type PrivateMark,
   type QueuedJob,
@@ -100,7 +101,7 @@ export function switchedOff(
     noun: kind.noun,
     id: String(attributes.id),
     off,
-    name: shown == null ? undefined : String(shown),
+    name: shown == null ? undefined : openUrl(String(shown)),
   };
   return [conditionOf(problem("condition.off", about))];
 }

@@ -224,7 +224,8 @@ export class SharedTurn implements TurnRow {
 
 /** The holder of a turn as the others see it. */
 const holderIn = (row: Readonly<Record<string, unknown>>): Blocker => ({
-  pid: Number(row.pid),
+  // A process of another container has no number here.
+  pid: isRunning(String(row.mark)) ? Number(row.pid) : 0,
   project: String(row.project),
   since: Number(row.since),
   who: String(row.process),

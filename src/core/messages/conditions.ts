@@ -1,7 +1,6 @@
 /** Messages about the state of an object in the account that no change ends. */
-import type { Json } from "../model/index.ts";
+import { type Json, openJson } from "../model/index.ts";
 import { type Catalogue, type Words, warning } from "./message.ts";
-import { inJson } from "./objects.ts";
 
 /** An attribute whose value did not stay. `is` and `declared` are absent where they are secret. */
 export interface Unkept extends Words<"address" | "noun" | "name"> {
@@ -21,7 +20,7 @@ export const conditions = {
     summary:
       is === undefined || declared === undefined
         ? `${name} of ${address} stays another one than the declared one, which is secret`
-        : `${name} of ${address} stays ${inJson(is)}; ${inJson(declared)} is declared`,
+        : `${name} of ${address} stays ${openJson(is)}; ${openJson(declared)} is declared`,
     detail: `The host answered ${times} changes with the same value. The next apply leaves the ${noun} as it is.`,
     remedies: ["Declare the value that the host keeps, or ask the host why it keeps another one."],
   })),

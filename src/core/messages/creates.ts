@@ -1,7 +1,7 @@
 /** Messages about creates without an answer. */
-import type { Json, JsonObject } from "../model/index.ts";
+import { type Json, type JsonObject, openJson } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
-import { inJson, type Objects, type Resource, which } from "./objects.ts";
+import { type Objects, type Resource, which } from "./objects.ts";
 
 /** The reason for a doubt that a create created an object. */
 export interface Doubt {
@@ -16,7 +16,7 @@ export interface Doubt {
 }
 
 function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
-  if (form) return `but its ${form[0]} is ${inJson(form[1])} and the request had ${inJson(form[2])}`;
+  if (form) return `but its ${form[0]} is ${openJson(form[1])} and the request had ${openJson(form[2])}`;
   if (hidden !== "") return `and the API shows no readable ${hidden}`;
   if (created) return `but ${created.id} was created at ${created.at}; the request left at ${since}`;
   return `and nothing else shows who created ${ids.length === 1 ? "it" : "them"}`;
@@ -140,7 +140,7 @@ export const creates = {
     remedies: ["Name the object that the request created."],
   })),
   "usage/sibling": error(({ address, noun, id, sibling }: Rejected & Words<"sibling">) => ({
-    summary: `${address} cannot adopt ${noun} ${id}: ${sibling} requested its natural key`,
+    summary: `${address} cannot adopt ${noun} ${id}: ${sibling} requested it`,
     detail: `The create of ${sibling} has no answer either.`,
     remedies: [`Resolve ${sibling} first.`],
   })),
@@ -151,7 +151,7 @@ export const creates = {
   })),
   "usage/other": error(({ address, noun, id, isOlder }: Rejected & { isOlder: boolean }) => ({
     summary: `${address} cannot adopt ${noun} ${id}: the request did not create it`,
-    detail: isOlder ? "It existed before the request left." : "Its natural key is not the requested one.",
+    detail: isOlder ? "It existed before the request left." : "It is not as it was requested.",
     remedies: [{ do: "import", id, when: "this address is to manage it" }],
   })),
 } satisfies Catalogue;

@@ -1,5 +1,5 @@
 /** Messages about an object of the account beside the resource that is, or may be, the same. */
-import { type Json, some } from "../model/index.ts";
+import { type Json, openJson, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 /** The resource that a message is about; "service" is the noun of its kind. */
@@ -52,7 +52,7 @@ export interface Form extends Words<"address" | "noun" | "name"> {
 const inOwnForm = ({ address, name, sent, is }: Form) =>
   sent === undefined || is === undefined
     ? `The API shows another ${name} of ${address} than the request had`
-    : `The API shows ${name} of ${address} as ${inJson(is)}; the request had ${inJson(sent)}`;
+    : `The API shows ${name} of ${address} as ${openJson(is)}; the request had ${openJson(sent)}`;
 
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
@@ -61,8 +61,6 @@ export function which({ noun, ids, label }: Pick<Objects, "noun" | "ids" | "labe
   if (ids.length > 1) return `one of the ${noun}s ${some(ids)}`;
   return `${noun} ${ids[0]}${label === undefined ? "" : ` (${label})`}`;
 }
-
-export const inJson = (value: Json): string => JSON.stringify(value);
 
 const differs = ({ address, noun, name, was, becomes, isSecret }: Difference) =>
   isSecret
@@ -100,7 +98,7 @@ export const objects = {
   }),
   "config.duplicate": error(({ address, noun, other }: Words<"address" | "noun" | "other">) => ({
     summary: `${address} and ${other} declare the same ${noun}`,
-    detail: "Both have the same natural key. No request was sent.",
+    detail: `The values that distinguish one ${noun} from another are the same. No request was sent.`,
     remedies: ["Remove one of the two, or correct the values that they refer to."],
   })),
   "plan.exists/held": error(
@@ -221,7 +219,7 @@ export const objects = {
       return {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
-          ? `Its ${other[0]} is ${inJson(other[1])}; ${address} declares ${inJson(other[2])}. A host may rewrite or cut it.`
+          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may rewrite or cut it.`
           : `The ${noun}${one ? " has" : "s have"} the same plan. Without a domain, nothing distinguishes them. The state may have been lost.`,
         remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
       };
@@ -253,7 +251,7 @@ export const objects = {
     ],
   })),
   "plan.unknown_date": warning(({ address, name, is }: Words<"address" | "name"> & { readonly is: Json }) => ({
-    summary: `${name} of ${address} is unreadable: the API shows ${inJson(is)}`,
+    summary: `${name} of ${address} is unreadable: the API shows ${openJson(is)}`,
     detail: `An unreadable date changes nothing, so ${name} keeps its value.`,
     remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
   })),

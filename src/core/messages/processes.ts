@@ -13,11 +13,14 @@ function processIn({ pid, project }: { pid: number; project?: string }, p: "P" |
   return p === "P" ? "Another process" : "another process";
 }
 
-/** A stopped process takes no SIGTERM. */
-const wakeOrEnd = (pid: number): string =>
-  pid > 0
-    ? `If process ${pid} is stopped (Ctrl-Z), let it go on (SIGCONT) or end it (SIGKILL).`
-    : "End the process that hangs.";
+/**
+ * Ways to end the wait for a process. A stopped process takes no SIGTERM.
+ * @param pid of a process of this machine, or 0. @param elsewhere the sentence for a process without a number here.
+ */
+export const wakeOrEnd = (pid: number, elsewhere = "End the process that hangs."): string =>
+  Number.isSafeInteger(pid) && pid > 0
+    ? `If process ${pid} is stopped (Ctrl-Z) or hangs: \`kill -CONT ${pid}\` lets it go on, \`kill -KILL ${pid}\` ends it.`
+    : elsewhere;
 
 export const processes = {
   "provider.ledger": warning(({ place, reason }: Failure) => ({

@@ -1,7 +1,7 @@
 /** Messages about a status that hostform does not understand, or that does not permit a change yet. */
-import type { Diagnostic, Json, QueuedJob, Remedy } from "../model/index.ts";
+import { type Diagnostic, type Json, openJson, type QueuedJob, type Remedy } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
-import { inJson, type Resource } from "./objects.ts";
+import type { Resource } from "./objects.ts";
 
 export interface Status extends Resource {
   /** Alias of the provider whose `status_words` gives the word a meaning. */
@@ -22,13 +22,13 @@ const because = ({ summary, detail }: Waiting["reason"]) => [`${summary}.`, deta
 type Unknown = Status & Words<"names">;
 
 const unknown = ({ status }: Status) =>
-  status == null ? "the API shows no status" : `its status ${inJson(status)} is unknown`;
+  status == null ? "the API shows no status" : `its status ${openJson(status)} is unknown`;
 
 const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
 
 const evidence = ({ noun, job }: Status) => {
   if (job === undefined) return `No request changes a ${noun} whose status is unknown.`;
-  const then = job.before === null ? "" : `, when the status was ${inJson(job.before)}`;
+  const then = job.before === null ? "" : `, when the status was ${openJson(job.before)}`;
   return `The request for ${suspension(job)} left at ${job.since}${then}.`;
 };
 

@@ -227,7 +227,9 @@ export type ApplyEvent =
       readonly id?: string;
       readonly outcome: ChangeOutcome;
     }
-  | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number };
+  | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number }
+  /** The host was busy with another request, and answered with this status: the change waits so long. */
+  | { readonly type: "busy"; readonly address: string; readonly status: number; readonly seconds: number };
 
 /** The verb of a running change. */
 export type ProgressVerb =

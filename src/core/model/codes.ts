@@ -84,7 +84,7 @@ export const codes = {
   "plan.prevented": "Removal is prevented by deletion_policy",
   "plan.stays": "A resource that leaves the state stays in the account, where it is billed",
   "plan.offline": "A change that Terraform shows as `update` or `destroy` takes a site offline",
-  "plan.exists": "An object with the same natural key exists already",
+  "plan.exists": "The declared object exists already in the account",
   "plan.gone": "An object in the state no longer exists",
   "plan.unknown_status":
     "The status of a service is unknown, so hostform does not act on it, and its declaration counts as not fulfilled",

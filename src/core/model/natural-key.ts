@@ -4,6 +4,7 @@
  * beside it.
  */
 import { domainToASCII, domainToUnicode } from "node:url";
+import type { Json, Value } from "./value.ts";
 
 /** Texts that are their own folded form: most are, and thousands are compared. */
 const PLAIN_TEXT = /^[!-%'-@[-~]+(?: [!-%'-@[-~]+)*$/;
@@ -213,14 +214,29 @@ function memo<T>(compute: (text: string) => T): (text: string) => T {
   };
 }
 
-/** A domain or an e-mail address for people: an international name as its U-label, with the A-label beside it. */
+/**
+ * The name of an object for people: an international domain or e-mail address as its U-label, with the A-label beside it; a URL
+ * without the parts that may be secret.
+ */
 export function shownName(name: string): string {
+  if (/^https?:/i.test(name)) return openUrl(name);
   const at = name.lastIndexOf("@") + 1;
   const ascii = foldedDomain(name.slice(at)) ?? "";
   if (!/(?:^|\.)xn--/.test(ascii)) return name;
   const unicode = domainToUnicode(ascii);
   return unicode === ascii || unicode === "" ? name : `${name.slice(0, at)}${unicode} (${name.slice(0, at)}${ascii})`;
 }
+
+/** A URL without its user and its query, which may hold a token. Any other text stays as it is. */
+export const openUrl = (text: string): string =>
+  /^https?:/i.test(text) ? text.replace(/\/\/[^/?#]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026") : text;
+
+/** A value as JSON, each URL in it without these parts. */
+export const openJson = (value: Value): string =>
+  JSON.stringify(value, (_, part) => (typeof part === "string" ? openUrl(part) : part));
+
+/** The same as a value. */
+export const openValue = <V extends Json>(value: V): V => JSON.parse(openJson(value));
 
 /**
  * The reason why a text is no name that a domain or a website can have; undefined for one that is. The sentence completes

@@ -80,6 +80,13 @@ export interface ClockTimes {
 
 export const momentOf = (clock: Clock): ClockTimes => ({ wall: clock.now(), mono: clock.monotonic() });
 
+/** Returns true if the process was stopped since a moment, the machine slept, or a clock was set (the clocks differ by more than 5 s). */
+export function isGap(since: ClockTimes, clock: Clock): boolean {
+  const { wall, mono } = momentOf(clock);
+  const wokeAt = clock.wokeAt?.() ?? Number.NEGATIVE_INFINITY;
+  return wokeAt > since.mono || Math.abs(wall - since.wall - (mono - since.mono)) > STOPPED_MS;
+}
+
 /** Returns the time since a moment by the clock that shows more; infinite if a clock was set back. */
 export function elapsedMs(since: ClockTimes, clock: Clock): number {
   const { wall, mono } = momentOf(clock);

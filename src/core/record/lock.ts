@@ -2,6 +2,7 @@
 import { lstatSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
+import { wakeOrEnd } from "../messages/index.ts";
 import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
 import { filesOfState, refuseLost } from "./state-file.ts";
 
@@ -142,7 +143,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
       const pauses = { firstMs: FIRST_POLL_MS * spread, longestMs: LONGEST_POLL_MS * spread };
       const request = { timeoutMs: Math.max(timeoutMs, GRACE_MS), signal };
       const held = await poll(clock, request, pauses, () => explained(path, () => take(command)));
-      return held ?? refuse(readNotice(), clock, noticePath);
+      return held ?? refuse(readNotice(), context, noticePath);
     },
     takeOver: async (id) =>
       explained(path, () => {
@@ -182,7 +183,7 @@ export async function poll<T>(
   }
 }
 
-function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string): never {
+function refuse(holder: LockHolder | undefined, { clock, contender }: LockContext, noticePath: string): never {
   if (holder?.pid === null) {
     fail("state.locked", "Terraform holds the state lock, or died while it did", {
       detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
@@ -190,7 +191,13 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
     });
   }
   const detail = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
-  refuseHeld(detail, `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`);
+  refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it on its machine."));
+}
+
+/** How to end a holder. @param elsewhere the sentence for a process that has no number on this machine. */
+export function waysToEnd(holder: LockHolder | undefined, { host }: Contender, elsewhere: string): string {
+  const isHere = holder?.who.split(" ")[0]?.endsWith(`@${host}`) === true;
+  return wakeOrEnd(isHere ? (holder.pid ?? 0) : 0, elsewhere);
 }
 
 /** @param detail who holds the state. @param end how to end that. */
@@ -228,7 +235,7 @@ function explained<T>(path: string, action: () => T): T {
   }
 }
 
-/** Holder of a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
+/** Holder of a lock. `pid` is 0 where the notice has no valid one, and null for a holder that is not hostform: Terraform does not say which process it is. */
 export interface LockHolder {
   readonly id: string;
   readonly command: string;
@@ -254,7 +261,7 @@ const notice = z.looseObject({
   Operation: z.string().default("unknown"),
   Who: z.string().default("unknown"),
   Created: z.string().default("unknown"),
-  Pid: z.number().int().optional(),
+  Pid: z.number().int().positive().optional().catch(0),
 });
 
 /** This process as the holder of a lock with a fresh id. */
@@ -279,8 +286,9 @@ export function decodeHolder(text: string): LockHolder | undefined {
 
 /** `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
 export function describeHolder(holder: LockHolder, clock: Clock): string {
-  const process = holder.pid === null ? `Terraform (${holder.command})` : `process ${holder.pid} (${holder.command})`;
-  return `${process}, ${describeTimes(holder, clock)}`;
+  const { pid } = holder;
+  const process = pid === null ? "Terraform" : pid > 0 ? `process ${pid}` : "an unknown process";
+  return `${process} (${holder.command}), ${describeTimes(holder, clock)}`;
 }
 
 /** `user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */

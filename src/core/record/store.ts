@@ -287,8 +287,8 @@ function checkSuccession(stored: State, next: State, name: string): void {
     fail("state.conflict", summary, {
       detail,
       remedies: [
-        "Pull the current state, redo the change there and push again.",
-        { do: "allow", limits: [{ limit: "older_state" }] },
+        "Pull the stored state and look at what it has. Import into it what it lacks.",
+        { do: "allow", limits: [{ limit: "older_state" }], when: "nobody needs what the stored state has" },
       ],
     });
   const ofOther = `that of ${name} is`;

@@ -2,6 +2,8 @@ import {
   type Allowance,
   inQuotes,
   type Json,
+  type JsonObject,
+  openJson,
   type RemedyAction,
   type RemedyText,
   rendererOf,
@@ -128,7 +130,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
   }
 }
 
-const sentText = (sent: object | undefined) => (sent === undefined ? "" : ` It was sent as ${JSON.stringify(sent)}.`);
+const sentText = (sent: JsonObject | undefined) => (sent === undefined ? "" : ` It was sent as ${openJson(sent)}.`);
 
 function statusSentence(
   { word, provider, phases, when }: Extract<RemedyAction, { do: "map_status" }>,

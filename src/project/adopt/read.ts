@@ -139,6 +139,9 @@ export async function readCollections(
         const wanted = byId([...found.values()].filter((one) => selection.wants(kind, one)));
         const [gone, rest] = [wanted.filter(isGone), wanted.filter((one) => !isGone(one))];
         ended.push(...gone.map((one) => `${kind.noun} ${one.id} has ended: it ${endOf(one)}.`));
+        const offOf = ({ id, off }: Remote) =>
+          off && `The reason for which ${kind.noun} ${id} is switched off: ${off}. Adoption does not switch it on.`;
+        unread.push(...rest.flatMap((one) => offOf(one) ?? []));
         objects.set(kind.type, rest);
       }),
   ]);

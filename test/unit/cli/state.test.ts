@@ -163,6 +163,16 @@ describe("a locked state", () => {
     expect(io.stderr()).toContain("Interrupted.");
     await open.close();
   });
+
+  it("shows with --yes who held it, the holder's last sign of life, and a command that ends a frozen process", async () => {
+    const made = await projectWithService();
+    const store = createFileStore({ path: `${made.dir}/hosting.tfstate` });
+    const open = await store.open({ write: true, command: "apply", timeoutMs: 0 });
+    const { stderr } = await made.run(["force-unlock", "--yes"]);
+    expect(stderr).toMatch(/process \d+ \(apply\), .*, since .*, last alive \d+ s ago/);
+    expect(stderr).toContain(`\`kill -KILL ${process.pid}\``);
+    await open.close();
+  });
 });
 
 describe("force-unlock", () => {

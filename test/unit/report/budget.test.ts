@@ -4,7 +4,7 @@ import { budgetAfterWait, progressLine, readingLine, renderStatus, startStatus }
 import { order, plan } from "./builders.ts";
 
 const NOW = 1_000_000;
-const wait = (over: Partial<RequestWait> = {}): RequestWait => ({
+const wait = (over: Partial<Exclude<RequestWait, { cause: "busy" }>> = {}): RequestWait => ({
   ms: 38_000,
   request: "GET /services/7/grants",
   cause: "budget",
@@ -15,6 +15,16 @@ const wait = (over: Partial<RequestWait> = {}): RequestWait => ({
   ...over,
 });
 const reading = { done: 120, open: 183 };
+
+it("names a busy host as the reason of a wait, with its status, and keeps the budget", () => {
+  const busy: RequestWait = { cause: "busy", status: 423, ms: 8_000, request: "DELETE /webhooks/7" };
+  expect(waitReasonLine(busy)).toBe("Waiting 8 s to send DELETE /webhooks/7: the host is busy (423)");
+  const budget = budgetAfterWait(busy, NOW, { left: 12, of: 60, until: 0, isPause: false });
+  expect(readingLine(reading, budget, NOW)).toContain("Reading 120 of 303, the host is busy (423), next in 8 s");
+  expect(readingLine(reading, budget, NOW + 8_000)).toContain("budget 12 of 60");
+  const event = { type: "busy", address: "hosting_webhook.a", status: 503, seconds: 4.2 } as const;
+  expect(progressLine(event, { color: false })).toBe("hosting_webhook.a: The host is busy (503), waits 5 s");
+});
 
 describe("a long reading", () => {
   const booked = budgetAfterWait(wait(), NOW);
@@ -69,7 +79,7 @@ describe("an apply that waits for the budget", () => {
 });
 
 describe("--verbose says why a request waits", () => {
-  const lines: readonly [Partial<RequestWait>, string | undefined][] = [
+  const lines: readonly [Parameters<typeof wait>[0], string | undefined][] = [
     [
       { own: 52, others: 8 },
       "Waiting 38 s to send GET /services/7/grants: the budget of 60 requests a minute is used up; sent in the last minute: 52 by this run, 8 by other processes with this token",

@@ -34,7 +34,7 @@ describe("the evidence on a pending create", () => {
 
   it("names the address that has the object, as it is", () => {
     expect(textOf({ ...found, verdict: "held", holder: "hosting_webhook.$&" })).toContain(
-      "  It created nothing: hosting_webhook.$& has the object with this natural key. Pass `--absent`.",
+      "  It created nothing: hosting_webhook.$& has the object with this name. Run:",
     );
   });
 
@@ -48,33 +48,71 @@ describe("the evidence on a pending create", () => {
   });
 
   it.each([
-    ["other", undefined, "unknown", "fewer than 10 recorded objects prove"],
-    ["other", undefined, "seen", "this host has shown a natural key in a form of its own before"],
-    ["other", undefined, "never", "the list before the request was too long to be recorded"],
-    ["near", undefined, "never", "the natural keys are alike"],
-    ["hidden", undefined, "never", "the API does not show its natural key"],
-    ["similar", undefined, "never", "nothing but its plan distinguishes it from others"],
-    ["same", "plan_id", "never", "the natural key is the same, and plan_id is another"],
-    ["same", undefined, "never", "the natural key is the same, and nothing else shows who created it"],
-  ] as const)("says what speaks for the adoption of an object with %s key (%s, %s)", (key, differs, habit, words) => {
+    ["other", undefined, "unknown", "the host may have changed the name, as some hosts do"],
+    ["other", undefined, "seen", "this host has changed a name before"],
+    ["other", undefined, "never", "the account had too many objects to record which were there before"],
+    ["near", undefined, "never", "its name is similar: the host may have changed or cut it"],
+    ["hidden", undefined, "never", "the API does not show its name"],
+    ["similar", undefined, "never", "only its plan is the requested one"],
+    ["same", "plan_id", "never", "its name is the requested one, but plan_id is another"],
+    ["same", undefined, "never", "its name is the requested one, and nothing else shows who created it"],
+  ] as const)("names the reason of a candidate with %s key (%s, %s), early and late", (key, differs, habit, words) => {
     const candidates = [{ ...object("7", "Omega"), key, ...(differs && { differs }) }];
-    const text = textOf({ ...found, verdict: "unclear", candidates, rewrites_key: habit });
-    expect(text).toContain(`  --adopt ID if the request created it: `);
-    expect(text).toContain(words);
+    for (const verdict of ["unclear", "waiting"] as const)
+      expect(textOf({ ...found, verdict, candidates, rewrites_key: habit })).toContain(`    7  Omega: ${words}\n`);
   });
 
   it.each([
-    ["other", false, "no list shows the natural key as it was sent"],
+    ["other", false, "no list shows the name as it was sent"],
     ["same", false, "somebody else may have created what is new"],
     ["other", true, "a job was to create it, and nothing shows its result"],
-  ] as const)(
-    "says what speaks for its absence beside an object with %s key (accepted: %s)",
-    (key, accepted, words) => {
-      const candidates = [{ ...object("7", "Omega"), key }];
-      const text = textOf({ ...found, verdict: "unclear", candidates, accepted });
-      expect(text).toContain(`  --absent if the request created nothing: ${words}`);
-    },
-  );
+  ] as const)("names the reason for absence beside an object with %s key (accepted: %s)", (key, accepted, words) => {
+    const candidates = [{ ...object("7", "Omega"), key }];
+    const text = textOf({ ...found, verdict: "unclear", candidates, accepted });
+    expect(text).toContain(
+      `    # if the request created nothing: ${words}\n    hostform resolve hosting_webhook.a --absent\n`,
+    );
+  });
+
+  const verdicts = [
+    "sent-again",
+    "secret-lost",
+    "made",
+    "nothing",
+    "waiting",
+    "held",
+    "unclear",
+    "unknowable",
+  ] as const;
+
+  it.each(verdicts)("holds only whole commands for the verdict %s, each on a line, however narrow", (verdict) => {
+    const address = 'hosting_grant.a["o\'neil@acme.example"]';
+    const candidates = verdict === "unknowable" ? null : [{ ...object("7 b", "Omega"), key: "near" as const }];
+    const one = {
+      ...found,
+      address,
+      verdict,
+      candidates,
+      holder: "hosting_webhook.b",
+      key_attributes: ["url", "events"],
+    };
+    const text = renderEvidence([one], 0, { color: false, width: 40, flags: ["-C", "acme"] });
+    const command = `    hostform resolve 'hosting_grant.a["o'\\''neil@acme.example"]' -C acme`;
+    const lines = text.split("\n").filter((line) => line.includes("hostform resolve"));
+    const id = verdict === "unknowable" ? "ID" : "'7 b'";
+    const answers: Record<string, string[]> = {
+      nothing: ["--absent"],
+      held: ["--absent"],
+      waiting: [`--adopt ${id}`, "--absent"],
+      unclear: [`--adopt ${id}`, "--absent"],
+      unknowable: [`--adopt ${id}`, "--absent"],
+    };
+    expect(lines).toEqual((answers[verdict] ?? []).map((answer) => `${command} ${answer}`));
+    expect(text.replaceAll(/hostform resolve .*/g, ""), "an option without its command").not.toMatch(
+      /--(?:adopt|absent)/,
+    );
+    expect(text).not.toMatch(/natural key|recorded objects/);
+  });
 
   it("names what something else explains, each with its reason", () => {
     const ruled_out = [
@@ -89,7 +127,7 @@ describe("the evidence on a pending create", () => {
         "  New, but not its result:",
         "    1  Beta: hosting_client_account.b has it",
         "    2  Gamma: another project requested it",
-        "    3  Delta: another natural key, and this host shows each as it was sent",
+        "    3  Delta: another name, and this host keeps each name as it was sent",
         "    4  Epsilon: created before the request",
         "    5  Zeta: it has ended",
       ].join("\n"),

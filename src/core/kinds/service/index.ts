@@ -249,12 +249,12 @@ export const service: Kind<"createService"> = {
     const { client, settings, ...options } = context;
     for await (const record of client.services.list(options)) {
       inScale(settings.moneyScale, "service", [record]);
-      yield remote(record, settings, lifeOf(record, context, LIVES.paid));
+      yield remote(record, settings, lifeOf(record, context, LIVES.services));
     }
   },
   async get(context, id) {
     const record = await context.client.services.get(id, { signal: context.signal });
-    return remote(record, context.settings, lifeOf(record, context, LIVES.paid));
+    return remote(record, context.settings, lifeOf(record, context, LIVES.services));
   },
   naturalKey: ({ domain }) => foldedDomain(domain),
   // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.

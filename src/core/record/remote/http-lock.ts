@@ -17,6 +17,7 @@ import {
   type ServerOptions,
   type StateLock,
   TAKEN_OVER,
+  waysToEnd,
 } from "../lock.ts";
 import { refuseLost } from "../state-file.ts";
 import {
@@ -96,7 +97,7 @@ export class HttpStateLock implements StateLock {
         const unnamed = `${describeExchange(this.#requestOf(notice), last)} It does not say who.`;
         refuseHeld(
           other ? `Held by ${this.#describe(other)}. ${NO_SIGN}` : unnamed,
-          "If it was killed or hangs, end it.",
+          waysToEnd(other, this.#options.contender, "If it was killed or hangs, end it."),
         );
       }
       const held = this.#held(holder.id, notice, end);

@@ -1,4 +1,5 @@
 // The lock of a state in PostgreSQL, who holds it, and the table that both are about: all as Terraform's backend has them.
+import { createHash } from "node:crypto";
 import { type Clock, errnoOf, fail } from "../../model/index.ts";
 import {
   type Contender,
@@ -13,6 +14,7 @@ import {
   refuseOther,
   type ServerOptions,
   type StateLock,
+  waysToEnd,
 } from "../lock.ts";
 import { type Database, interruptibly, type Row, refuseBroken, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 
@@ -29,7 +31,7 @@ export interface PgBackendOptions extends ServerOptions {
 }
 
 /** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
-export const CREATION_KEY = "-1";
+const CREATION_KEY = "-1";
 
 /** Keys of the locks of a state that has no row yet: Terraform's, and that of OpenTofu (1.10 and later), which differs for each table. */
 export function creationKeysOf({ schema, table }: Pick<PgBackendOptions, "schema" | "table">): readonly string[] {
@@ -39,9 +41,24 @@ export function creationKeysOf({ schema, table }: Pick<PgBackendOptions, "schema
   return [CREATION_KEY, String(-sum)];
 }
 
-/** Frees locks of this session. */
-export const unlock = (database: Database, keys: readonly string[]) =>
-  database.query("SELECT pg_advisory_unlock(key) FROM unnest($1::bigint[]) AS key", [keys]);
+/**
+ * Key of hostform's own lock of a state without a row. The runs of hostform share the locks of the others, so that they create
+ * different states side by side. Rows have positive ids, and the keys of the others are above -2^32.
+ */
+export function ownKeyOf({ schema, table, workspace }: Pick<PgBackendOptions, "schema" | "table" | "workspace">) {
+  const digest = createHash("sha256").update([schema, table, workspace].join("\0")).digest();
+  return String(-(2n ** 32n) - (digest.readBigUInt64BE() >> 2n));
+}
+
+/** Frees locks of this session. @param kind `_shared` for those that others may hold, too. */
+const unlock = (database: Database, keys: readonly string[], kind: "" | "_shared" = "") =>
+  database.query(`SELECT pg_advisory_unlock${kind}(key) FROM unnest($1::bigint[]) AS key`, [keys]);
+
+/** Frees the locks of a state without a row. */
+export async function unlockCreation(database: Database, options: PgBackendOptions): Promise<void> {
+  await unlock(database, creationKeysOf(options), "_shared");
+  await unlock(database, [ownKeyOf(options)]);
+}
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
 /** How long a session may take to end, and how often it is looked whether it has. */
@@ -57,7 +74,7 @@ export class PgStateLock implements StateLock {
   readonly #options: PgBackendOptions;
   /** The session that holds the lock. */
   database: Database | undefined;
-  /** What is locked in it: the id of the state's row, or -1 while there is no row. */
+  /** What is locked in it: the id of the state's row, or hostform's own key while there is no row. */
   key: string | undefined;
 
   constructor(name: string, options: PgBackendOptions) {
@@ -77,7 +94,7 @@ export class PgStateLock implements StateLock {
         const holder = await this.#holder(database);
         const held = holder && `Held by ${describeSession(holder, this.#options.clock)}.`;
         const detail = held ?? "It was free again before its holder could be looked up.";
-        return refuseHeld(detail, "If it hangs, end it, or its database session.");
+        return refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it, or its database session."));
       });
       this.database = database;
       return this.#held(database);
@@ -113,32 +130,34 @@ export class PgStateLock implements StateLock {
 
   /**
    * As Terraform and OpenTofu do it: the row and, for an instant, their locks of creation, which the creator of the row may still
-   * hold. Without a row, the locks of creation alone; then the row must still be missing.
+   * hold. Without a row, the locks of creation and the own one; then the row must still be missing.
    */
   async #attempt(database: Database): Promise<string | undefined> {
     const { workspace } = this.#options;
     const states = statesIn(this.#options);
     const keys = creationKeysOf(this.#options);
-    const locks = (from: number) => keys.map((_, at) => `pg_try_advisory_lock($${at + from}::bigint) AS lock${at}`);
+    const locks = keys.map((_, at) => `pg_try_advisory_lock_shared($${at + 2}::bigint) AS lock${at}`);
     const heldIn = (row: Row | undefined) => keys.filter((_, at) => row?.[`lock${at}`] === true);
     const [row] = await database.query(
-      `SELECT id::text, pg_try_advisory_lock(id) AS mine, ${locks(2)} FROM ${states} WHERE name = $1`,
+      `SELECT id::text, pg_try_advisory_lock(id) AS mine, ${locks} FROM ${states} WHERE name = $1`,
       [workspace, ...keys],
     );
     if (row !== undefined) {
       const id = String(row.id);
       const held = heldIn(row);
-      await unlock(database, held);
+      await unlock(database, held, "_shared");
       if (row.mine === true && held.length === keys.length) return id;
       if (row.mine === true) await unlock(database, [id]);
       return undefined;
     }
-    const [creation] = await database.query(`SELECT ${locks(1)}`, keys);
+    const own = ownKeyOf(this.#options);
+    const [creation] = await database.query(`SELECT pg_try_advisory_lock($1::bigint) AS own, ${locks}`, [own, ...keys]);
     const held = heldIn(creation);
-    const isFree = held.length === keys.length;
+    const isFree = creation?.own === true && held.length === keys.length;
     const [made] = isFree ? await database.query(`SELECT FROM ${states} WHERE name = $1`, [workspace]) : [];
-    if (isFree && made === undefined) return CREATION_KEY;
-    await unlock(database, held);
+    if (isFree && made === undefined) return own;
+    await unlock(database, held, "_shared");
+    if (creation?.own === true) await unlock(database, [own]);
     return isFree ? this.#attempt(database) : undefined;
   }
 
@@ -175,7 +194,7 @@ export class PgStateLock implements StateLock {
       if (isAbsent(error)) return [];
       throw error;
     });
-    const own = row && (await findHolder(database, [String(row.id)]));
+    const own = await findHolder(database, row === undefined ? [ownKeyOf(this.#options)] : [String(row.id)]);
     return own ?? findHolder(database, creationKeysOf(this.#options));
   }
 
@@ -198,8 +217,11 @@ export class PgStateLock implements StateLock {
   }
 }
 
-/** Locks with one key of 64 bits have `objsubid` 1 and their key in two halves; those of another database do not count. */
-const LOCKED = `locktype = 'advisory' AND granted AND objsubid = 1
+/**
+ * Locks with one key of 64 bits have `objsubid` 1 and their key in two halves; those of another database do not count, nor do shared
+ * ones: they exclude no run of hostform.
+ */
+const LOCKED = `locktype = 'advisory' AND granted AND mode = 'ExclusiveLock' AND objsubid = 1
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND ((classid::bigint << 32) | objid::bigint)`;
 

@@ -3,14 +3,13 @@ import { refuseLost, type Verify } from "../state-file.ts";
 import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 import {
   applicationName,
-  CREATION_KEY,
-  creationKeysOf,
   heldHere,
   isAbsent,
+  ownKeyOf,
   type PgBackendOptions,
   PgStateLock,
   statesIn,
-  unlock,
+  unlockCreation,
 } from "./pg-lock.ts";
 
 /** A state in a row of a table of PostgreSQL, where Terraform's `pg` backend has it. Written only in the session that holds the lock. */
@@ -70,13 +69,13 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
       const [row] = await database.query(
         `INSERT INTO ${states} (name, data) SELECT $1, $2 WHERE ${heldHere("$3")}
          ON CONFLICT (name) DO NOTHING RETURNING id::text, xmin::text AS version`,
-        [workspace, text, CREATION_KEY],
+        [workspace, text, lock.key],
       );
       if (row === undefined) return await refuse(database);
       await database.query("SELECT pg_advisory_lock($1::bigint)", [row.id]);
       await database.query("COMMIT");
       lock.key = String(row.id);
-      await unlock(database, creationKeysOf(options));
+      await unlockCreation(database, options);
       return row.version;
     } catch (error) {
       await database.query("ROLLBACK").catch(() => undefined);
@@ -90,7 +89,7 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
     const { database, key } = lock;
     if (database === undefined || key === undefined) throw new TypeError("the state is not locked");
     try {
-      seen = { version: await (key === CREATION_KEY ? insert(database, text) : update(database, text)) };
+      seen = { version: await (key === ownKeyOf(options) ? insert(database, text) : update(database, text)) };
     } catch (error) {
       refuseQuery(name, "written", database, error);
     }

@@ -107,7 +107,7 @@ function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
   if (isPendingCreate(entry)) {
     const summary = `A create of ${address} is pending for another state, or this state has lost it`;
     return errorOf("plan.pending", summary, {
-      detail: "The project and the natural key are the same there and here.",
+      detail: "The project and the requested object are the same there and here.",
       remedies: [
         `Apply there first. If that state is lost: import what was created; if nothing was, \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. ${OTHERWISE}`,
       ],

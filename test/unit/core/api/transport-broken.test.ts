@@ -115,6 +115,26 @@ describe("time limits run on the injected clock", () => {
     expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.timeout" }] });
   });
 
+  it.each([
+    ["no answer", false, "api.timeout", /^The API did not answer within [\d.]+ seconds/],
+    ["no answer, and a pause", true, "api.timeout", /^This process was paused while it waited/],
+    ["a closed connection", false, "api.unreachable", /connection was lost before the answer came(?!.*paused)/],
+    ["a closed connection, and a pause", true, "api.unreachable", /lost before the answer came.*process was paused/],
+  ] as const)("a request under way with %s is explained as such", async (_, isPaused, code, words) => {
+    let wake = (_: IncomingMessage) => {};
+    const { url } = await serve((request) => setImmediate(() => wake(request)));
+    const { client, clock } = setUp({ baseUrl: url, maxAttempts: 1 });
+    wake = ({ socket }) => {
+      if (isPaused) Object.assign(clock, { wokeAt: () => clock.monotonic() });
+      if (code === "api.unreachable") socket.destroy();
+      clock.advance(code === "api.timeout" ? TIME_LIMIT : 1);
+    };
+    const error = await failureOf(client.services.create(order, { idempotencyKey: "k" }));
+    const [{ summary = "", detail = "" } = {}] = error.diagnostics;
+    expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code }] });
+    expect(`${summary} ${detail}`).toMatch(words);
+  });
+
   it("a request under way can be cancelled", async () => {
     const gate = new AbortController();
     const { url } = await serve(() => gate.abort());

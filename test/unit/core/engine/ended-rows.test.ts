@@ -59,7 +59,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     operation: "createMigrationRequest",
     config: { domain: "www.acme.example" },
     row: { id: 7, domain: "www.acme.example", order_id: null, status: "draft", created_at: made },
-    lacks: ["closed", "ended_at", "archived"],
+    lacks: ["closed", "ended_at", "archived", "expired", "expired_at", "is_expired"],
   },
   hosting_service: {
     record: "service",
@@ -70,7 +70,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
       ...{ billing_cycle: "monthly", currency: "USD", next_due_date: "2026-12-21", provisioning_status: "provisioned" },
       created_at: made,
     },
-    lacks: ["revoked_at", "cancelled_at", "ended_at", "archived"],
+    lacks: ["revoked_at", "cancelled_at", "ended_at", "archived", "expired_at", "is_expired"],
   },
 };
 
@@ -86,6 +86,9 @@ const ENDS: Readonly<Record<string, JsonObject>> = {
   unreadable: { deleted_at: "yesterday" },
   deleted: { status: "deleted" },
   closed: { status: "Closed" },
+  expired: { status: "EXPIRED" },
+  expired_at: { expired_at: past },
+  is_expired: { isExpired: true },
 };
 
 const ALIVE: Readonly<Record<string, JsonObject>> = {
@@ -95,7 +98,9 @@ const ALIVE: Readonly<Record<string, JsonObject>> = {
 
 const every = Object.entries(SUBJECTS).flatMap(([type, subject]) =>
   Object.entries(ENDS).flatMap(([end, fields]) =>
-    subject.lacks?.includes(end) ? [] : [{ type, subject, end, row: { ...subject.row, ...fields } }],
+    subject.lacks?.includes(end) || (type === "hosting_service" && end === "expired")
+      ? []
+      : [{ type, subject, end, row: { ...subject.row, ...fields } }],
   ),
 );
 const alive = Object.entries(SUBJECTS).flatMap(([type, subject]) => [

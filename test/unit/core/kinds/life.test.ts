@@ -9,7 +9,7 @@ const past = new Date(START - 86_400_000).toISOString();
 const future = new Date(START + 86_400_000).toISOString();
 const day = past.slice(0, 10);
 
-const life = (raw: object, rules: keyof typeof LIVES = "any", statusWords: Readonly<Record<string, Phase>> = {}) =>
+const life = (raw: object, rules: keyof typeof LIVES = "accounts", statusWords: Readonly<Record<string, Phase>> = {}) =>
   lifeOf({ raw: { id: 7, ...raw } as JsonObject }, { client, settings: { statusWords } }, LIVES[rules]);
 
 describe("a row", () => {
@@ -37,6 +37,9 @@ describe("a row", () => {
     [{ status: "deleted" }, 'is "deleted"'],
     [{ status: "REVOKED" }, 'is "REVOKED"'],
     [{ state: "archived" }, 'is "archived"'],
+    [{ status: "Expired" }, 'is "Expired"'],
+    [{ expired_at: past }, `was expired on ${day}`],
+    [{ is_expired: true }, "is listed with is_expired true"],
     [{ status: { name: "Cancelled" } }, 'is "Cancelled"'],
     [{ status: "deleted by user" }, 'is "deleted by user"'],
     [{ status: "active", deleted_at: past }, `was deleted on ${day}`],
@@ -67,32 +70,31 @@ describe("a row", () => {
     [{ status: "active" }],
     [{ status: "pending deletion" }],
     [{ status: "not deleted" }],
-    [{ status: "expired" }],
     [{ status: 7 }],
   ])("is alive with %j", (fields) => expect(life(fields)).toEqual({ phase: "live" }));
 
   it("ends by the user's own word, and lives by it", () => {
-    expect(life({ status: "Weg" }, "any", { weg: "gone" })).toEqual({ phase: "gone", end: 'is "Weg"' });
-    expect(life({ status: "archived" }, "any", { archived: "live" })).toEqual({ phase: "live" });
+    expect(life({ status: "Weg" }, "accounts", { weg: "gone" })).toEqual({ phase: "gone", end: 'is "Weg"' });
+    expect(life({ status: "archived" }, "accounts", { archived: "live" })).toEqual({ phase: "live" });
   });
 });
 
 describe("a migration request", () => {
   it.each([{ status: "cancelled" }, { deleted_at: past }, { cancelled_at: past }, { status: "removed" }])(
     "has ended by %j",
-    (fields) => expect(life(fields, "task").phase).toBe("gone"),
+    (fields) => expect(life(fields, "migrations").phase).toBe("gone"),
   );
 
   it.each([{ status: "closed" }, { status: "ended" }, { ended_at: past }, { closed_at: past }, { archived: true }])(
     "that may be done is alive with %j: it is not requested again",
-    (fields) => expect(life(fields, "task")).toEqual({ phase: "live" }),
+    (fields) => expect(life(fields, "migrations")).toEqual({ phase: "live" }),
   );
 });
 
 describe("a service", () => {
   it.each([{ deleted_at: past, status: "active" }, { terminated_at: past }, { is_deleted: true }])(
     "has ended by %j",
-    (fields) => expect(life(fields, "paid").phase).toBe("gone"),
+    (fields) => expect(life(fields, "services").phase).toBe("gone"),
   );
 
   it.each([
@@ -102,7 +104,7 @@ describe("a service", () => {
     { archived: true },
     { deleted_at: future },
   ])("that may be paid for is alive with %j: a second one would be ordered", (fields) =>
-    expect(life({ status: "active", ...fields }, "paid")).toEqual({ phase: "live" }),
+    expect(life({ status: "active", ...fields }, "services")).toEqual({ phase: "live" }),
   );
 });
 
@@ -119,7 +121,7 @@ describe("a webhook", () => {
     [{ status: "paused" }, 'status is "paused"'],
     [{ status: "failing" }, 'status is "failing"'],
     [{ status: "disabled after 10 failures" }, 'status is "disabled after 10 failures"'],
-  ])("is switched off by %j", (fields, off) => expect(life(fields, "switched")).toEqual({ phase: "live", off }));
+  ])("is switched off by %j", (fields, off) => expect(life(fields, "webhooks")).toEqual({ phase: "live", off }));
 
   it.each<[object]>([
     [{ is_active: true }],
@@ -133,14 +135,14 @@ describe("a webhook", () => {
     [{ status: "success" }],
     [{ status: "not paused" }],
     [{ status: "disabled, now active" }],
-  ])("is on with %j", (fields) => expect(life(fields, "switched")).toEqual({ phase: "live" }));
+  ])("is on with %j", (fields) => expect(life(fields, "webhooks")).toEqual({ phase: "live" }));
 
   it("that has ended is not switched off", () =>
-    expect(life({ is_active: false, deleted_at: past }, "switched")).toEqual({
+    expect(life({ is_active: false, deleted_at: past }, "webhooks")).toEqual({
       phase: "gone",
       end: `was deleted on ${day}`,
     }));
 
   it("is on by the user's own word", () =>
-    expect(life({ status: "paused" }, "switched", { paused: "live" })).toEqual({ phase: "live" }));
+    expect(life({ status: "paused" }, "webhooks", { paused: "live" })).toEqual({ phase: "live" }));
 });

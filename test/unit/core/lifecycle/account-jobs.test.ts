@@ -104,6 +104,25 @@ describe("waiting for queued jobs", () => {
     expect(clock.monotonic()).toBeLessThan(20_000);
   });
 
+  it("asks before each look, names a gap since the last one, and reads nothing when it may not look", async () => {
+    const { clock, kind, asked } = watched(1, 60_000);
+    const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
+    const gaps: boolean[] = [];
+    let wokeAt = Number.NEGATIVE_INFINITY;
+    const mayLook = async (isGap: boolean) => {
+      gaps.push(isGap);
+      // The process wakes soon after the first look.
+      if (gaps.length === 1) wokeAt = clock.monotonic() + 1;
+      return gaps.length < 4;
+    };
+    const woken = { ...clock, wokeAt: () => wokeAt };
+    const watch = new JobWatch({ clock: woken, timeoutMs: 300_000, stop: new AbortController().signal, mayLook });
+    const found = await watch.wait(fake.account, kind, "default", { address: "a.0", id: "0", done: () => false });
+    expect(found).toBeUndefined();
+    expect(gaps).toEqual([false, true, false, false]);
+    expect(asked).toHaveLength(3);
+  });
+
   it("waits for a job as long as its own limit", async () => {
     const { clock, start, kind } = watched(1, 60_000);
     const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));

@@ -6,7 +6,14 @@ import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { type Intent, SqliteStore, type Turn } from "../../../../src/core/local/index.ts";
-import type { Change, Diagnostic, JsonObject, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
+import {
+  ApiError,
+  type Change,
+  type Diagnostic,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+} from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START, type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -137,7 +144,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
       pause: async (ms, why) => {
         expect(ms, "nothing to wait for is not waited for").toBeGreaterThan(0);
         await clock.sleep(ms);
-        await meanwhile?.(why);
+        await meanwhile?.(why instanceof ApiError ? undefined : why);
       },
       owner: () => owner,
       ...(prior && { prior }),

@@ -4,12 +4,13 @@ import type { Ledger, Mutation } from "../../../../src/core/api/index.ts";
 import { HostingClient } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { MOST_LATE } from "../../../../src/core/lifecycle/context.ts";
-import { isGap, RecordFence } from "../../../../src/core/lifecycle/fence.ts";
+import { RecordFence } from "../../../../src/core/lifecycle/fence.ts";
 import { perform } from "../../../../src/core/lifecycle/perform.ts";
 import {
   type Change,
   elapsedMs,
   HostformError,
+  isGap,
   type JsonObject,
   momentOf,
   type PrivateMark,

@@ -180,6 +180,7 @@ describe("the evidence", () => {
       operation: "create",
       idempotency_key: "key-1",
       body: ORDER,
+      key_attributes: ["domain"],
       candidates: [
         {
           id: "1001",

@@ -92,11 +92,7 @@ describe("an object that the user names", () => {
 
   it.each<[string, JsonObject, string]>([
     ["was there before the request left", { ...liveWebhook, id: "200" }, "It existed before the request left."],
-    [
-      "has another natural key",
-      { ...liveWebhook, url: "https://b.example" },
-      "Its natural key is not the requested one.",
-    ],
+    ["has another natural key", { ...liveWebhook, url: "https://b.example" }, "It is not as it was requested."],
   ])("that %s is refused, with the way to manage it all the same", async (_, live, detail) => {
     const id = String(live.id);
     expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
@@ -144,7 +140,7 @@ describe("an object that the user names", () => {
     expect(await adopted(prior, "201", [other], "live", { siblings })).toMatchObject([
       {
         code: "usage",
-        summary: "hosting_webhook.a cannot adopt webhook 201: hosting_webhook.b requested its natural key",
+        summary: "hosting_webhook.a cannot adopt webhook 201: hosting_webhook.b requested it",
         detail: "The create of hosting_webhook.b has no answer either.",
         remedies: ["Resolve hosting_webhook.b first."],
       },

@@ -157,6 +157,9 @@ describe("a name for people", () => {
     ["WWW.Acme.example", "WWW.Acme.example"],
     ["xn--.example", "xn--.example"],
     ["no domain at all", "no domain at all"],
+    ["https://a.example/in?token=t#f", "https://a.example/in?\u2026"],
+    ["HTTPS://user:pass@a.example/in", "HTTPS://\u2026@a.example/in"],
+    ["https://a.example/@in", "https://a.example/@in"],
   ])("of %j is %j", (name, expected) => expect(shownName(name)).toBe(expected));
 });
 

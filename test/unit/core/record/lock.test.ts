@@ -52,9 +52,25 @@ describe("the lock of a state file", () => {
     expect(diagnostic).toMatchObject({
       code: "state.locked",
       detail: expect.stringMatching(/process 4711 \(apply\), ana@ci-1, since 2026-01-02T03:04:05.000Z \(0 s ago\)/),
-      remedies: saying(expect.stringMatching(/--lock-timeout.*kill 4711.*force-unlock/)),
+      remedies: saying(expect.stringMatching(/--lock-timeout.*`kill -CONT 4711`.*`kill -KILL 4711`.*force-unlock/)),
     });
     held.verify();
+    await held.release();
+  });
+
+  test.each([
+    ["of another machine", { Who: "ana@ci-2", Pid: 4711 }],
+    ["whose machine only ends as this one does", { Who: "ana@other-ci-1", Pid: 4711 }],
+    ["with the number of every process", { Who: "ana@ci-1", Pid: -1 }],
+    ["with the number of the own group", { Who: "ana@ci-1", Pid: 0 }],
+    ["with a number that is none", { Who: "ana@ci-1", Pid: 1.5 }],
+    ["with a text as its number", { Who: "ana@ci-1", Pid: "4711; reboot" }],
+  ])("names no command that ends a holder %s", async (_, changed) => {
+    const held = await lockOf("ana").acquire(request);
+    writeFileSync(notice(), JSON.stringify({ ...JSON.parse(readFileSync(notice(), "utf8")), ...changed }));
+    const diagnostic = await diagnosticOf(() => lockOf("bo").acquire(request));
+    expect(diagnostic).toMatchObject({ code: "state.locked", detail: expect.stringContaining(changed.Who) });
+    expect(JSON.stringify(diagnostic)).not.toMatch(/kill|reboot/);
     await held.release();
   });
 

@@ -9,7 +9,7 @@ import {
   interruptibly,
   type StateStore,
 } from "../../../../../src/core/record/index.ts";
-import { creationKeysOf } from "../../../../../src/core/record/remote/pg-lock.ts";
+import { creationKeysOf, ownKeyOf } from "../../../../../src/core/record/remote/pg-lock.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { describeWith } from "../../../../support/needing.ts";
 import { type Postgres, startPostgres } from "../../../../support/postgres.ts";
@@ -22,6 +22,7 @@ const SERVICE = "hosting_service.a";
 const SCHEMA = "terraform_remote_state";
 /** The locks of creation of Terraform, and of OpenTofu for the table `states` of that schema. */
 const CREATION = [-1, -3_797_183_428];
+const ownKey = (workspace: string, table = "states") => Number(ownKeyOf({ schema: SCHEMA, table, workspace }));
 
 interface Parts {
   readonly connection?: string;
@@ -123,20 +124,15 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
 
   test("two programs that make the layout at once both find it", async () => {
     const names = ["a", "b", "c", "d"];
-    // The lock of creation is one for the whole database: they take turns.
-    await Promise.all(
-      names.map(async (workspace) => {
-        const state = await storeAt({ workspace }).open({ ...request, timeoutMs: 1e9, write: true });
-        await state.put(resource(SERVICE, workspace));
-        await state.close();
-      }),
-    );
+    const states = await Promise.all(names.map((workspace) => open({ workspace })));
+    for (const [at, state] of states.entries()) await state.put(resource(SERVICE, String(at)));
+    for (const state of states) await state.close();
     expect((await rows()).map(({ name }) => name)).toEqual(names);
   });
 
   test("holds the lock of creation until the first write, and that of the row from then on", async () => {
     const state = await open();
-    expect(await locks()).toEqual(CREATION);
+    expect(await locks()).toEqual([...CREATION, ownKey("default")]);
     await state.put(resource(SERVICE, "1"));
     expect(await locks()).toEqual([1]);
     await state.put(resource(SERVICE, "2"));
@@ -172,12 +168,34 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
     await other.end();
   });
 
-  test("the lock of creation keeps everybody out, also from a row that exists", async () => {
+  test("new states are created side by side, each once, beside a run on a row that exists", async () => {
     await write({}, "1");
-    const other = await open({ workspace: "new" });
-    expect(await diagnosticOf(() => open())).toMatchObject({ code: "state.locked" });
-    // Nothing that was tried on the way is still held.
-    expect(await locks()).toEqual(CREATION);
+    const [one, two] = [await open({ workspace: "one" }), await open({ workspace: "two" })];
+    const third = await open();
+    await third.put(resource(SERVICE, "2"));
+    await third.close();
+    // A second run on one of them names its holder, and not that of the other.
+    const diagnostic = await diagnosticOf(() => open({ workspace: "two", pid: 99 }));
+    expect(diagnostic?.code).toBe("state.locked");
+    await two.put(resource(SERVICE, "4"));
+    await one.put(resource(SERVICE, "3"));
+    expect(await diagnosticOf(() => open({ workspace: "one" })), "by the lock of its row").toMatchObject({
+      code: "state.locked",
+    });
+    await one.close();
+    await two.close();
+    expect(await locks()).toEqual([]);
+    expect((await rows()).map(({ name }) => name)).toEqual(["default", "one", "two"]);
+  });
+
+  test("Terraform finds a state that is being created locked, and no force-unlock ends another new state's run", async () => {
+    const other = await open({ workspace: "other" });
+    const terraform = await connectTo(parsePgServer({ PG_CONN_STR: connection }, "nobody"), "terraform");
+    const [row] = await terraform.query("SELECT pg_try_advisory_lock(-1) AS mine");
+    expect(row?.mine).toBe(false);
+    await terraform.end();
+    expect(await storeAt({ workspace: "new" }).forceUnlock()).toMatchObject({ holder: undefined });
+    await other.put(resource(SERVICE, "1"));
     await other.close();
   });
 
@@ -201,7 +219,8 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
   test("is in the table and index that the user names", async () => {
     await write({ table: "zustände" }, "1");
     const other = await open({ table: "zustände", workspace: "new" });
-    expect(await locks()).toEqual([-1, Number(creationKeysOf({ schema: SCHEMA, table: "zustände" })[1])]);
+    const [, key] = creationKeysOf({ schema: SCHEMA, table: "zustände" });
+    expect(await locks()).toEqual([-1, Number(key), ownKey("new", "zustände")]);
     await other.close();
     const indexes = await postgres.query(
       connection,
@@ -226,17 +245,18 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
 
   test("who waits holds nothing meanwhile, and goes on when it is free", async () => {
     await write({}, "1");
-    const other = await open({ workspace: "new" });
+    const other = await connectTo(parsePgServer({ PG_CONN_STR: connection }, "nobody"), "other");
+    await other.query("SELECT pg_advisory_lock(-1)");
     const meanwhile: unknown[] = [];
     const clock: Clock = {
       ...testClock(),
       sleep: async () => {
         meanwhile.push(await locks());
-        await other.close();
+        await other.end();
       },
     };
     const state = await storeAt({ clock }).open({ ...request, timeoutMs: 60_000, write: true });
-    expect(meanwhile).toEqual([CREATION]);
+    expect(meanwhile).toEqual([[-1]]);
     expect(await locks()).toEqual([1]);
     await state.close();
   });
