@@ -27,6 +27,7 @@ type Found = { readonly id: string; readonly natural_key: string | null } & Read
 type Candidate = Found & {
   readonly key?: "same" | "near" | "other" | "hidden" | "similar";
   readonly differs?: string;
+  readonly other_plan?: true;
 };
 type RuledOut = Found & {
   readonly why: "held" | "siblings" | "otherKey" | "older" | "ended";
@@ -89,7 +90,8 @@ function linesOf(one: EvidenceReport, now: number): string[] {
 function candidateLines({ candidates }: EvidenceReport): string[] {
   if (candidates === null) return [];
   if (candidates.length === 0) return ["  The account shows no new candidate."];
-  return ["  New since then:", ...firstOf(candidates.map(lineOf), MAX_LISTED, "    ")];
+  const lines = candidates.map((one) => `${lineOf(one)}${one.other_plan ? ": of another plan" : ""}`);
+  return ["  New since then:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
 function lineOf({ id, natural_key: key, created_at, status, domain, plan }: Found): string {
@@ -114,7 +116,7 @@ function ruledOutLines({ ruled_out: ruledOut = [] }: EvidenceReport): string[] {
 
 /** The answers to a question, each with what speaks for it. */
 function answerLines({ candidates, accepted, rewrites_key: habit }: EvidenceReport): string[] {
-  const all = candidates ?? [];
+  const all = (candidates ?? []).filter(({ other_plan: isOther }) => !isOther);
   const reasons = [...new Set(all.map(({ key, differs }) => reasonOf(key, differs, habit)))];
   const isMissing = all.every(({ key }) => key === "other" || key === "near");
   const absent = accepted
