@@ -78,7 +78,8 @@ function formSeen(
   const foreign = meta.change === "immutable" ? ({ ...form, foreign: true } as const) : undefined;
   if (occasion === "later") return before ?? foreign;
   if (!isMade && earlier !== undefined && !earlier.earlier) return before;
-  if (occasion === "first" && isBelieved(meta, form) && !mayBeSame(meta, was, is)) return earlier ?? foreign;
+  const isChange = foreign !== undefined || isBelieved(meta, form);
+  if (!isMade && isChange && !mayBeSame(meta, was, is)) return earlier ?? foreign;
   return { ...form, times: (earlier?.times ?? 0) + 1 };
 }
 
@@ -126,12 +127,14 @@ export function settledForms(
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
 
-/** The forms of an object in which it is certainly not as a create asked for it, by attribute. */
+/** The forms of an object in which it is not as a create requested it, by attribute. A similar name is the requested one. */
 export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Forms {
   const forms = formsSeen(kind, { sent, live, before: {} }, "made");
+  const named = kind.mayMatch?.(sent, live, []) ? (kind.identity ?? [kind.words.name]) : [];
   const others = attributesOf(kind).flatMap(({ name, meta }): [string, OwnForm][] => {
     const form = forms[name];
-    return form === undefined || mayBeSame(meta, form.sent, form.is) ? [] : [[name, form]];
+    const isSame = form === undefined || named.includes(name) || mayBeSame(meta, form.sent, form.is);
+    return isSame ? [] : [[name, form]];
   });
   return Object.fromEntries(others);
 }
@@ -170,7 +173,7 @@ interface Subject {
 }
 
 /** A URL without the parts that may be secret; any other value as it is. */
-const openPart = (value: Json): Json =>
+export const openPart = (value: Json): Json =>
   isUrl(value) ? value.replace(/\/\/[^/@]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026") : value;
 
 const isUrl = (value: Json): value is string => typeof value === "string" && /^https?:/i.test(value);

@@ -10,7 +10,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { unreadableOf } from "./attributes.ts";
-import { formsSeen } from "./own-forms.ts";
+import { formsSeen, openPart } from "./own-forms.ts";
 import { madeThen, type Sent } from "./pending-create.ts";
 import type { PendingDecision } from "./pending-facts.ts";
 
@@ -46,7 +46,11 @@ function objects(subject: Subject, live: readonly Remote[]) {
   };
 }
 
-const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
+const shown = (value: Value) =>
+  value === UNKNOWN ? "(known after apply)" : JSON.stringify(hasUnknown(value) ? value : openPart(value as Json));
+
+/** A value that a declaration can repeat; undefined if it has a secret part. */
+const openOnly = (value: Json): Json | undefined => (openPart(value) === value ? value : undefined);
 
 interface Difference {
   readonly before: Value;
@@ -62,7 +66,7 @@ const difference = (subject: Subject, name: string, { before, after, secret }: D
   was: shown(before),
   becomes: shown(after),
   isSecret: secret,
-  value: secret || hasUnknown(before) ? undefined : (before as Json),
+  value: secret || hasUnknown(before) ? undefined : openOnly(before as Json),
 });
 
 /** @param cause of a value that the declaration did not change: the host kept another one than was sent, or somebody changed it. */

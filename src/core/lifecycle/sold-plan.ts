@@ -74,8 +74,13 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   const [was, shown] = [recorded[of.name] ?? null, live[of.name] ?? null];
   const isNumbered = live[of.attribute] != null;
   const isKnown = was === null || shown === null || sameFolded(was, shown);
-  if (isKnown && !isNumbered && form !== undefined) {
-    const attributes = form.is === null ? live : { ...live, [of.attribute]: form.is };
+  if (!isNumbered && (shown === null || (isKnown && form !== undefined))) {
+    // A host that shows no name leaves the one that the order recorded.
+    const attributes = {
+      ...live,
+      [of.name]: shown ?? was,
+      ...(form !== undefined && form.is !== null && { [of.attribute]: form.is }),
+    };
     return { remote: { ...remote, attributes }, forms: {} };
   }
   const reading = isNumbered || isKnown ? account.startedPlans() : account.knownPlans();
