@@ -86,7 +86,9 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.no_list": "If the list should have objects, check that no proxy answers. Otherwise report it to the host.",
   "api.deprecated":
     "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
-  "condition.own_form": "Declare the value that the host keeps, or ask the host.",
+  "condition.own_form": "Ask the host why it does not accept the declared value.",
+  "condition.other_plan":
+    "Compare the invoice, and ask the host. Declare the plan that the service has if it was changed on purpose.",
   "condition.off": "Correct the receiver. Then switch the webhook on in the dashboard.",
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",

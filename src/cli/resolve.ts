@@ -8,6 +8,8 @@ import { type Action, printResult, say } from "./terminal.ts";
 interface ResolveFlags {
   /** The id of the object that the create made. */
   readonly adopt?: string;
+  /** The object is not as it was sent, and the user has looked at it. */
+  readonly force?: boolean;
   /** The create made nothing. */
   readonly absent?: boolean;
   /** Look again until the account shows one. */
@@ -74,7 +76,8 @@ function settlingOf(flags: ResolveFlags, address: string | undefined): Settling 
     fail("usage", "--adopt needs an id, as the API or the invoice shows it", { remedies: ["Is a variable unset?"] });
   }
   if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout needs --wait");
-  if (flags.adopt !== undefined) return { adopt: flags.adopt };
+  if (flags.force && flags.adopt === undefined) fail("usage", "--force needs --adopt");
+  if (flags.adopt !== undefined) return { adopt: flags.adopt, ...(flags.force && { force: true }) };
   if (flags.absent) return "absent";
   return flags.wait ? { waitMs: flags.waitTimeout ?? WAIT_MS } : undefined;
 }

@@ -3,6 +3,7 @@ import { ownerIn, plan, resolveConfig, scopeOf } from "../core/engine/index.ts";
 import { type Kind, kinds, namedBy } from "../core/kinds/index.ts";
 import {
   adoptedAttributes,
+  mismatch,
   type Observation,
   parentOf,
   read,
@@ -22,6 +23,7 @@ import {
   HostformError,
   inQuotes,
   isError,
+  isReplacement,
   parseAddress,
   type ResourceState,
   type State,
@@ -87,6 +89,10 @@ export async function importObject(project: Project, text: string, id: string): 
       const seen = { resource, observed: { ...observed, attributes }, plans };
       const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
       const rest = [...store.state.resources].filter(([other]) => other !== address);
+      const change = next({ ...store.state, resources: new Map(rest) });
+      // The answer to a pending create is no reason to delete an object that hostform did not create.
+      if (store.state.resources.has(address) && isReplacement(change))
+        throw new HostformError(replacedIn(kind, change, id));
       const record: ResourceState = {
         address,
         provider: resource.provider,
@@ -95,7 +101,7 @@ export async function importObject(project: Project, text: string, id: string): 
         sensitive: sensitiveNames(kind),
         // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
         private: settledMark(store.state.resources.get(address)?.private ?? {}),
-        dependencies: next({ ...store.state, resources: new Map(rest) }).dependsOn,
+        dependencies: change.dependsOn,
       };
       await store.put(record);
       return imported(kind, record, next(store.state));
@@ -196,6 +202,15 @@ function planOf(
   const change = changes.find((one) => one.address === address);
   if (change === undefined) throw new HostformError(diagnostics);
   return change;
+}
+
+/** The attributes for which another object would replace the imported one. */
+function replacedIn(kind: Kind, { address, before, after, reasons, sensitive }: Change, id: string): Diagnostic[] {
+  const names = reasons.flatMap(({ attribute = [] }) => attribute);
+  return names.map((name) => {
+    const values = { before: before?.[name] ?? null, after: after?.[name] ?? null, secret: sensitive.includes(name) };
+    return { ...mismatch({ kind, address, importId: id }, name, values), address };
+  });
 }
 
 function imported(kind: Kind, { address, attributes }: ResourceState, { reasons }: Change): Imported {

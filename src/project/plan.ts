@@ -10,6 +10,8 @@ import {
 import { kinds } from "../core/kinds/index.ts";
 import { findOrder } from "../core/lifecycle/index.ts";
 import {
+  conditionOf,
+  conditionWarning,
   type Desired,
   type Diagnostic,
   didYouMean,
@@ -128,7 +130,12 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const reported = forStack(source, made.plan.diagnostics, declared);
     const servers = source.untrusted ? [] : providers.servers();
     const compared = await project.state.compare(servers, store.state, reported);
-    const warned = { ...made.plan, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };
+    const conditions = forStack(source, made.plan.conditions?.map(conditionWarning) ?? []).map(conditionOf);
+    const warned = {
+      ...made.plan,
+      ...(conditions.length > 0 && { conditions }),
+      diagnostics: [...found, ...compared, ...providers.takeWarnings()],
+    };
     interrupts.planned();
     return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
   } finally {

@@ -58,8 +58,9 @@ export interface Resolvable extends ProjectParts {
   readonly isStored?: boolean;
 }
 
-/** How a pending create is to be settled: it made this object; it made nothing; wait until the account shows it. */
-export type Settling = { readonly adopt: string } | "absent" | { readonly waitMs: number };
+/**
+ * How a pending create is to be settled: it made this object (`force`: also if the object is not as it was sent); it made nothing; wait until the account shows it. */
+export type Settling = { readonly adopt: string; readonly force?: boolean } | "absent" | { readonly waitMs: number };
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -110,7 +111,7 @@ export async function resolveCreates(
       }
       const resolved =
         "adopt" in how
-          ? await settleAdopted(store, providers, one, how.adopt)
+          ? await settleAdopted(store, providers, one, how)
           : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
@@ -177,12 +178,15 @@ async function settleAdopted(
   store: CreatesStore,
   providers: Providers,
   prior: PendingCreate,
-  id: string,
+  { adopt: id, force = false }: { readonly adopt: string; readonly force?: boolean },
 ): Promise<Resolved> {
   const { address } = prior;
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
-  const adopted = await adopt(account, kind, prior, id, othersIn(store.state, prior, kind));
+  const adopted = await adopt(account, kind, prior, id, {
+    ...othersIn(store.state, prior, kind),
+    isForced: force,
+  });
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
       remedies: [`\`hostform resolve ${inQuotes(address)}\` shows the candidates.`],
@@ -221,7 +225,8 @@ async function waitFor(
     account.forget(kind, kind.parent && String(prior.attributes[kind.parent]));
     const found = await look(store.state, providers, prior);
     const [only] = found.candidates ?? [];
-    if (found.verdict === "made" && only !== undefined) return settleAdopted(store, providers, prior, only.id);
+    if (found.verdict === "made" && only !== undefined)
+      return settleAdopted(store, providers, prior, { adopt: only.id });
     const left = deadline - clock.monotonic();
     if (left <= 0) return { pending: [found] };
     await clock.sleep(Math.min(pause, left), signal);

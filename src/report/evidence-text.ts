@@ -29,6 +29,7 @@ type Found = { readonly id: string; readonly natural_key: string | null } & Read
 type Candidate = Found & {
   readonly key?: "same" | "near" | "other" | "hidden" | "similar";
   readonly differs?: string;
+  readonly other_plan?: true;
 };
 type RuledOut = Found & {
   readonly why: "held" | "siblings" | "otherKey" | "older" | "ended";
@@ -112,7 +113,10 @@ function candidateLines(one: EvidenceReport): string[] {
   if (candidates === null) return [];
   if (candidates.length === 0) return ["  The account shows no new candidate."];
   const isAsked = one.verdict === "unclear" || one.verdict === "waiting";
-  const lines = candidates.map((each) => `${lineOf(each)}${isAsked && each.key ? `: ${reasonOf(each, one)}` : ""}`);
+  const lines = candidates.map((each) => {
+    if (each.other_plan) return `${lineOf(each)}: of another plan`;
+    return `${lineOf(each)}${isAsked && each.key ? `: ${reasonOf(each, one)}` : ""}`;
+  });
   return ["  New since then:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
@@ -147,7 +151,7 @@ interface Answer {
 /** The answers that a user can give, each with what speaks for it. */
 function answersOf(one: EvidenceReport): Answer[] {
   const { verdict, candidates, accepted } = one;
-  const all = candidates ?? [];
+  const all = (candidates ?? []).filter(({ other_plan: isOther }) => !isOther);
   const made = all
     .slice(0, MAX_LISTED)
     .map(({ id }) => ({ option: adoption(id), when: `if the request created ${escapeLine(id)}` }));

@@ -46,8 +46,12 @@ const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> }
   ),
   reorder: fc.record({ replayed: fc.constant(true) }, { requiredKeys: [] }),
   order_anyway: none,
-  resolve: fc.record({ as: fc.constant("absent"), object: text, removing: fc.constant(true) }, { requiredKeys: [] }),
+  resolve: fc.record(
+    { as: fc.constantFrom("absent", "forced"), object: text, removing: fc.constant(true) },
+    { requiredKeys: [] },
+  ),
   redeclare: fc.record({ attribute: fc.constant("term"), value, paid: fc.boolean() }),
+  follow: fc.record({ attribute: fc.constant("term"), value }, { requiredKeys: ["attribute"] }),
   correct_import: fc.record({ attribute: fc.constant("term"), value }),
   set: fc.record(
     { attribute: fc.constant("term"), value, example: fc.constant(true) },

@@ -69,6 +69,7 @@ const FORMS: Readonly<Record<string, readonly Form[]>> = {
   "webhook url": [
     SAME,
     text("masked", (value) => value.replace(/=.*/, "=***")),
+    text("filtered", (value) => value.replace(/\?.*/, "?[FILTERED]")),
     text("without its query", (value) => value.replace(/\?.*/, "")),
     text("with a slash", (value) => value.replace(/\/*(\?|$)/, "/$1")),
     worse("at another host", (value) => value.replace("hooks", "other")),

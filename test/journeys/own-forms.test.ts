@@ -1,6 +1,7 @@
 /** A host that writes values in a form of its own: nothing is created twice, and no change is made a third time. */
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
+import { fixOf } from "../support/remedies.ts";
 import { rewritingHost, rewritten } from "../support/rewriting-host.ts";
 
 type Rewrite = Readonly<Record<string, (value: unknown) => unknown>>;
@@ -48,6 +49,12 @@ const BELIEVED: readonly [what: string, declaration: object, rewrite: Rewrite][]
   ["a name cut at ten characters", client(), { name: onText((text) => text.slice(0, 10)) }],
   ["a name in capitals with a number", client(), { name: onText((text) => `#12 ${text.toUpperCase()}`) }],
   ["a masked query", hook(), { url: onText((text) => text.replace(/=.*/, "=***")) }],
+  ["a query that is an ellipsis", hook(), { url: onText((text) => text.replace(/\?.*/, "?\u2026")) }],
+  ["a query in other letters", hook(), { url: onText((text) => text.replace(/\?.*/, "?xxx")) }],
+  ["a filtered query", hook(), { url: onText((text) => text.replace(/\?.*/, "?[FILTERED]")) }],
+  ["a filtered value of a query", hook(), { url: onText((text) => text.replace(/=.*/, "={hidden}")) }],
+  ["a query in words of its own", hook(), { url: onText((text) => text.replace(/\?.*/, "?not-shown")) }],
+  ["a value of a query in words of its own", hook(), { url: onText((text) => text.replace(/=.*/, "=not-shown")) }],
   ["a URL without its query", hook(), { url: onText((text) => text.replace(/\?.*/, "")) }],
   ["events with other punctuation", hook(), { events: () => ["invoice_paid"] }],
   ["a domain without www.", granted(), { domain: onText((text) => text.replace(/^www\./, "")) }],
@@ -64,6 +71,8 @@ describe("a value that the host shows as", () => {
       await project.apply();
     }
     expect(project.changesSent()).toEqual([]);
+    if (Object.hasOwn(declaration, "webhooks"))
+      expect((await project.recorded("hosting_webhook.hook"))?.attributes.secret).toEqual(expect.any(String));
   });
 });
 
@@ -252,6 +261,86 @@ describe("an own form", () => {
     const { created: _, ...older } = { ...mark, shown: { name: "ACME" } };
     instance.private = Buffer.from(JSON.stringify(older)).toString("base64");
     await project.restoreState(JSON.stringify(state));
+    await project.expectNoChanges();
+  });
+});
+
+describe("a value that no call changes", () => {
+  const all = (own: Readonly<Record<string, object>> = {}) => ({
+    project: "forms",
+    client_accounts: { acme: { name: "Acme", company_name: "Acme LLC", currency: "USD", ...own.client } },
+    services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", ...own.service } },
+    migration_requests: { move: { domain: "old.example", order_id: "${hosting_service.www.id}", ...own.move } },
+  });
+  const CASES: readonly [
+    address: string,
+    name: string,
+    rewrite: Rewrite,
+    other: Parameters<typeof all>[0],
+    is: string,
+  ][] = [
+    [
+      "hosting_client_account.acme",
+      "company_name",
+      { company_name: () => "Omega" },
+      { client: { company_name: "Omega" } },
+      '"Omega"',
+    ],
+    ["hosting_client_account.acme", "name", { name: () => "Omega" }, { client: { name: "Omega" } }, '"Omega"'],
+    ["hosting_client_account.acme", "currency", { currency: () => "EUR" }, { client: { currency: "EUR" } }, '"EUR"'],
+    ["hosting_service.www", "currency", { currency: () => "EUR" }, { service: { currency: "EUR" } }, '"EUR"'],
+    [
+      "hosting_migration_request.move",
+      "domain",
+      { domain: onText((text) => text.replace("old", "new")) },
+      { move: { domain: "new.example" } },
+      '"new.example"',
+    ],
+    [
+      "hosting_migration_request.move",
+      "order_id",
+      { order_id: (id) => id && 9999 },
+      { move: { order_id: "9999" } },
+      '"9999"',
+    ],
+  ];
+  /** The refusals of an address. */
+  const refusalsOf = async (project: Project, address: string) => {
+    const { diagnostics } = await project.plan();
+    return diagnostics.filter((one) => one.address === address && one.code === "plan.immutable");
+  };
+
+  it.each(CASES)(
+    "%s %s is refused by its cause: the account, or the declaration",
+    async (address, name, rewrite, other, is) => {
+      const now: { now: Rewrite } = { now: {} };
+      const project = await behind(all(), now);
+      await project.apply();
+      await project.expectNoChanges();
+      await project.declare(all(other));
+      const [declared] = await refusalsOf(project, address);
+      expect(declared?.summary).toBe(`The API cannot change ${name} of ${address}`);
+      expect(fixOf(declared)).toContain("back, or declare the other one under a new name");
+
+      await project.declare(all());
+      now.now = rewrite;
+      const [changed] = await refusalsOf(project, address);
+      expect(changed?.summary).toBe(`${name} of ${address} was changed in the account, not in the declaration`);
+      expect(changed?.detail).toContain(`has ${name} ${is}; `);
+      expect(fixOf(changed)).not.toContain("put");
+      expect(fixOf(changed)).toContain("If the account is right: declare `");
+      expect(project.changesSent().filter((line) => !line.startsWith("POST"))).toEqual([]);
+    },
+  );
+
+  it("and that the host did not keep from the beginning is no change of the declaration either", async () => {
+    const project = await behind(all(), { now: { currency: () => "EUR" } });
+    await project.apply();
+    for (const address of ["hosting_client_account.acme", "hosting_service.www"]) {
+      const [kept] = await refusalsOf(project, address);
+      expect(kept?.summary).toBe(`The host keeps another currency of ${address} than was sent`);
+    }
+    await project.declare(all({ client: { currency: "EUR" }, service: { currency: "EUR" } }));
     await project.expectNoChanges();
   });
 });

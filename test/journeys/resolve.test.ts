@@ -313,6 +313,91 @@ describe("the query of a webhook's URL", () => {
   });
 });
 
+describe("an object that the request did not ask for", () => {
+  const url = "https://hooks.acme.example/in";
+  /** A project whose create was lost, beside an object that somebody else created. */
+  async function beside(own: object, path: string, create: (project: Project) => { readonly id: number }) {
+    const project = await startProject({ declare: { project: "resolve", ...own } });
+    project.control.addFault({ method: "POST", path, phase: "before", drop: true, times: 9 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    project.control.clearFaults();
+    const { id } = create(project);
+    project.clock.advance(3_600_000);
+    const [address = ""] = (await project.state()).resources.keys();
+    return { project, id: String(id), address };
+  }
+
+  it.each([
+    ["another URL", "https://other.example/in"],
+    ["another query", `${url}?token=hush`],
+  ])("is not adopted if it is a webhook with %s, by no command, and stays in the account", async (_, other) => {
+    const events = ["invoice.paid" as const];
+    const { project, id, address } = await beside({ webhooks: { hook: { url, events } } }, "/webhooks", ({ control }) =>
+      control.create("webhooks", { url: other, events }),
+    );
+    const hook = project.idOf("webhooks", Number(id));
+    for (const args of [
+      ["resolve", address, "--adopt", hook],
+      ["resolve", address, "--adopt", hook, "--force"],
+      ["import", address, hook],
+    ]) {
+      const refused = await project.run(...args);
+      expect(refused.code, args.join(" ")).toBe(1);
+      expect(refused.text).toContain("url");
+      expect(refused.text).not.toContain("--force");
+      expect(refused.text).not.toContain("hush");
+    }
+    await project.declare({ project: "resolve", webhooks: { hook: { url, events, import: hook } } });
+    const planned = await project.run("plan");
+    expect(planned.text).toContain("plan.mismatch");
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect((await project.recorded(address))?.private.pending).toBeDefined();
+    await project.declare({ project: "resolve", webhooks: { hook: { url: other, events, import: hook } } });
+    await project.apply();
+    expect(project.control.list("webhooks").map(({ url: shown }) => shown)).toEqual([other]);
+    expect(project.sent().filter((line) => line.startsWith("DELETE"))).toEqual([]);
+  });
+
+  it("is adopted by force if no call deletes it, as it is and until the declaration follows", async () => {
+    const account = (name: string) => ({ client_accounts: { alpha: { name, currency: "USD" } } });
+    const { project, id, address } = await beside(account("Alpha"), "/accounts", ({ control }) =>
+      control.create("accounts", { name: "Omega", currency: "USD" }),
+    );
+    const omega = project.idOf("accounts", Number(id));
+    const refused = await project.run("resolve", address, "--adopt", omega);
+    expect(refused.code).toBe(1);
+    expect(refused.err.replace(/\s+/g, " ")).toContain('its name is "Omega", and "Alpha" was requested');
+    expect(refused.err.replace(/\s+/g, " ")).toContain(`hostform resolve '${address}' --adopt ${omega} --force`);
+    expect((await project.run("resolve", address, "--adopt", omega, "--force")).code).toBe(0);
+    project.sent();
+    const planned = await project.run("plan", "--detailed-exitcode");
+    expect(planned.code, planned.text).toBe(0);
+    expect(planned.text.replace(/\s+/g, " ")).toContain(
+      'name of hosting_client_account.alpha stays "Omega"; "Alpha" is declared You adopted the client account with this value. An apply leaves the client account as it is. Fix: Declare `name: Omega`.',
+    );
+    await project.apply();
+    await project.declare({ project: "resolve", ...account("Omega") });
+    await project.expectNoChanges();
+    await project.declare({ project: "resolve", ...account("Gamma") });
+    expect((await project.run("plan")).text).toContain("plan.immutable");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("is no answer if it is a server of another plan", async () => {
+    const { project, id, address } = await beside(
+      { services: { vps: { plan_id: 31, currency: "USD" } } },
+      "/services",
+      ({ control }) => control.seedServices({ plan_id: 32 })[0] ?? { id: 0 },
+    );
+    const { out } = await project.run("resolve", address);
+    expect(out).toContain(": of another plan");
+    expect(out).not.toContain("--adopt ID");
+    const refused = await project.run("resolve", address, "--adopt", id);
+    expect(refused.code, refused.text).toBe(1);
+    expect(refused.err.replace(/\s+/g, " ")).toContain('its plan is "VPS 2", and "VPS 1" was requested');
+  });
+});
+
 describe("a plan of a lost create", () => {
   it("says how long the apply waits, and its estimate counts the wait", async () => {
     const project = await startProject({

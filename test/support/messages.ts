@@ -38,6 +38,23 @@ export const samples: {
   "condition.own_form": [
     { ...resource, name: "suspended", is: false, declared: true, times: 2 },
     { ...resource, name: "email", times: 2 },
+    { ...resource, name: "currency", is: "EUR", declared: "USD", times: 2, isAdopted: true },
+  ],
+  "condition.other_plan": [
+    {
+      ...resource,
+      id: "1001",
+      attribute: ["plan_id"],
+      is: { name: "Pro", number: 12 },
+      ordered: { name: "Basic", number: 11 },
+    },
+    {
+      ...resource,
+      id: "1001",
+      attribute: ["plan_id"],
+      is: { name: "Pro", number: null },
+      ordered: { name: null, number: 11 },
+    },
   ],
   "condition.off": [
     { ...off, name: "https://hooks.acme.example" },
@@ -46,6 +63,10 @@ export const samples: {
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },
+  ],
+  "plan.immutable/account": [
+    { ...difference, isKept: true },
+    { ...difference, isKept: false, isSecret: true },
   ],
   "plan.mismatch": [{ ...difference, id: "1001" }],
   "config.duplicate": [{ ...resource, other: "hosting_service.shop" }],
@@ -106,7 +127,10 @@ export const samples: {
     { ...shared, other: undefined, more: 2 },
   ],
   "plan.unknown_date": [{ address: "hosting_grant.dev", name: "expires_at", is: "soon" }],
-  "api.form": [{ ...resource, name: "domain", sent: "www.acme.example", is: "acme.example" }],
+  "api.form": [
+    { ...resource, name: "domain", sent: "www.acme.example", is: "acme.example" },
+    { ...resource, name: "url", isMasked: true },
+  ],
   "api.form/other": [
     { ...resource, name: "expires_at", sent: "2027-01-01T00:00:00Z", is: "2027-01-02T00:00:00Z" },
     { ...resource, name: "email" },
@@ -162,6 +186,10 @@ export const samples: {
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
   "usage/created": [rejected],
+  "usage/differs": [
+    { ...rejected, differences: [{ name: "currency", is: "EUR", sent: "USD" }], isFinal: false },
+    { ...rejected, differences: [{ name: "url" }, { name: "events", is: [], sent: ["invoice.paid"] }], isFinal: true },
+  ],
   "usage/other": [
     { ...rejected, isOlder: true },
     { ...rejected, isOlder: false },

@@ -14,6 +14,74 @@ const through = (names: Parameters<typeof rewritten>[1], only?: string): Terrafo
     rewritingHost(url, (answer, method) => (only === undefined || only === method ? rewritten(answer, names) : answer)),
 });
 
+const flat = (text: string) => text.replace(/[\s│]+/g, " ");
+
+describeWith(TERRAFORM)("a host that sells another plan", { timeout: 90_000 }, () => {
+  it.each([
+    ["name", { plan: onText(() => "Shared Plus") }],
+    ["name in lists alone", { plan: onText(() => "Shared Plus") }, "GET"],
+  ] as const)(
+    "and shows it by its %s is reported by each plan, and nothing is planned",
+    async (_, names, only?: string) => {
+      const terraform = await startTerraform(through(names, only));
+      const write = (plan: number) =>
+        terraform.write(`
+resource "hosting_service" "site" {
+  plan_id         = ${plan}
+  currency        = "USD"
+  domain          = "site.example"
+  deletion_policy = "forget"
+}
+`);
+      await write(11);
+      const applied = await terraform.apply();
+      expect(applied.code, applied.text).toBe(0);
+      const says = 'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered';
+      if (only === undefined) expect(applied.diagnostics.map(({ summary }) => summary).join()).toContain(says);
+      else await terraform.applied();
+      for (let look = 0; look < 2; look++) {
+        const planned = await terraform.plan();
+        expect(planned.changes).toEqual({});
+        expect(planned.diagnostics.map(({ summary }) => summary).join()).toContain(says);
+        await terraform.applied();
+      }
+      await write(12);
+      const followed = await terraform.plan();
+      expect(followed.diagnostics).toEqual([]);
+      expect(terraform.control.list("services").filter(({ domain }) => domain === "site.example")).toHaveLength(1);
+    },
+  );
+});
+
+describeWith(TERRAFORM)("an account that somebody changed", { timeout: 90_000 }, () => {
+  it("is named as the cause of an immutable difference, also after a refresh", async () => {
+    let currency = "USD";
+    const terraform = await startTerraform({
+      install: "running",
+      through: (url) => rewritingHost(url, (answer) => rewritten(answer, { currency: onText(() => currency) })),
+    });
+    await terraform.write(`
+resource "hosting_client_account" "acme" {
+  name            = "Acme"
+  currency        = "USD"
+  deletion_policy = "forget"
+}
+`);
+    await terraform.applied();
+    currency = "EUR";
+    for (const refresh of [false, true]) {
+      if (refresh) await terraform.run("apply", "-refresh-only", "-auto-approve", "-no-color");
+      const refused = await terraform.run("plan", "-no-color");
+      expect(refused.code).toBe(1);
+      expect(flat(refused.text)).toContain(
+        "currency of client account Acme was changed in the account, not in the declaration",
+      );
+      expect(flat(refused.text)).toContain("declare the `currency` that it has");
+      expect(flat(refused.text)).not.toContain("Set the old value back");
+    }
+  });
+});
+
 describeWith(TERRAFORM)("a host that writes values its own way", { timeout: 90_000 }, () => {
   it("makes no difference with a cut name, a number without its country and a masked query, and all can be destroyed", async () => {
     const terraform = await startTerraform(

@@ -92,6 +92,7 @@ export function registerMain(registration: Registration): void {
   command("resolve", "finish creates whose result is unknown", GROUP)
     .argument("[address]", "the resource (default: list all pending creates)")
     .option("--adopt <id>", "it was created, with this id")
+    .option("--force", "adopt it although it is not as it was sent: you have looked at it")
     .option("--absent", "it was not created; the next apply creates it")
     .option("--wait", "check again until the account shows it")
     .option("--wait-timeout <time>", "how long to keep checking (default: 10m)", duration)

@@ -141,10 +141,15 @@ export interface Kind<E extends MutationName = MutationName> {
    * ordered or sent. @param live attributes of the object; undefined for a new one.
    */
   validateAgainstLive?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
-  /** What the list of plans adds to a live object that lacks the attribute; undefined when it lists no value. */
+  /**
+   * What the list of plans adds to a live object. `attribute`: the number of the plan, which an object may not show. `name`: the
+   * attribute that shows the name of the plan.
+   */
   readonly fromCatalogue?: {
     readonly attribute: string;
-    find(live: JsonObject, plans: readonly PlanRecord[]): Json | undefined;
+    readonly name: string;
+    /** Returns the numbers of the plans with this name. */
+    numbersOf(plans: readonly PlanRecord[], name: unknown): readonly number[];
   };
   /** A reason not to create (an expired grant), or undefined. */
   expired?(config: ValueObject, now: number): string | undefined;

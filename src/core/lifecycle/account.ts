@@ -291,6 +291,11 @@ export class Account {
     return [...inScale(this.settings.moneyScale, of, await records)];
   }
 
+  /** The same, if this run reads them anyway; empty otherwise. */
+  async startedPlans(): Promise<readonly PlanRecord[]> {
+    return this.#plans === undefined ? [] : this.knownPlans();
+  }
+
   /** The same, as far as the host shows them and the token may read them (§5: `view`); empty otherwise. */
   async knownPlans(): Promise<PlanRecord[]> {
     try {

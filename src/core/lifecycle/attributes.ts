@@ -90,8 +90,8 @@ export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
 const NO_FORMS: Forms = {};
 
 /** Returns true if an own form counts as the value that was sent. */
-export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is }: OwnForm): boolean =>
-  ownForm?.(sent, is, true) === true;
+export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is, foreign }: OwnForm): boolean =>
+  !foreign && ownForm?.(sent, is, true) === true;
 
 /** Returns true if a value that a list shows is the sent one or a notation of it. */
 export const mayBeSame = (meta: AttributeMeta, sent: Value, shown: Value): boolean =>

@@ -11,6 +11,7 @@ import { repeatWithinMs } from "./decide.ts";
 import { knownBefore, madeBetween } from "./pending-create.ts";
 import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
+import { soldAs } from "./sold-plan.ts";
 
 /** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */
 const SKEW_MS = 300_000;
@@ -114,7 +115,7 @@ async function answered(
     if (made.id !== null) account.noteNew(made.id);
     return looksOld(made, account) ? { ...made, mayBeGone: true } : made;
   }
-  await refuseOther(creation, earlier);
+  await refuseOther(creation, earlier, await account.startedPlans());
   if (isFirst && run.adoptsOrders === false) {
     await creation.withdraw();
     throw new HostformError([existing(subject, [earlier])]);
@@ -224,12 +225,13 @@ const replayedGone = (creation: Creation, id: string) =>
   new HostformError([problem("apply.replayed/gone", replay(creation, id))]);
 
 /** An answer about another service than the declared one repeats that of another order with the same name. */
-async function refuseOther(creation: Creation, earlier: Remote): Promise<void> {
+async function refuseOther(creation: Creation, earlier: Remote, plans: readonly PlanRecord[]): Promise<void> {
   const { kind, planned } = creation;
-  const other = differing(kind, planned, earlier);
+  const { live } = soldAs(kind, { number: planned[kind.fromCatalogue?.attribute ?? ""] }, earlier.attributes, plans);
+  const other = differing(kind, planned, { attributes: live });
   if (other === undefined) return;
   await creation.withdraw();
-  const [is, declared] = [earlier.attributes[other] ?? null, planned[other] ?? null];
+  const [is, declared] = [live[other] ?? null, planned[other] ?? null];
   const about = {
     ...replay(creation, earlier.id),
     name: other,

@@ -6,8 +6,10 @@ import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
   ApiError,
+  conditionWarning,
   HostformError,
   type Intent,
+  ifExplained,
   isGap,
   isReplacement,
   type JsonObject,
@@ -28,6 +30,7 @@ import { type Progress, perform, save, type Turn } from "./perform.ts";
 import { likeness } from "./read.ts";
 import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
+import { otherPlan, soldAs } from "./sold-plan.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
 /** Most turns of one create in a run, beside those that the request limit ends, or in which it was late. */
@@ -190,8 +193,11 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const { progress, planned, kind, change } = creation;
   progress.context.fate.did.add("create");
   const before = formsOf(progress.mark, change.before ?? {});
-  const forms = formsSeen(kind, { sent: planned, live: made.attributes, before }, "made");
-  progress.attributes = createdAttributes(kind, planned, made, forms);
+  const number = planned[kind.fromCatalogue?.attribute ?? ""];
+  const plans = await progress.context.account.startedPlans().catch(ifExplained(() => []));
+  const { live, forms: plan } = soldAs(kind, { number }, made.attributes, plans);
+  const forms = { ...formsSeen(kind, { sent: planned, live, before }, "made"), ...plan };
+  progress.attributes = createdAttributes(kind, planned, { ...made, attributes: live }, forms);
   const isListed = kind.list !== undefined && !made.replayed;
   const created = new Date(progress.context.account.hostNow()).toISOString();
   progress.mark = {
@@ -200,6 +206,8 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   };
   const { address, sensitive } = change;
   progress.diagnostics.push(...formNotices({ kind, address, sensitive }, before, forms, true));
+  const other = otherPlan({ kind, address }, progress.attributes, forms);
+  if (other !== undefined) progress.diagnostics.push(conditionWarning(other));
   await save(progress);
   await endStored(creation);
   return made;

@@ -58,7 +58,7 @@ export interface Row {
    * key, and the rest is alike.
    */
   readonly key: "same" | "near" | "other" | "hidden" | "similar";
-  /** The first immutable attribute in which the object is not as it was sent. */
+  /** The first immutable attribute in which the object is not as it was sent; without the same key, the number of its plan. */
   readonly differs?: string | undefined;
   readonly ended: boolean;
   /** First and last possible moment of its creation, as the host shows it. */

@@ -19,7 +19,7 @@ export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";
-export { duplicate, lookalike, unknownValues, unreadable } from "./refusals.ts";
+export { duplicate, lookalike, mismatch, unknownValues, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
 export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";

@@ -28,6 +28,7 @@ import {
   refreshed,
   sameValue,
 } from "./attributes.ts";
+import { isOfPlan } from "./sold-plan.ts";
 
 /** Changes after which a value that does not stay is left as the host shows it. */
 const MOST_TIMES = 2;
@@ -73,9 +74,13 @@ function formSeen(
     if (isMade) return earlier && { ...earlier, earlier: true };
     return earlier && !earlier.earlier && isBelieved(meta, earlier) ? earlier : undefined;
   }
-  if (occasion === "later" || (!isMade && earlier !== undefined && !earlier.earlier)) return before;
   const form = { sent: was, is, times: 1 };
-  if (occasion === "first" && isBelieved(meta, form) && !mayBeSame(meta, was, is)) return earlier;
+  // Somebody changed it. The declaration may still have the value that was sent.
+  const foreign = meta.change === "immutable" ? ({ ...form, foreign: true } as const) : undefined;
+  if (occasion === "later") return before ?? foreign;
+  if (!isMade && earlier !== undefined && !earlier.earlier) return before;
+  const isChange = foreign !== undefined || isBelieved(meta, form);
+  if (!isMade && isChange && !mayBeSame(meta, was, is)) return earlier ?? foreign;
   return { ...form, times: (earlier?.times ?? 0) + 1 };
 }
 
@@ -97,30 +102,49 @@ export function formsTried(
   return forms;
 }
 
-/** A recorded object as the account shows it now, with its own forms. */
+/** A recorded object as the account shows it now, with its own forms. @param more forms that are known otherwise. */
 export function reread(
   kind: Kind,
   { attributes: sent, private: mark }: Pick<ResourceState, "attributes" | "private">,
   remote: Pick<Remote, "id" | "attributes">,
+  more: Forms = {},
 ): { readonly attributes: JsonObject; readonly forms: Forms } {
-  const before = formsOf(mark, sent);
-  const forms = formsSeen(
-    kind,
-    { sent, live: remote.attributes, before },
-    mark.created === undefined ? "later" : "first",
-  );
+  const occasion = mark.created === undefined ? "later" : "first";
+  const forms = {
+    ...formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, occasion),
+    ...more,
+  };
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
 
-/** The object that a pending create made, as a list shows it. */
+/** The object that a pending create made, as a list shows it. @param more forms that are known otherwise. */
 export function settledForms(
   kind: Kind,
   { attributes: sent, private: mark }: Pick<ResourceState, "attributes" | "private">,
   remote: Pick<Remote, "id" | "attributes">,
+  more: Forms = {},
 ): { readonly attributes: JsonObject; readonly forms: Forms } {
-  const forms = formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, "made");
+  const forms = { ...formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, "made"), ...more };
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
+
+/** The forms of an object in which it is not as a create requested it, by attribute. A similar name is the requested one. */
+export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Forms {
+  const forms = formsSeen(kind, { sent, live, before: {} }, "made");
+  const named = kind.mayMatch?.(sent, live, []) ? (kind.identity ?? [kind.words.name]) : [];
+  const others = attributesOf(kind).flatMap(({ name, meta }): [string, OwnForm][] => {
+    const form = forms[name];
+    const isSame = form === undefined || named.includes(name) || mayBeSame(meta, form.sent, form.is);
+    return isSame ? [] : [[name, form]];
+  });
+  return Object.fromEntries(others);
+}
+
+/** The forms of an object that the user adopts as it is: no apply changes it, until the declaration changes. */
+export const takenForms = (forms: Forms): Forms =>
+  Object.fromEntries(
+    Object.entries(forms).map(([name, form]) => [name, { ...form, times: MOST_TIMES, foreign: true }]),
+  );
 
 /** A mark with these own forms. */
 export function withForms({ shown: _, ...mark }: PrivateMark, forms: Forms): PrivateMark {
@@ -149,10 +173,19 @@ interface Subject {
   readonly sensitive: readonly string[];
 }
 
+const isUrl = (value: Json): value is string => typeof value === "string" && /^https?:/i.test(value);
+
+/** The values of a form for a message; none if they are secret, or differ in a secret part. */
+export function openValues({ sent, is }: OwnForm, isSecret: boolean): { readonly sent?: Json; readonly is?: Json } {
+  const open = { sent: openValue(sent), is: openValue(is) };
+  return isSecret || equal(open.sent, open.is) ? {} : open;
+}
+
 /** The condition of an attribute that does not stay as it was sent. */
 export function unkept({ kind: { noun }, address, sensitive }: Subject, name: string, form: OwnForm): Condition {
-  const values = sensitive.includes(name) ? {} : { is: openValue(form.is), declared: openValue(form.sent) };
-  return conditionFor("own_form", { address, noun, name, times: form.times, ...values });
+  const { sent: declared, is } = openValues(form, sensitive.includes(name));
+  const isAdopted = form.foreign === true;
+  return conditionFor("own_form", { address, noun, name, times: form.times, isAdopted, is, declared });
 }
 
 /** Warnings about new own forms. @param isAnswer a change has shown them; the plan of a look has its differences itself. */
@@ -165,13 +198,13 @@ export function formNotices(
   const { kind, address, sensitive } = subject;
   return attributesOf(kind).flatMap(({ name, meta }): Diagnostic[] => {
     const form = forms[name];
-    if (form === undefined || form.earlier || equal(form, before[name] ?? null)) return [];
+    if (form === undefined || form.earlier || isOfPlan(kind, name) || equal(form, before[name] ?? null)) return [];
     const isOwn = isBelieved(meta, form);
     if (!isOwn && !isAnswer) return [];
     if (!isOwn && form.times >= MOST_TIMES) return [conditionWarning(unkept(subject, name, form))];
     if (meta.change === "in-place") return [];
-    const values = sensitive.includes(name) ? {} : { sent: openValue(form.sent), is: openValue(form.is) };
-    const about = { address, noun: kind.noun, name, attribute: [name], ...values };
+    const values = openValues(form, sensitive.includes(name));
+    const about = { address, noun: kind.noun, name, attribute: [name], isMasked: isOwn && isUrl(form.is), ...values };
     return [problem(isOwn ? "api.form" : "api.form/other", about)];
   });
 }

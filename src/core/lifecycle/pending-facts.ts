@@ -4,7 +4,7 @@
  */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
-import { type Intent, nearText, type ValueObject } from "../model/index.ts";
+import { type Intent, type JsonObject, nearText, type ValueObject } from "../model/index.ts";
 import { differing, mayBeSame, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
 import {
@@ -23,6 +23,7 @@ import {
   SKEW_MS,
 } from "./decide.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
+import { soldAs } from "./sold-plan.ts";
 
 /** An object that a state of this machine holds, or held. */
 export interface KnownObject {
@@ -184,7 +185,7 @@ function rowOf(
   return {
     id,
     key,
-    differs: key === "same" ? differing(kind, sent.attributes, remote, mayBeSame) : undefined,
+    differs: differenceOf(kind, sent.attributes, remote, { plans, isSame: key === "same" }),
     ended: phase === "gone",
     created: madeBetween(remote),
     ...(holder && { holder }),
@@ -194,6 +195,20 @@ function rowOf(
         : (siblingOf(kind, remote, siblings)?.address ??
           (key === "other" && requested?.has(id) ? "another project" : undefined)),
   };
+}
+
+/** The first immutable attribute in which an object is not as it was sent; of an object with another natural key, its plan. */
+function differenceOf(
+  kind: Kind,
+  sent: JsonObject,
+  remote: Remote,
+  { plans, isSame }: { readonly plans: readonly PlanRecord[]; readonly isSame: boolean },
+): string | undefined {
+  const { attribute = "" } = kind.fromCatalogue ?? {};
+  const { live, forms } = soldAs(kind, { number: sent[attribute] }, remote.attributes, plans);
+  const isOfPlan = Object.hasOwn(forms, attribute);
+  const other = isSame ? differing(kind, sent, { attributes: live }, mayBeSame) : undefined;
+  return isOfPlan ? attribute : other;
 }
 
 /** The pending create that has the natural key of an object which was not there before it. */

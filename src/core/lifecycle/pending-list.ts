@@ -2,7 +2,7 @@
  * The list of a kind, for a decision about a pending create, with what this machine knows of its objects. In: an account and the
  * attributes of the request. Out: plain values.
  */
-import type { Kind, Remote } from "../kinds/kind.ts";
+import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { ifExplained, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
@@ -16,9 +16,11 @@ export async function listAll(account: Account, kind: Kind, sent: ValueObject): 
   const { creation, mayMatch } = kind;
   const parent = parentOf(kind, sent);
   const isUnclear = creation === "keyed" && objects.some(({ attributes }) => mayMatch?.(sent, attributes, []));
+  const isPlanned =
+    kind.fromCatalogue !== undefined && objects.some(({ attributes }) => matches(kind, sent, attributes));
   return {
     objects,
-    plans: isUnclear ? await account.plans() : [],
+    plans: isUnclear ? await account.plans() : isPlanned ? await account.knownPlans().catch(ifExplained(() => [])) : [],
     readAt: account.hostNow(),
     known: await knownObjects(account, kind, parent),
     requested: await requestedByOthers(account, kind, parent, objects),

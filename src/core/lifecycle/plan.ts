@@ -7,6 +7,7 @@ import {
   type Condition,
   type Diagnostic,
   type JsonObject,
+  type OwnForm,
   type ResourceState,
   split,
   UNKNOWN,
@@ -22,6 +23,7 @@ import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./
 import { lookalikesOf, renamedFrom } from "./read.ts";
 import { existing, gone, immutable, lookalike, mismatch, questionOf, unknownValues, unreadable } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
+import { isOtherPlan, otherPlan } from "./sold-plan.ts";
 import { observedMark, switchedOff, unknownPhase, unseenNames } from "./status.ts";
 
 /**
@@ -39,7 +41,7 @@ export function planResource(input: PlanInput): Planned {
   const expired = kind.expired?.(input.config, input.now);
   if (isPendingCreate(prior)) {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
-    return named ? planAdopted(input, prior) : planPending(input, prior, expired);
+    return named ? planAdopted({ ...input, isAnswer: true }, prior) : planPending(input, prior, expired);
   }
   if (observed.status === "present") {
     const planned = planPresent(input, observed, expired);
@@ -174,6 +176,10 @@ function planPresent(
     const old = before[name] ?? null;
     const wanted = desiredValue(input, name, meta, old);
     const form = forms[name];
+    if (isOtherPlan(kind, name, form, wanted)) {
+      conditions.push(...[otherPlan(subject, before, forms)].filter((found) => found !== undefined));
+      continue;
+    }
     if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
     else differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
@@ -202,12 +208,18 @@ function planPresent(
   // What was never recorded is here because an id names it.
   const importing = prior === undefined;
   // What the API does not show and the state does not have (after an import) is believed as it is declared.
-  const refused = active.filter(({ meta, name }) => meta.change === "immutable" && before[name] !== null);
+  const refused = active.filter(
+    ({ meta, name }) =>
+      (meta.change === "immutable" && before[name] !== null) || (input.isAnswer && meta.change === "replace"),
+  );
   const secrets = subject.sensitive;
-  const refusal = importing || input.adopting ? mismatch : immutable;
-  for (const { name, wanted } of refused) {
+  for (const { name, meta, wanted } of refused) {
     const old = before[name] ?? null;
-    diagnostics.push(refusal(input, name, { before: old, after: wanted, secret: secrets.includes(name) }));
+    const values: Parameters<typeof mismatch>[2] = { before: old, after: wanted, secret: secrets.includes(name) };
+    const cause = causeIn(meta, { wanted, old, form: forms[name], recorded: prior?.attributes[name] });
+    diagnostics.push(
+      importing || input.adopting ? mismatch(input, name, values) : immutable(input, name, values, cause),
+    );
   }
 
   const isWished = input.replace === true && kind.replacement !== undefined && prior !== undefined;
@@ -250,6 +262,23 @@ function planPresent(
     conditions,
     importing: importing && refused.length === 0,
   });
+}
+
+/** The cause of a difference that is not in the declaration; undefined if the declaration has changed. */
+function causeIn(
+  meta: AttributeMeta,
+  given: {
+    readonly wanted: Value;
+    readonly old: Value;
+    readonly form: OwnForm | undefined;
+    readonly recorded: Value | undefined;
+  },
+): "kept" | "changed" | undefined {
+  const { wanted, old, form, recorded = null } = given;
+  if (form !== undefined && sameValue(meta, form.sent, wanted)) return form.foreign ? "changed" : "kept";
+  return recorded !== null && sameValue(meta, recorded, wanted) && !sameValue(meta, recorded, old)
+    ? "changed"
+    : undefined;
 }
 
 /** The attributes as they will be; null for what an object of the kind does not have. The same ones where nothing changes. */

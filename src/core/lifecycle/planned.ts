@@ -29,6 +29,8 @@ export interface PlanInput extends Others {
   readonly prior: ResourceState | undefined;
   readonly observed: Observation;
   readonly importId?: string;
+  /** The import answers what a pending create made: an object that another one would replace is not adopted. */
+  readonly isAnswer?: boolean;
   /** What is recorded was adopted just now, by Terraform: nothing is to be made in its place. */
   readonly adopting?: boolean;
   readonly dependsOn: readonly string[];

@@ -21,6 +21,7 @@ import { reread } from "./own-forms.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";
 import type { Listed } from "./pending-facts.ts";
 import { collection, listAll } from "./pending-list.ts";
+import { asSold } from "./sold-plan.ts";
 import { endOf, mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -186,7 +187,9 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
   if (found !== undefined) await learnFromRow(account, kind, prior.attributes, prior.private, found);
-  return present(kind, prior, found);
+  if (found === undefined) return present(kind, prior, found);
+  const { remote, forms } = await asSold(account, kind, prior, found);
+  return present(kind, prior, remote, forms);
 }
 
 /** What is not seen is taken to be as it was recorded, in the phase that its attributes show. */
@@ -232,10 +235,10 @@ async function readImported(
 /** An object that is adopted, with what only the list of plans says of it: the declaration is compared with that. */
 async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
   if (kind.fromCatalogue === undefined) return attributes;
-  const { attribute, find } = kind.fromCatalogue;
+  const { attribute, name, numbersOf } = kind.fromCatalogue;
   if (attributes[attribute] !== null) return attributes;
-  const found = find(attributes, await account.knownPlans());
-  return found === undefined ? attributes : { ...attributes, [attribute]: found };
+  const [found, ...others] = numbersOf(await account.knownPlans(), attributes[name]);
+  return found === undefined || others.length > 0 ? attributes : { ...attributes, [attribute]: found };
 }
 
 async function findByName(
@@ -287,11 +290,18 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 
-function present(kind: Kind, prior: ResourceState | undefined, remote: Remote | undefined): Observation {
+function present(
+  kind: Kind,
+  prior: ResourceState | undefined,
+  remote: Remote | undefined,
+  more: Forms = {},
+): Observation {
   const { attributes: recorded } = prior ?? {};
   const missing = prior === undefined ? "does not exist" : "no longer exists";
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
-  const { forms, attributes } = prior ? reread(kind, prior, remote) : { attributes: refreshed(kind, prior, remote) };
+  const { forms, attributes } = prior
+    ? reread(kind, prior, remote, more)
+    : { attributes: refreshed(kind, prior, remote) };
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone") return { status: "gone", how: endOf(remote), isListed: true, matches: [] };
   const unclear = unclearOf(kind, remote.attributes);

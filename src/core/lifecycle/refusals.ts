@@ -2,10 +2,12 @@ import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
   type Diagnostic,
+  equal,
   hasUnknown,
   type Json,
   type JsonObject,
   openJson,
+  openValue,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -49,6 +51,9 @@ function objects(subject: Subject, live: readonly Remote[]) {
 
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : openJson(value));
 
+/** A value that a declaration can repeat; undefined if it has a secret part. */
+const openOnly = (value: Json): Json | undefined => (equal(openValue(value), value) ? value : undefined);
+
 interface Difference {
   readonly before: Value;
   readonly after: Value;
@@ -63,12 +68,16 @@ const difference = (subject: Subject, name: string, { before, after, secret }: D
   was: shown(before),
   becomes: shown(after),
   isSecret: secret,
-  value: secret || hasUnknown(before) ? undefined : (before as Json),
+  value: secret || hasUnknown(before) ? undefined : openOnly(before as Json),
 });
 
-export function immutable(subject: Subject, name: string, values: Difference): Diagnostic {
+/** @param cause of a value that the declaration did not change: the host kept another one than was sent, or somebody changed it. */
+export function immutable(subject: Subject, name: string, values: Difference, cause?: "kept" | "changed"): Diagnostic {
   const isPaid = subject.kind.quote !== undefined;
-  return problem("plan.immutable", { ...difference(subject, name, values), isPaid });
+  const about = difference(subject, name, values);
+  return cause === undefined
+    ? problem("plan.immutable", { ...about, isPaid })
+    : problem("plan.immutable/account", { ...about, isKept: cause === "kept" });
 }
 
 const idOf = ({ prior, importId }: Subject) => String(prior?.attributes.id ?? importId);
@@ -123,11 +132,16 @@ export const unknownValues = (address: string, values: JsonObject): Diagnostic[]
 export function questionOf(
   subject: Subject,
   { attributes, private: { pending } }: Sent,
-  { row, objects: candidates }: Pick<PendingDecision, "row" | "objects">,
+  { row, objects: all, rows }: Pick<PendingDecision, "row" | "objects" | "rows">,
   severity?: Diagnostic["severity"],
 ): Diagnostic {
   const { kind } = subject;
   if (row === "blind" || row === "accepted") return problem(`plan.pending/${row}`, { ...about(subject), severity });
+  const { fromCatalogue: of } = kind;
+  const others = new Set(rows.flatMap(({ id, differs }) => (of && differs === of.attribute ? [id] : [])));
+  const ofPlan = all.filter(({ id }) => !others.has(id));
+  // An object of another plan is an answer only after a look.
+  const candidates = ofPlan.length > 0 ? ofPlan : all;
   const { object, ...found } = objects(subject, candidates);
   const identity = kind.identity ?? [kind.words.name];
   const [form] = candidates.flatMap(({ attributes: live }) =>
@@ -136,11 +150,13 @@ export function questionOf(
     ),
   );
   const { since } = pending;
+  const otherPlan = of && ofPlan.length === 0 ? (candidates[0]?.attributes[of.name] ?? null) : undefined;
   // The time of an object without a creation time decides nothing.
   const elsewhen = candidates.find((live) => !madeThen(pending, live, Date.parse(since)));
   return problem("plan.pending/undecided", {
     ...found,
-    object: candidates.length === 1 ? object : undefined,
+    object: candidates.length === 1 && ofPlan.length > 0 ? object : undefined,
+    otherPlan,
     isAccepted: pending.accepted === true,
     form: form && [form[0], form[1].is, form[1].sent],
     hidden: hiddenNames(kind, attributes, candidates),

@@ -15,26 +15,28 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { unreadableOf } from "./attributes.ts";
+import { type Forms, parentOf, sensitiveNames, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
 import { learnFromUser } from "./habits.ts";
-import { settledForms, withForms } from "./own-forms.ts";
+import { openValues, otherForms, settledForms, takenForms, withForms } from "./own-forms.ts";
 import { type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
 import { type Others, read } from "./read.ts";
+import { soldAs } from "./sold-plan.ts";
 
 /**
  * Returns the record of an object that the user names as the result of a pending create.
+ * @param others `isForced`: the user has looked at an object that is not as it was sent. What differs stays so, as a condition.
  * @returns undefined when the account does not have it.
- * @throws HostformError `usage` when another address has it, it is another object, or it existed before.
+ * @throws HostformError `usage` when another address has it, it is not as it was sent, or it existed before.
  */
 export async function adopt(
   account: Account,
   kind: Kind,
   prior: PendingCreate,
   id: string,
-  others: Others = {},
+  { isForced = false, ...others }: Others & { readonly isForced?: boolean } = {},
 ): Promise<ResourceState | undefined> {
   const settled = { ...prior, private: settledMark(prior.private) };
   if (kind.list === undefined && kind.get === undefined) {
@@ -44,11 +46,18 @@ export async function adopt(
   }
   const observed = await read(account, { kind, prior: undefined, importId: id, config: prior.attributes });
   if (observed.status !== "present") return undefined;
-  const remote: Remote = { id: String(observed.attributes.id), attributes: observed.attributes, phase: observed.phase };
+  const liveId = String(observed.attributes.id);
+  const listed = await account.find(kind, liveId, parentOf(kind, observed.attributes));
+  const remote: Remote = listed ?? { id: liveId, attributes: observed.attributes, phase: observed.phase };
   refuseHeld(kind, prior, remote, others);
-  refuseOther(kind, prior, observed.attributes);
+  const { fromCatalogue: of } = kind;
+  const plans = of === undefined ? [] : await account.knownPlans();
+  const sold = soldAs(kind, { number: prior.attributes[of?.attribute ?? ""] }, remote.attributes, plans);
+  const differences = { ...otherForms(kind, prior.attributes, sold.live), ...sold.forms };
+  refuseOther(kind, prior, { ...remote, attributes: sold.live }, { differences, isForced });
   await learnFromUser(account, kind, prior.attributes, remote);
-  const { forms, attributes } = settledForms(kind, prior, remote);
+  const taken = takenForms(differences);
+  const { forms, attributes } = settledForms(kind, prior, { ...remote, attributes: sold.live }, taken);
   return { ...settled, attributes, private: withForms(settled.private, forms) };
 }
 
@@ -69,14 +78,32 @@ function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: 
     throw new HostformError([problem("usage/sibling", { ...about, sibling: sibling.address })]);
 }
 
-/** Refuses an object that the create did not request: the next apply would change or delete it. */
-function refuseOther(kind: Kind, { address, attributes, private: { pending } }: PendingCreate, live: JsonObject): void {
-  const id = String(live.id);
-  const before = pending.known?.includes(id);
+/** Refuses an object that the create did not request. What the API can delete is never adopted under another natural key. */
+function refuseOther(
+  kind: Kind,
+  { address, attributes, private: { pending } }: PendingCreate,
+  { id, attributes: live }: Remote,
+  { differences, isForced }: { readonly differences: Forms; readonly isForced: boolean },
+): void {
+  const about = { address, noun: kind.noun, id };
+  const isOlder = pending.known?.includes(id) === true;
+  if (isOlder) throw new HostformError([problem("usage/other", { ...about, isOlder })]);
+  const { identity = [kind.words.name] } = kind;
+  const isFinal = kind.removal === "delete" && identity.some((name) => Object.hasOwn(differences, name));
+  const names = Object.keys(differences).filter(
+    (name) => name !== kind.fromCatalogue?.attribute || differences[name]?.is !== null,
+  );
+  const secret = sensitiveNames(kind);
+  const shown = names.flatMap((name) => {
+    const form = differences[name];
+    return form === undefined ? [] : [{ name, ...openValues(form, secret.includes(name)) }];
+  });
+  if (shown.length > 0 && (isFinal || !isForced))
+    throw new HostformError([problem("usage/differs", { ...about, differences: shown, isFinal })]);
   // The user knows more about an object whose natural key is unreadable, and about an object that is new.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
-  if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
-  throw new HostformError([problem("usage/other", { address, noun: kind.noun, id, isOlder: before === true })]);
+  if (isForced || pending.knowsAll || !comparable || matches(kind, attributes, live)) return;
+  throw new HostformError([problem("usage/other", { ...about, isOlder })]);
 }
 
 /** Refuses an id that is the natural key of another object: no call of the API shows which object has an id. */
@@ -161,6 +188,8 @@ interface Candidate extends Found {
   readonly key?: "same" | "near" | "other" | "hidden" | "similar";
   /** The immutable attribute in which it is not as it was requested. */
   readonly differs?: string;
+  /** It is of another plan than the ordered one. */
+  readonly other_plan?: true;
 }
 
 /** `otherKey`: the host shows natural keys as they were sent, and this is another one. `by`: an address or a state. */
@@ -240,7 +269,13 @@ function verdictOf({ creation }: Kind, decided: PendingDecision): Pick<Evidence,
 
 function candidateOf(kind: Kind, remote: Remote, { rows }: PendingDecision): Candidate {
   const { key, differs } = rows.find(({ id }) => id === remote.id) ?? {};
-  return { ...foundOf(kind, remote), ...(key && { key }), ...(differs && { differs }) };
+  const isOtherPlan = differs !== undefined && differs === kind.fromCatalogue?.attribute;
+  return {
+    ...foundOf(kind, remote),
+    ...(key && { key }),
+    ...(differs && { differs }),
+    ...(isOtherPlan && { other_plan: true as const }),
+  };
 }
 
 const foundOf = (kind: Kind, { id, attributes }: Remote): Found => ({

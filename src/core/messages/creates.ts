@@ -7,6 +7,8 @@ import { type Objects, type Resource, which } from "./objects.ts";
 export interface Doubt {
   /** The object shows a value in another form than it was sent. */
   readonly form?: readonly [name: string, is: Json, sent: Json] | undefined;
+  /** Name of the plan that each of them has in place of the ordered one; null if the host shows only its number. */
+  readonly otherPlan?: Json | undefined;
   /** Names of the attributes that the API does not show in a readable form. Empty: none. */
   readonly hidden: string;
   /** An object with another creation time than the request. */
@@ -15,7 +17,8 @@ export interface Doubt {
   readonly since: string;
 }
 
-function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
+function reason({ ids, otherPlan, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
+  if (otherPlan !== undefined) return `but of another plan${otherPlan === null ? "" : ` (${openJson(otherPlan)})`}`;
   if (form) return `but its ${form[0]} is ${openJson(form[1])} and the request had ${openJson(form[2])}`;
   if (hidden !== "") return `and the API shows no readable ${hidden}`;
   if (created) return `but ${created.id} was created at ${created.at}; the request left at ${since}`;
@@ -24,6 +27,22 @@ function reason({ ids, form, hidden, created, since }: Doubt & Pick<Objects, "id
 
 /** An object beside the create that did not create it. */
 type Rejected = Words<"address" | "noun" | "id">;
+
+/** An object that differs from what was sent. Values are absent where they are secret, or differ in a part that is. */
+export interface OtherObject {
+  readonly differences: readonly {
+    readonly name: string;
+    readonly is?: Json | undefined;
+    readonly sent?: Json | undefined;
+  }[];
+  /** The object cannot be adopted. */
+  readonly isFinal: boolean;
+}
+
+const differing = ({ name, is, sent }: OtherObject["differences"][number]) =>
+  is === undefined || sent === undefined
+    ? `its ${name} is not the requested one`
+    : `its ${name} is ${openJson(is)}, and ${openJson(sent)} was requested`;
 
 export interface Removal extends Words<"address" | "since" | "because"> {
   /** The next run may decide. */
@@ -148,6 +167,15 @@ export const creates = {
     summary: `The request for ${address} created ${noun} ${id}`,
     detail: `A create without an object would leave the ${noun} in the account and in no state. Nothing was settled.`,
     remedies: [{ do: "apply_again" }],
+  })),
+  "usage/differs": error(({ address, noun, id, differences, isFinal }: Rejected & OtherObject) => ({
+    summary: `${address} cannot adopt ${noun} ${id}: ${differences.map(differing).join("; ")}`,
+    detail: isFinal
+      ? `An apply would delete the ${noun}, which the request did not create.`
+      : `The request may not have created this ${noun}.`,
+    remedies: isFinal
+      ? [{ do: "import", id, when: "this address is to manage it, and its values are declared" }]
+      : [{ do: "resolve", as: "forced", object: id, when: "you have looked at it and the request created it" }],
   })),
   "usage/other": error(({ address, noun, id, isOlder }: Rejected & { isOlder: boolean }) => ({
     summary: `${address} cannot adopt ${noun} ${id}: the request did not create it`,

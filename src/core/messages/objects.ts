@@ -47,12 +47,16 @@ export interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "
 export interface Form extends Words<"address" | "noun" | "name"> {
   readonly sent?: Json | undefined;
   readonly is?: Json | undefined;
+  /** The host hides a part of the value. */
+  readonly isMasked?: boolean;
 }
 
-const inOwnForm = ({ address, name, sent, is }: Form) =>
-  sent === undefined || is === undefined
+const inOwnForm = ({ address, name, sent, is, isMasked = false }: Form) => {
+  if (isMasked) return `The API hides a part of ${name} of ${address}`;
+  return sent === undefined || is === undefined
     ? `The API shows another ${name} of ${address} than the request had`
     : `The API shows ${name} of ${address} as ${openJson(is)}; the request had ${openJson(sent)}`;
+};
 
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
@@ -86,6 +90,19 @@ export const objects = {
       summary: `The API cannot change ${name} of ${address}`,
       detail: `${differs(given)}${isPaid ? " An apply never orders a replacement automatically." : ""}`,
       remedies: [{ do: "redeclare", attribute: name, value, paid: isPaid }],
+    };
+  }),
+  "plan.immutable/account": error((given: Difference & { isKept: boolean }) => {
+    const { address, noun, name, was, becomes, value, isSecret, isKept } = given;
+    return {
+      summary: isKept
+        ? `The host keeps another ${name} of ${address} than was sent`
+        : `${name} of ${address} was changed in the account, not in the declaration`,
+      detail: `${isSecret ? "Both values are secret." : `The ${noun} has ${name} ${was}; ${becomes} is declared.`} The API cannot change it.`,
+      remedies: [
+        "Ask the host to change it back.",
+        { do: "follow", attribute: name, value, when: "the account is right" },
+      ],
     };
   }),
   "plan.mismatch": error((given: Difference & Words<"id">) => {
@@ -258,7 +275,11 @@ export const objects = {
   "api.form": warning((given: Form) => ({
     summary: inOwnForm(given),
     detail: `The API created the ${given.noun} and writes the value differently. Both values count as equal.`,
-    remedies: ["If you meant another value, declare it as the API shows it."],
+    remedies: [
+      given.isMasked
+        ? "Nothing needs to be done: the API keeps the whole value."
+        : "If you meant another value, declare it as the API shows it.",
+    ],
   })),
   "api.form/other": warning((given: Form) => ({
     summary: inOwnForm(given),

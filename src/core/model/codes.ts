@@ -78,6 +78,7 @@ export const codes = {
   "api.no_list": "An answer in place of a list proves nothing, and nothing depends on it",
   "api.deprecated": "The API announces that it ends",
   "condition.own_form": "The host keeps another value than was sent, after two changes",
+  "condition.other_plan": "A service has another plan than the ordered one",
   "condition.off": "The host has switched off an object, which receives no events",
   "plan.immutable": "A change is not possible in place",
   "plan.mismatch": "The object to adopt differs from the declaration",

@@ -97,7 +97,8 @@ export const sameUrl = sameBy(normalUrl);
 export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (URL.parse(url)?.href ?? url));
 
 /** Characters in place of a secret: `***`, `xxxx`, `[hidden]`, an ellipsis. */
-const MASK = /[*\u2022\u25cfx]{3,}|\u2026|\.{3}|[[<(]?(?:redacted|hidden|filtered|masked)[\])>]?/giu;
+const MASK =
+  /[*#\u2022\u25cf\u2588x]{3,}|-{3,}|_{3,}|\u2026|\.{3}|[[<({](?:removed|secret)[\])>}]|[[<({]?(?:redacted|hidden|filtered|masked)[\])>}]?/giu;
 
 /** Returns true if a text is the sent one, parts of it masked. */
 function isMasked(sent: string, shown: string): boolean {
@@ -123,18 +124,19 @@ const decoded = (text: string) => {
 
 /**
  * Returns true if a shown URL leads where the sent one does: scheme, host, port and path are equal, and what remains of its query
- * and credentials is equal or masked.
+ * and credentials is equal or masked. In the answer to the request, any value of a sent parameter and any word without a value
+ * is a mask.
  */
-export function isSameTarget(sent: unknown, shown: unknown): boolean {
+export function isSameTarget(sent: unknown, shown: unknown, isAnswer = false): boolean {
   const [from, to] = [URL.parse(String(sent)), URL.parse(String(shown))];
   if (from === null || to === null || from.protocol !== to.protocol || from.host !== to.host) return false;
   const path = ({ pathname }: URL) => decoded(pathname).replace(/\/+$/, "");
   if (!isMasked(path(from), path(to))) return false;
   const left = [...from.searchParams];
   const isQuery = [...to.searchParams].every(([name, value]) => {
-    const at = left.findIndex(([own, whole]) => own === name && isMasked(whole, value));
+    const at = left.findIndex(([own, whole]) => own === name && (isAnswer || isMasked(whole, value)));
     if (at >= 0) left.splice(at, 1);
-    return at >= 0;
+    return at >= 0 || (value === "" && from.search !== "" && (isAnswer || isMasked(from.search, name)));
   });
   const isUser = (["username", "password"] as const).every(
     (part) => to[part] === "" || isMasked(decoded(from[part]), decoded(to[part])),

@@ -44,13 +44,16 @@ type ActionOf =
    */
   | {
       readonly do: "resolve";
-      readonly as?: "absent";
+      /** `forced`: it is `object`, although that is not as it was requested. */
+      readonly as?: "absent" | "forced";
       readonly object?: string;
       readonly removing?: boolean;
       readonly sent?: JsonObject;
     }
   /** Put the old value back (absent: a secret), or declare the new one as another resource. `paid`: that is an order. */
   | { readonly do: "redeclare"; readonly attribute: string; readonly value?: Json; readonly paid: boolean }
+  /** Declare the value that the object has (absent: a secret). */
+  | { readonly do: "follow"; readonly attribute: string; readonly value?: Json }
   /** Declare what the adopted object has (absent: a secret), or adopt another one. */
   | { readonly do: "correct_import"; readonly attribute: string; readonly value?: Json }
   /** Declare an attribute. `example`: the value stands for the user's own. */

@@ -47,6 +47,8 @@ export type OwnForm = {
   readonly times: number;
   /** Observed of the object that this one replaced: no list has shown this one. */
   readonly earlier?: true;
+  /** No request of hostform led to it: somebody changed the object, or the user adopted one with this value. It is never equal to `sent`. */
+  readonly foreign?: true;
 };
 
 /**

@@ -68,6 +68,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     case "order_anyway":
       return `To order another one: \`--order-anyway ${at}\`.`;
     case "resolve": {
+      if (action.as === "forced")
+        return `${command(`resolve ${at} --adopt ${shellWord(action.object ?? "ID")} --force`)}.`;
       if (action.as === "absent") return `${command(`resolve ${at} --absent`)}.${sentText(action.sent)}`;
       return `${command(`resolve ${at}`)} shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
     }
@@ -76,6 +78,10 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       const order = action.paid ? " (a new order, with its own invoice)" : "";
       return `Either put ${is} back, or declare the other one under a new name${order} and remove this block (deletion_policy says what that means).`;
     }
+    case "follow":
+      return action.value === undefined
+        ? `Declare the ${action.attribute} that it has.`
+        : `Declare ${language.assign(action.attribute, action.value)}.`;
     case "correct_import":
       return action.value === undefined
         ? `Correct ${action.attribute}, or the id.`

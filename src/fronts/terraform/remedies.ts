@@ -54,6 +54,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       const reference = kind?.creation === "keyed" ? " and a new `reference`" : "";
       return `Set the old value back, or declare the other one as a separate resource, or ${again}${reference}; deletion_policy decides what happens to the old one.`;
     }
+    case "follow":
+      return `Declare the \`${action.attribute}\` that it has.`;
     case "correct_import":
       return `Declare the \`${action.attribute}\` that it has, or correct the id of the import. The data source \`${kind?.type ?? "TYPE"}s\` lists the existing ones.`;
     case "set": {
@@ -125,6 +127,7 @@ function resolveSentence(
   { as, object, removing }: Extract<RemedyAction, { do: "resolve" }>,
   kind: Kind | undefined,
 ): string {
+  if (as === "forced") return `\`hostform resolve ADDRESS --adopt ${inShell(object ?? "ID")} --force\` in this folder.`;
   if (as === "absent") return "`hostform resolve ADDRESS --absent` in this folder, then apply again.";
   const shows = "`hostform resolve` in this folder shows what the account has of it, and settles it";
   if (removing)

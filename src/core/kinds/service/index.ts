@@ -18,7 +18,7 @@ import { type ChangeStep, holdsId, type Kind, presentIn, type ReadSettings, type
 import { ALIVE, LIVES, type Life, lifeOf } from "../life.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
-import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
+import { domainSuits, namesakesOf, passwordStep, passwordSuits, planSuits, suspension } from "./steps.ts";
 import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 
 /** For the reference page. */
@@ -308,7 +308,7 @@ export const service: Kind<"createService"> = {
   },
   phase: ({ status, provisioning_status: provisioning }, settings) =>
     phaseOf(word(status), word(provisioning), settings),
-  fromCatalogue: { attribute: "plan_id", find: planIdOf },
+  fromCatalogue: { attribute: "plan_id", name: "plan", numbersOf: namesakesOf },
   validateAgainstLive: (config, live, plans) => [
     ...domainSuits(config, live, plans),
     ...passwordSuits(config, live, plans),

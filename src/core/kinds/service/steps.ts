@@ -116,19 +116,13 @@ export function domainSuits(
 }
 
 /** The plans that a service may be of, by its plan's name: the API returns no plan id (§2). */
-const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
+export const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
   const ids = plans.flatMap((plan) => {
     const same = typeof name === "string" && plan.name !== null && sameFolded(plan.name, name);
     return same && plan.plan_id !== null ? [plan.plan_id] : [];
   });
   return [...new Set(ids)];
 };
-
-/** The number of a live service's plan, where the list of plans has its name once. */
-export function planIdOf({ plan }: JsonObject, plans: readonly PlanRecord[]): number | undefined {
-  const [id, ...others] = namesakesOf(plans, plan);
-  return others.length === 0 ? id : undefined;
-}
 
 /**
  * The plan of a live service: the one of its number or name; where several plans have the name, or the host shows none, the only

@@ -47,7 +47,7 @@ const sent = (more: Partial<Intent> = {}): Sent => ({
   private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant", ...more } },
 });
 const undecided = (subject: typeof A, of: Sent, objects: readonly Remote[]) =>
-  refusals.questionOf(subject, of, { row: "twice", objects });
+  refusals.questionOf(subject, of, { row: "twice", objects, rows: [] });
 const hiddenGrant = remote({ ...liveGrant, email: null });
 const unseen = { left: [], unseen: ["suspended"] };
 
@@ -68,7 +68,7 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "existing, several, only the second held": refusals.existing({ ...A, ownerOf: heldSecond }, [s1, s2]),
   "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
   "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
-  pending: refusals.questionOf(D, sent(), { row: "blind", objects: [] }),
+  pending: refusals.questionOf(D, sent(), { row: "blind", objects: [], rows: [] }),
   "undecided, one": undecided(A, sent(), [s1]),
   "undecided, one under a parent": undecided(G, sent(), [g1]),
   "undecided, several": undecided(A, sent(), [s1, s2]),

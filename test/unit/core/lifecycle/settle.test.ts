@@ -1,10 +1,19 @@
 // `resolve`: what the user says about a create without known outcome, and what is kept of it.
 import { describe, expect, it } from "vitest";
+import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
+import { planResource } from "../../../../src/core/lifecycle/plan.ts";
 import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
-import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
-import { saying } from "../../../support/remedies.ts";
+import {
+  type Diagnostic,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+} from "../../../../src/core/model/index.ts";
+import { fixOf, saying } from "../../../support/remedies.ts";
 import {
   fakeAccount,
   kindOf,
@@ -27,11 +36,11 @@ async function adopted(
   live: readonly JsonObject[],
   phase: "live" | "gone" = "live",
   others: Parameters<typeof adopt>[4] = {},
+  plans: readonly Partial<PlanRecord>[] = [],
 ) {
-  const { account, kind } = fakeAccount(
-    kindOf(prior.address.split(".")[0] ?? ""),
-    ...live.map((one) => remote(one, phase)),
-  );
+  const fake = fakeAccount(kindOf(prior.address.split(".")[0] ?? ""), ...live.map((one) => remote(one, phase)));
+  fake.plans = plans;
+  const { account, kind } = fake;
   return adopt(account, kind, prior, id, others).catch((error: unknown) => {
     if (error instanceof HostformError) return error.diagnostics;
     throw error;
@@ -55,7 +64,7 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 
-  it("that came since is recorded as it was sent where the host masks its URL, and as it is where the URL leads elsewhere", async () => {
+  it("that came since is recorded as it was sent where the host masks its URL", async () => {
     const other = { ...liveWebhook, url: "https://hooks.acme.example/v2" };
     const secret = `${HOOK.url}?token=abc`;
     const masked = `${HOOK.url}?token=***`;
@@ -69,10 +78,6 @@ describe("an object that the user names", () => {
       private: { shown: { url: { sent: secret, is: masked } } },
     });
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
-    expect(await adopted(prior, "201", [other])).toMatchObject({
-      attributes: { id: "201", ...HOOK, url: other.url },
-      private: { shown: { url: { sent: HOOK.url, is: other.url } } },
-    });
     expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
       { code: "usage", detail: "It existed before the request left." },
     ]);
@@ -90,15 +95,35 @@ describe("an object that the user names", () => {
     expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), "201", live, phase)).toBeUndefined();
   });
 
-  it.each<[string, JsonObject, string]>([
-    ["was there before the request left", { ...liveWebhook, id: "200" }, "It existed before the request left."],
-    ["has another natural key", { ...liveWebhook, url: "https://b.example" }, "It is not as it was requested."],
-  ])("that %s is refused, with the way to manage it all the same", async (_, live, detail) => {
+  it.each<[string, JsonObject, string, string]>([
+    [
+      "was there before the request left",
+      { ...liveWebhook, id: "200" },
+      "the request did not create it",
+      "It existed before the request left.",
+    ],
+    [
+      "has another natural key",
+      { ...liveWebhook, url: "https://b.example" },
+      'its url is "https://b.example", and "https://hooks.acme.example" was requested',
+      "An apply would delete the webhook, which the request did not create.",
+    ],
+    [
+      "has another query",
+      { ...liveWebhook, url: `${HOOK.url}?token=other` },
+      "its url is",
+      "An apply would delete the webhook, which the request did not create.",
+    ],
+  ])("that %s is refused, also by force, with the way to manage it all the same", async (_, live, why, detail) => {
     const id = String(live.id);
-    expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
+    const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
+    const refused = await adopted(prior, id, [live]);
+    expect(await adopted(prior, id, [live], "live", { isForced: true })).toEqual(refused);
+    expect(JSON.stringify(refused)).not.toContain("other");
+    expect(refused).toMatchObject([
       {
         code: "usage",
-        summary: `hosting_webhook.a cannot adopt webhook ${id}: the request did not create it`,
+        summary: expect.stringContaining(`hosting_webhook.a cannot adopt webhook ${id}: ${why}`),
         detail,
         remedies: saying(expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``), "hosting_webhook.a"),
         address: "hosting_webhook.a",
@@ -157,6 +182,126 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 });
+
+/** For each kind that lists its objects: what was requested, and an object that differs from it in these attributes. */
+const OTHERS: readonly [address: string, sent: JsonObject, live: JsonObject, names: string[]][] = [
+  [
+    "hosting_client_account.a",
+    { name: "Acme", currency: "USD" },
+    { id: "1", name: "Omega", currency: "USD" },
+    ["name"],
+  ],
+  [
+    "hosting_client_account.a",
+    { name: "Acme", currency: "USD" },
+    { id: "1", name: "acme", currency: "EUR" },
+    ["currency"],
+  ],
+  [
+    "hosting_migration_request.a",
+    { domain: "acme.example", order_id: "7" },
+    { id: "1", domain: "other.example", order_id: "8" },
+    ["domain", "order_id"],
+  ],
+  [
+    "hosting_service.a",
+    { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    { ...liveService, currency: "EUR" },
+    ["currency"],
+  ],
+  ["hosting_grant.a", { ...liveGrant, id: null }, { ...liveGrant, permission: "manage" }, ["permission"]],
+  [
+    "hosting_grant.a",
+    { ...liveGrant, id: null, expires_at: "2027-01-31T00:00:00Z" },
+    { ...liveGrant, expires_at: null },
+    ["expires_at"],
+  ],
+];
+
+describe("an object that differs from the request", () => {
+  it.each(OTHERS)(
+    "%s: %j as %j is refused in both values, and adopted by force as it is",
+    async (address, sent, live, names) => {
+      const prior = pendingCreate(address, sent, { pending: { ...pending, known: [], knowsAll: true } });
+      const [refused] = (await adopted(prior, String(live.id), [live])) as Diagnostic[];
+      for (const name of names) {
+        expect(refused?.summary).toContain(
+          `its ${name} is ${JSON.stringify(live[name])}, and ${JSON.stringify(sent[name])} was requested`,
+        );
+      }
+      expect(fixOf(refused)).toContain(`hostform resolve '${address}' --adopt ${live.id} --force`);
+      const taken = (await adopted(prior, String(live.id), [live], "live", { isForced: true })) as ResourceState;
+      for (const name of names) {
+        expect(taken.attributes[name]).toEqual(live[name]);
+        expect(taken.private.shown).toMatchObject({
+          [name]: { sent: sent[name], is: live[name], times: 2, foreign: true },
+        });
+      }
+      // The next plan changes nothing, until the declaration does.
+      const { change, conditions } = planOf(address, sent, taken);
+      expect(change.actions).toEqual(["no-op"]);
+      expect(conditions?.map(({ condition }) => condition)).toEqual(names.map(() => "own_form"));
+      expect(conditions?.[0]?.detail).toContain("You adopted the");
+      const followed = planOf(
+        address,
+        { ...sent, ...Object.fromEntries(names.map((name) => [name, live[name] ?? null])) },
+        taken,
+      );
+      expect(followed.change.actions).toEqual(["no-op"]);
+      expect(followed.conditions).toBeUndefined();
+      expect(followed.diagnostics).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["one plan has its name", [{ plan_id: 12, name: "Shared Start" }], 12],
+    [
+      "two plans have its name",
+      [
+        { plan_id: 12, name: "Shared Start" },
+        { plan_id: 13, name: "Shared Start" },
+      ],
+      null,
+    ],
+  ])("in its plan, which it shows by name, is refused as well: %s", async (_, others, number) => {
+    const plans = [{ plan_id: 11, name: "Shared Pro" }, ...others];
+    const sent = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+    const prior = pendingCreate("hosting_service.a", sent, { pending: { ...pending, known: [], knowsAll: true } });
+    const [refused] = (await adopted(prior, "1001", [liveService], "live", {}, plans)) as Diagnostic[];
+    expect(refused?.summary).toContain('its plan is "Shared Start", and "Shared Pro" was requested');
+    const taken = (await adopted(prior, "1001", [liveService], "live", { isForced: true }, plans)) as ResourceState;
+    expect(taken.private.shown).toMatchObject({ plan_id: { sent: 11, is: number } });
+    const { change, conditions } = planOf("hosting_service.a", sent, taken);
+    expect(change.actions).toEqual(["no-op"]);
+    expect(conditions).toMatchObject([{ condition: "other_plan" }]);
+  });
+});
+
+/** Values that a create records when none is declared. */
+const DEFAULTS: Readonly<Record<string, JsonObject>> = {
+  hosting_service: { deletion_policy: "prevent", term: 1 },
+  hosting_client_account: { deletion_policy: "prevent" },
+  hosting_migration_request: { deletion_policy: "prevent" },
+};
+
+/** The plan of what is recorded, as the account showed it. */
+function planOf(address: string, config: JsonObject, adopted: ResourceState) {
+  const prior = { ...adopted, attributes: { ...adopted.attributes, ...DEFAULTS[address.split(".")[0] ?? ""] } };
+  const own = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
+  return planResource({
+    kind: kindOf(address.split(".")[0] ?? ""),
+    address,
+    provider: "default",
+    declared: own,
+    config: own,
+    prior,
+    observed: { status: "present", attributes: prior.attributes, phase: "live" },
+    dependsOn: [],
+    reorder: false,
+    plans: [],
+    now: Date.parse("2026-11-22T00:00:00Z"),
+  });
+}
 
 describe("an object that is read by its id alone", () => {
   it.each([

@@ -18,6 +18,29 @@ it.each([
   expect(isSameTarget(URL_SENT, shown)).toBe(same);
 });
 
+/** Queries of a webhook as a host shows them, in a list and in the answer to the request. */
+it.each([
+  ["?\u2026", true, true],
+  ["?xxx", true, true],
+  ["?***", true, true],
+  ["?[FILTERED]", true, true],
+  ["?<hidden>", true, true],
+  ["?{removed}", true, true],
+  ["?---", true, true],
+  ["?token=[FILTERED]&x=1", true, true],
+  ["?not-shown", false, true],
+  ["?token=not-shown", false, true],
+  ["?token=not-shown&x=1&y=2", false, false],
+  ["?more=1", false, false],
+])("a webhook shown with the query %s is the sent one in a list: %s, in an answer: %s", (query, inList, inAnswer) => {
+  const shown = `https://hooks.example/in/abc${query}`;
+  expect([isSameTarget(URL_SENT, shown), isSameTarget(URL_SENT, shown, true)]).toEqual([inList, inAnswer]);
+  const elsewhere = shown.replace("/in/", "/out/");
+  expect([isSameTarget(URL_SENT, elsewhere), isSameTarget(URL_SENT, elsewhere, true)]).toEqual([false, false]);
+  // Nothing was sent that a mask could hide.
+  expect(isSameTarget("https://hooks.example/in/abc", shown, true)).toBe(false);
+});
+
 it.each([
   ["2027-01-31T10:20:30Z", "2027-01-31T10:20:00Z", true],
   ["2027-01-31T10:20:30Z", "2027-01-31T10:21:00Z", false],
