@@ -3,7 +3,7 @@
  * read with them.
  */
 import path from "node:path";
-import { requireAllowedOrigin } from "../core/api/address.ts";
+import { accountOrigin, requireAllowedOrigin } from "../core/api/address.ts";
 import { HostingClient } from "../core/api/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
 import { openStore } from "../core/api/open-store.ts";
@@ -110,6 +110,7 @@ export class Providers {
     const client = this.#client(config, token);
     const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.store);
     account.place = this.place;
+    account.origin = accountOrigin(this.#addressOf(config) ?? "");
     if (this.#parts.source.untrusted) learnAlone(account);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
@@ -146,6 +147,11 @@ export class Providers {
   /** A name for the account of a prepared provider, the same in every run. It does not reveal the token. */
   accountName(alias: string): string {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
+  }
+
+  /** The address of a provider, as it is declared. */
+  addressOf(alias: string): string {
+    return this.#addressOf(this.#config(alias)) ?? "";
   }
 
   /** What was read of the accounts may be old by now. */

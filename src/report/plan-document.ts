@@ -4,6 +4,7 @@ import { diagnosticBlocks } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
+import { headingOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
@@ -65,9 +66,8 @@ function assemble(
   const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
     // Without the name of the project (a plan that could not be made) it would be another one's.
-    ...(plan.project === ""
-      ? ["### hostform plan\n"]
-      : [markerOf(plan.project), `### hostform plan: ${escapeMarkdown(plan.project)}\n`]),
+    ...(plan.project === "" ? [] : [markerOf(plan.project)]),
+    `### ${escapeMarkdown(headingOf(plan))}\n`,
     `**${plain(headline)}**\n`,
     ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
     ...sections,
