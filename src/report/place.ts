@@ -15,9 +15,8 @@ function textOf({ name, host, services, domain }: Place): string {
   return [name, host, ...held].map(escapeLine).join(" · ");
 }
 
-/** The heading of a page or a comment. */
-export function headingOf({ project, places = [] }: Pick<Plan, "project" | "places">): string {
-  const place = placeText({ places });
-  const name = places.length === 1 || project === "" ? place : place && `${project}: ${place}`;
-  return ["hostform plan", name ?? project].filter((part) => part !== "").join(": ");
+/** Name of a plan in the heading of a page or a comment; empty where it has none. */
+export function titleOf({ project, places = [] }: Pick<Plan, "project" | "places">): string {
+  const place = placeText({ places }) ?? "";
+  return places.length === 1 || project === "" ? place : [project, place].filter((part) => part !== "").join(": ");
 }

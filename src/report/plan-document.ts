@@ -4,7 +4,7 @@ import { diagnosticBlocks } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
-import { headingOf } from "./place.ts";
+import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
@@ -63,11 +63,12 @@ function assemble(
   shown: number,
 ): string {
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
+  const title = titleOf(plan);
   const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
     // Without the name of the project (a plan that could not be made) it would be another one's.
     ...(plan.project === "" ? [] : [markerOf(plan.project)]),
-    `### ${escapeMarkdown(headingOf(plan))}\n`,
+    title === "" ? "### hostform plan\n" : `### hostform plan: ${escapeMarkdown(title)}\n`,
     `**${plain(headline)}**\n`,
     ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
     ...sections,

@@ -13,7 +13,7 @@ import {
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { isJustCreated, madeBetween } from "./pending-create.ts";
-import { differenceOf } from "./read.ts";
+import { isSameObject } from "./read.ts";
 
 /** Most anchors of a provider. */
 const MOST = 32;
@@ -27,10 +27,11 @@ const LEAST_MISSING = 2;
 /** The oldest objects that the lists of this run have shown, oldest first. Sends no request. */
 export function anchorsIn({ rows }: Account): Anchor[] {
   const all = [...rows].flatMap(([type, { objects }]) =>
-    [...objects.values()].flatMap((one) => (one.phase === "gone" ? [] : [{ type, one }])),
+    [...objects.values()].flatMap((one) => (one.phase === "gone" ? [] : [{ type, one, made: madeBetween(one)?.[0] }])),
   );
-  const age = ({ one }: { readonly one: Remote }) => madeBetween(one)?.[0] ?? Number.POSITIVE_INFINITY;
-  const oldest = all.toSorted((a, b) => (age(a) === age(b) ? 0 : age(a) - age(b)));
+  const age = ({ made = Number.MAX_VALUE }: (typeof all)[number]) => made;
+  const name = ({ type, one: { id } }: (typeof all)[number]) => `${type} ${id}`;
+  const oldest = all.toSorted((a, b) => age(a) - age(b) || (name(a) < name(b) ? -1 : 1));
   return oldest.slice(0, MOST).map(({ type, one: { id, attributes } }) => ({
     type,
     id,
@@ -87,7 +88,7 @@ export function accountGate(
   const evidence = evidenceIn(account, kinds, records);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
   const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
-    row !== undefined && differenceOf(kind, values, row.attributes) === undefined;
+    row !== undefined && isSameObject(kind, values, row.attributes);
   const isPresent = (one: Evidence) => isSame(one, rowOf(one));
   const isMissing = (one: Evidence) => account.rows.get(one.kind.type)?.isWhole === true && !isPresent(one);
   const isHere = async (): Promise<boolean | undefined> => {

@@ -271,11 +271,15 @@ function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Re
   fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, { detail, remedies });
 }
 
+/** Returns true unless an object is certainly not the recorded one. */
+export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject): boolean =>
+  differenceOf(kind, recorded, live) === undefined;
+
 /**
  * In what an object is certainly not the recorded one, as a sentence. The time of creation distinguishes two; where the host
  * does not say, for what is paid, the natural key does.
  */
-export function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
+function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
   const [was, is] = [madeBetween({ attributes: recorded }), madeBetween({ attributes: live })];
   if (was && is) {
     const isOther = is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS;
