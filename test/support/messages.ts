@@ -139,6 +139,15 @@ export const samples: {
       reason: { summary: "No space is left", remedies: ["Free some space."] },
     },
   ],
+  "secret.output/other": [
+    {
+      address: "hosting_webhook.billing",
+      name: "secret",
+      place: "the file secrets/hook",
+      recorded: "sha256:0123abcd",
+      other: "sha256:4567cdef",
+    },
+  ],
   "secret.output/held": ["the file b.secret", undefined].map((other) => ({
     ...resource,
     id: "201",

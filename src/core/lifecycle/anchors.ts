@@ -76,7 +76,7 @@ interface Evidence {
 
 /**
  * Compares an account with the recorded one. It is another one if the complete lists lack at least two objects that identify it,
- * and nothing shows any of them. A GET that the API forbids (§5.2) proves neither.
+ * and nothing shows any of them. An object that the API forbids to read is neither present nor missing.
  * @returns a function that throws `account.foreign`. It reads more than the run has read only if the lists lack all of them.
  */
 export function accountGate(
@@ -99,15 +99,22 @@ export function accountGate(
     if (evidence.some(isPresent)) return true;
     const missing = evidence.filter(isMissing);
     if (missing.length < LEAST_MISSING) return undefined;
-    for (const one of missing.filter(({ kind }) => kind.get !== undefined).slice(0, MOST_ASKED)) {
-      try {
-        if (isSame(one, await account.get(one.kind, one.id, true))) return true;
-      } catch (error) {
-        if (isForbidden(error)) return undefined;
-        throw error;
-      }
+    // The list of a restricted token is without objects that the account has (§5.2): a GET distinguishes the two.
+    const byId = missing.filter(({ kind }) => kind.get !== undefined);
+    const asked = byId.slice(0, MOST_ASKED);
+    const answers = await Promise.all(asked.map(look));
+    if (answers.includes("present")) return true;
+    const absent = asked.filter((_, at) => answers[at] === "absent");
+    const proved = absent.length === asked.length ? byId : absent;
+    return missing.length - byId.length + proved.length < LEAST_MISSING ? undefined : false;
+  };
+  const look = async (one: Evidence) => {
+    try {
+      return isSame(one, await account.get(one.kind, one.id, true)) ? "present" : "absent";
+    } catch (error) {
+      if (isForbidden(error)) return "forbidden";
+      throw error;
     }
-    return false;
   };
   let isKnown = false;
   let asking: Promise<void> | undefined;
