@@ -105,6 +105,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.saved": "Make a new one with `hostform plan --out FILE`.",
   "plan.expired": "Remove it, or give a later `expires_at`.",
   "plan.catalogue": "Declare one of those that `hostform plans` shows.",
+  "account.foreign":
+    "Correct the address and the token of the provider. If the same account has moved, `--account-moved` for one run (Terraform: `HOSTFORM_ACCOUNT_MOVED=1`).",
   "account.double": "End in the dashboard what was ordered by mistake.",
   "account.unlisted":
     "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",
@@ -119,6 +121,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "guard.orders": "Check the plan; `--max-orders N` overrides for this run.",
   "guard.spend": "Check the plan; `--max-spend CURRENCY=AMOUNT` overrides for this run.",
   "guard.removals": "Check the plan: was a file left out? `--allow-removals` overrides for this run.",
+  "guard.missing":
+    "Check that the address and the token are those of the right account. If all of the missing resources are gone on purpose, `--allow-missing` for one run.",
   "apply.price": "Run plan again and check the new price.",
   "apply.declined": "Answer `yes`, or pass `--auto-approve`.",
   "apply.skipped": "Fix the failure and apply again.",

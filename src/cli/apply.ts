@@ -12,6 +12,7 @@ import {
   eventMessage,
   isWaiting,
   outputsMessage,
+  placeText,
   planMessages,
   progressLine,
   renderOutcome,
@@ -72,11 +73,13 @@ export const runApply =
         else if (body || !hasOutcome(run.plan)) {
           // A saved plan was seen before: it is shown in short, unless it cannot be carried out.
           const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
-          if (isSeen) terminal.out(`Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n`);
-          terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen }));
+          const intro = isSeen ? `Applying the plan of ${escapeLine(saved.plan.timestamp)}.` : undefined;
+          terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen, intro }));
+        } else {
+          terminal.out(`${placeText(run.plan)}\n`);
+          // `plan --quiet` prints the warnings of the plan too.
+          run.plan.diagnostics.forEach(project.log.alert);
         }
-        // `plan --quiet` prints the warnings of the plan too.
-        else run.plan.diagnostics.forEach(project.log.alert);
         await reports.write(run.plan, run.providers.moneyScale);
         if (run.plan.diagnostics.some(isError)) return 1;
         if (hasChanges(run.plan) && !agreed) {

@@ -40,7 +40,11 @@ export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = asyn
     const [command, ...args] = words;
     if (command !== undefined) {
       if (flags.open) await openDashboard(terminal, sandbox);
-      return await terminal.run(command, args, { ...inheritedBy(project.source.env), ...exported });
+      return await terminal.run(command, args, {
+        ...inheritedBy(project.source.env),
+        ...exported,
+        ...(args.length === 0 && promptOf(command)),
+      });
     }
     const stopped = new Promise<void>((resolve) => {
       const end = terminal.onInterrupt(() => {
@@ -65,6 +69,17 @@ export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = asyn
 function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
   const keys = Object.entries(env).filter(([name]) => name.startsWith("HOSTFORM_STATE_"));
   return { ...childEnvironment(env), ...Object.fromEntries(keys) };
+}
+
+const SHELLS = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
+
+/** What has the prompt of a shell begin with SANDBOX. The start file of bash sets its prompt, and PROMPT_COMMAND runs later. */
+function promptOf(command: string): Readonly<Record<string, string>> {
+  if (!SHELLS.includes(path.basename(command))) return {};
+  return {
+    PS1: "SANDBOX $ ",
+    ...(path.basename(command) === "bash" && { PROMPT_COMMAND: 'PS1="SANDBOX ${PS1#SANDBOX }"' }),
+  };
 }
 
 /** Runs it, as the flags say. @returns also the unit of its amounts (§2 Gaps), where a profile is given. */

@@ -2,6 +2,7 @@ import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
 import { dataReader } from "./data-reader.ts";
+import { marking } from "./identity.ts";
 import type { Run } from "./plan.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
@@ -23,7 +24,7 @@ const WAIT_MS = 300_000;
  * @returns the result with the remedies of its project, to be shown by the caller.
  */
 export async function carryOut(
-  { project, plan, desired, state, limits, all, moves, data, store, providers, interrupts, shown }: Run,
+  { project, plan, desired, state, limits, all, moves, data, store, providers, interrupts, shown, ...accounts }: Run,
   { wait = true, waitTimeout = WAIT_MS, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
@@ -32,6 +33,11 @@ export async function carryOut(
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
   await store.rearrange(moves);
+  const mark = marking(accounts.identities, store.state, accounts.hasMoved);
+  if (accounts.hasMoved || hasChanges(plan)) {
+    const records = [...store.state.resources.values()];
+    await Promise.all(records.map((record) => store.put(mark(record))));
+  }
   let owner: string | undefined;
   const done = await apply({
     ...secretsOf(source, host, redaction, desired),
@@ -45,7 +51,13 @@ export async function carryOut(
       const { account, client } = providers.get(alias);
       return { account, writer: client };
     },
-    recorder: store,
+    recorder: {
+      put: (resource) => store.put(mark(resource)),
+      remove: (address) => store.remove(address),
+      setOutputs: (outputs) => store.setOutputs(outputs),
+      proveLock: () => store.proveLock(),
+      lostLock: () => store.lostLock(),
+    },
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
       owner ??= project.state.owner(store.state.lineage);

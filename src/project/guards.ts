@@ -7,6 +7,10 @@ export interface GuardFlags {
   readonly maxSpend?: Readonly<Record<string, number>>;
   readonly allowRemovals?: boolean;
   readonly allowUnknownPrices?: boolean;
+  /** Resources that are missing in the account are gone on purpose. */
+  readonly allowMissing?: boolean;
+  /** The account is the recorded one, whatever its address and its objects. */
+  readonly accountMoved?: boolean;
 }
 
 /** Their names. An option that is missing here does not compile. */
@@ -15,6 +19,8 @@ export const GUARD_FLAGS = Object.keys({
   maxSpend: true,
   allowRemovals: true,
   allowUnknownPrices: true,
+  allowMissing: true,
+  accountMoved: true,
 } satisfies Record<keyof GuardFlags, true>) as readonly (keyof GuardFlags)[];
 
 /**
@@ -22,7 +28,7 @@ export const GUARD_FLAGS = Object.keys({
  * @param unattended nobody sees the plan before it is applied.
  */
 export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
-  const { maxOrders, maxSpend, allowRemovals = false, allowUnknownPrices = false } = flags;
+  const { maxOrders, maxSpend, allowRemovals = false, allowUnknownPrices = false, allowMissing = false } = flags;
   const { maxOrders: orders, maxSpend: spent, ...ranges } = guards.ranges ?? {};
   return {
     ...guards,
@@ -30,6 +36,7 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended
     ...(maxSpend !== undefined && { maxSpend: { ...guards.maxSpend, ...maxSpend } }),
     allowRemovals,
     allowUnknownPrices,
+    allowMissing,
     unattended,
     // A place in the declaration would mislead where the command line set the limit.
     ranges: {

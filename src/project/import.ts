@@ -29,6 +29,7 @@ import {
   type State,
   type ValueObject,
 } from "../core/model/index.ts";
+import { identitiesOf, marking, requireAccounts } from "./identity.ts";
 import type { Project } from "./project.ts";
 import { withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
@@ -64,6 +65,7 @@ export async function importObject(project: Project, text: string, id: string): 
     const another = anotherParent(kind, resource, config, id);
     return withProviders(desired.providers, project, signal, async (providers) => {
       const { account } = await providers.use(resource.provider);
+      requireAccounts([resource.provider], providers, store.state);
       const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });
       if (observed.status !== "present") {
         if (another !== undefined) throw new HostformError([another]);
@@ -103,7 +105,8 @@ export async function importObject(project: Project, text: string, id: string): 
         private: settledMark(store.state.resources.get(address)?.private ?? {}),
         dependencies: change.dependsOn,
       };
-      await store.put(record);
+      await account.confirm?.();
+      await store.put(marking(identitiesOf([resource.provider], providers), store.state)(record));
       return imported(kind, record, next(store.state));
     });
   });

@@ -120,6 +120,10 @@ export interface PlanOptions {
   readonly allowRemovals?: boolean;
   /** Also orders what has no listed price. Default: false. */
   readonly allowUnknownPrices?: boolean;
+  /** Accepts that many recorded resources are missing in the account. Default: false. */
+  readonly allowMissing?: boolean;
+  /** Accepts another address of the account, or one without the recorded objects, and records it. Default: false. */
+  readonly accountMoved?: boolean;
   /** Writes the plan to a file, relative to the project's folder, for {@link ApplyOptions.saved}, unless it cannot be applied. */
   readonly saveTo?: string;
 }

@@ -30,6 +30,7 @@ import { escapeLine, plural } from "../report/index.ts";
 import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
 import { limitsOf } from "./guards.ts";
+import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
@@ -66,6 +67,10 @@ export interface Run {
   readonly all: ReadonlySet<string>;
   /** Records with another address in `state` than in the store. They move there, all at once, before anything is applied. */
   readonly moves: readonly Move[];
+  /** What identifies the accounts. */
+  readonly identities: Identities;
+  /** The records of these accounts get new marks (`--account-moved`). */
+  readonly hasMoved: boolean;
   /** What data sources returned. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
   /** What it may order, spend and remove. */
@@ -204,7 +209,7 @@ async function makePlan(
   store: OpenState,
   providers: Providers,
   signal: AbortSignal,
-): Promise<Pick<Run, "plan" | "desired" | "state" | "limits" | "all" | "moves" | "data">> {
+): Promise<Pick<Run, "plan" | "desired" | "state" | "limits" | "all" | "moves" | "identities" | "hasMoved" | "data">> {
   const env = declaredEnvironment(source);
   const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
   const all = new Set(declared.resources.map(({ address }) => address));
@@ -231,6 +236,8 @@ async function makePlan(
   const aliases = new Set([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
+  const hasMoved = guards?.accountMoved === true;
+  if (!hasMoved) requireAccounts(aliases, providers, recorded);
   const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
     ...shared,
@@ -276,6 +283,8 @@ async function makePlan(
       throw error;
     })
     .finally(() => log.reading(0));
+  // An apply may itself end all that identifies the account.
+  for (const alias of aliases) accounts(alias).confirm = undefined;
   await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();
   const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
@@ -290,6 +299,7 @@ async function makePlan(
   return {
     plan: {
       ...made,
+      places: placesOf(source, declared, aliases, providers, recorded),
       ...(base && { base }),
       changes,
       diagnostics: [
@@ -306,6 +316,8 @@ async function makePlan(
     ...handed,
     limits,
     all,
+    identities: identitiesOf(aliases, providers),
+    hasMoved,
     data: observed.data,
   };
 }

@@ -3,7 +3,7 @@
  * read with them.
  */
 import path from "node:path";
-import { requireAllowedOrigin } from "../core/api/address.ts";
+import { accountOrigin, requireAllowedOrigin } from "../core/api/address.ts";
 import { type ApiRecord, HostingClient } from "../core/api/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
 import { openStore } from "../core/api/open-store.ts";
@@ -115,6 +115,7 @@ export class Providers {
     const settings = readingSettings(config);
     const account = new Account(client, settings, this.#ends.reading, this.#clients.get(client)?.store);
     account.place = this.place;
+    account.origin = accountOrigin(this.#addressOf(config) ?? "");
     if (this.#parts.source.untrusted) learnAlone(account);
     const note: Provider["lifeNote"] = (listing, record) => lifeNote(listing, record, { client, settings });
     const provider = { alias, client, account, config, lifeNote: note };
@@ -152,6 +153,11 @@ export class Providers {
   /** A name for the account of a prepared provider, the same in every run. It does not reveal the token. */
   accountName(alias: string): string {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
+  }
+
+  /** The address of a provider, as it is declared. */
+  addressOf(alias: string): string {
+    return this.#addressOf(this.#config(alias)) ?? "";
   }
 
   /** What was read of the accounts may be old by now. */

@@ -24,6 +24,7 @@ import {
   some,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
+import { requireAccounts } from "./identity.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
@@ -84,6 +85,11 @@ export async function resolveCreates(
       const pending = pendingIn(store.state, address);
       const [one, ...others] = pending;
       if (one === undefined) return { pending: [] };
+      if (how !== "absent") {
+        const aliases = new Set(pending.map(({ provider }) => provider));
+        await providers.prepare(aliases);
+        requireAccounts(aliases, providers, store.state);
+      }
       if (how !== undefined && others.length > 0) {
         fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
           remedies: [`Name one of ${some(pending.map((each) => inQuotes(each.address)))}.`],

@@ -262,6 +262,8 @@ const shape = z.looseObject({
       maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
       allowRemovals: z.boolean().optional(),
       allowUnknownPrices: z.boolean().optional(),
+      allowMissing: z.boolean().optional(),
+      accountMoved: z.boolean().optional(),
     }),
   }),
   origin: z.strictObject({

@@ -53,6 +53,7 @@ export function secretsOf(
   return {
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
+      held: (output, of) => outputs.held(output, of),
       // A command that is given a secret may repeat it where it says what went wrong.
       write: (output, of, secret) => {
         redaction.learn(secret);

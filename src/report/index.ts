@@ -18,6 +18,7 @@ export { moneyLines } from "./money.ts";
 export * from "./numbers.ts";
 export { doneChanges, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
+export { placeText } from "./place.ts";
 export { COMMENT_BYTES, renderPlanMarkdown } from "./plan-document.ts";
 export { type PlanJson, planJson, stateJson } from "./plan-json.ts";
 export { renderPlanHtml } from "./plan-page.ts";

@@ -4,6 +4,7 @@ import { diagnosticBlocks } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
+import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
@@ -62,12 +63,12 @@ function assemble(
   shown: number,
 ): string {
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
+  const title = titleOf(plan);
   const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
     // Without the name of the project (a plan that could not be made) it would be another one's.
-    ...(plan.project === ""
-      ? ["### hostform plan\n"]
-      : [markerOf(plan.project), `### hostform plan: ${escapeMarkdown(plan.project)}\n`]),
+    ...(plan.project === "" ? [] : [markerOf(plan.project)]),
+    title === "" ? "### hostform plan\n" : `### hostform plan: ${escapeMarkdown(title)}\n`,
     `**${plain(headline)}**\n`,
     ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
     ...sections,

@@ -21,6 +21,7 @@ import {
   type NotRead,
   type OutputChange,
   type OutputState,
+  type Place,
   type Plan,
   parseAddress,
   type RemedyText,
@@ -237,6 +238,8 @@ type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests"
 
 /** What Terraform's representation has no place for. The exit code is 1 while there are any `pending`. */
 interface PlanExtrasJson extends Pick<Plan, OwnFields> {
+  /** The accounts that it is for. */
+  readonly places: readonly Place[];
   /** What it means for people: one or more for each change, what goes offline first. */
   readonly effects: readonly Effect[];
   /** What its orders bill now and per month, for each currency. */
@@ -278,6 +281,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
   const effects = effectsOf(plan);
   return {
     project: plan.project,
+    places: plan.places ?? [],
     mode: plan.mode,
     lineage: plan.lineage,
     serial: plan.serial,

@@ -3,6 +3,7 @@ import { clientOf, effectOf, formatNumber, type Plan } from "../core/model/index
 import { escapeHtml } from "./escape.ts";
 import { outputLines } from "./outputs.ts";
 import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
+import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf, signs } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
@@ -11,7 +12,7 @@ import { isUnplanned, offlineFirst, requestLine, summaryAlone } from "./plan-tex
 /** One page without any script, that loads nothing. Every text is escaped. */
 export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
   const report = planReport(plan, options);
-  return pageHtml(plan.project === "" ? "hostform plan" : `hostform plan: ${plan.project}`, [
+  return pageHtml(["hostform plan", titleOf(plan)].filter((part) => part !== "").join(": "), [
     `<p class="headline">${escapeHtml(report.headline)}</p>`,
     ...(isUnplanned(plan)
       ? sectionsOf(report)

@@ -18,12 +18,15 @@ import { escapeLine } from "./escape.ts";
 import { counted, moneyLines } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
+import { placeText } from "./place.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
 import { flow, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
 export interface PlanTextOptions extends ReportStyle {
   /** False leaves out drift and changes, of a plan that was shown before. Default: true. */
   readonly body?: boolean;
+  /** A line below the place. */
+  readonly intro?: string;
 }
 
 /** Resources about which there is one line each; beyond this many they are counted. */
@@ -50,6 +53,13 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   ];
   const prose = (line: string) => flow(line, options.width);
   const lines = options.body === false ? [] : body().flatMap((line) => flow(line, options.width, 4));
+  const place = placeText(plan);
+  const head = [
+    ...(place === undefined ? [] : prose(place).map(paint.bold)),
+    ...(options.intro ? [options.intro] : []),
+  ];
+  if (lines.length > 0 && head.length > 0) lines.unshift("");
+  lines.unshift(...head);
   if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   const errors = plan.diagnostics.filter(isError).length;
   // What it means to a client's visitors, before Terraform's counts.

@@ -6,8 +6,13 @@ const BLOCK = `# ${ADDRESS} will be ordered`;
 
 describe("--quiet", () => {
   it.each([
-    ["plan shows its summary, not its changes", ["plan"], [/^Plan: 1 to add/, /Orders: 1 service/], [BLOCK]],
-    ["apply shows its end, not the plan", ["apply", "--auto-approve"], [/^Apply complete!/], [BLOCK, "Plan: 1 to add"]],
+    ["plan shows its summary, not its changes", ["plan"], [/^acme · .*\nPlan: 1 to add/, /Orders: 1 service/], [BLOCK]],
+    [
+      "apply shows its end, not the plan",
+      ["apply", "--auto-approve"],
+      [/^acme · .*\nApply complete!/],
+      [BLOCK, "Plan: 1 to add"],
+    ],
     ["what needs approval is shown in full", ["apply"], [BLOCK, /^Plan: 1 to add/m], []],
     ["a plan with errors shows them", ["apply", "--auto-approve", "--max-orders", "0"], [/guard\.orders/], [BLOCK]],
   ] as const)("%s", async (_, args, shown, hidden) => {

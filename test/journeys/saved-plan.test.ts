@@ -345,7 +345,7 @@ describe("one plan for many readers", () => {
     const project = await startProject({ declare: declaration({ www }) });
     await save(project);
     const beginnings = {
-      text: "The signs in this plan",
+      text: "saved · 127.0.0.1:",
       json: "{",
       markdown: "<!-- hostform plan: saved -->",
       html: "<!doctype html>",

@@ -171,6 +171,15 @@ export const samples: {
       reason: { summary: "No space is left", remedies: ["Free some space."] },
     },
   ],
+  "secret.output/other": [
+    {
+      address: "hosting_webhook.billing",
+      name: "secret",
+      place: "the file secrets/hook",
+      recorded: "sha256:0123abcd",
+      other: "sha256:4567cdef",
+    },
+  ],
   "secret.output/held": ["the file b.secret", undefined].map((other) => ({
     ...resource,
     id: "201",
@@ -224,6 +233,18 @@ export const samples: {
   "store.taken_over": [{ pid: 4113, project: "acme", since: SINCE }],
   "store.newer": [store],
   "store.damaged": [store],
+  "account.foreign/address": [
+    { of: "Provider default", origin: "https://api.staging.example", recorded: "https://api.host.example" },
+  ],
+  "account.foreign/objects": ["https://api.host.example", "http://localhost"].map((origin) => ({
+    of: "Provider default",
+    origin,
+    recorded: origin,
+    objects: ["service 1001 (www.acme.example)", "webhook 201 (created 2026-01-01T00:00:00Z)"],
+  })),
+  "guard.missing": [
+    { missing: ["hosting_service.www", "hosting_service.shop"], share: "2 of 4 recorded resources (50%)" },
+  ],
   "plan.pending/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],
   "store.waiting": [4113, 0].map((pid) => ({ pid, project: "acme", since: SINCE })),

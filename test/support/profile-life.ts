@@ -76,8 +76,8 @@ export async function recorded(project: Project): Promise<Record<string, object>
       const { product_type: __, billing_cycle: ___, id, ...same } = rest;
       // Those of services are said to be integers (§2); of the others there are two notations.
       const known = address.startsWith("hosting_service.") ? id : typeof id;
-      // When it was made depends on how long a run waited for the rate limit.
-      const { created: ____, ...noted } = mark;
+      // When it was made depends on how long a run waited for the rate limit, and so do the anchors.
+      const { created: ____, account: _____, ...noted } = mark;
       return [address, { ...same, id: known, words, amounts, days, mark: noted, provider, sensitive }];
     }),
   );

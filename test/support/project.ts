@@ -205,11 +205,11 @@ export class Project {
     return open.state;
   }
 
-  /** What is recorded of one address, without the time of creation, which every mark has; undefined when nothing is. */
+  /** What is recorded of one address, without the time of creation and the account, which every mark has; undefined when nothing is. */
   async recorded(address: string): Promise<ResourceState | undefined> {
     const resource = (await this.state()).resources.get(address);
     if (resource === undefined) return undefined;
-    const { created: _, ...mark } = resource.private;
+    const { created: _, account: __, ...mark } = resource.private;
     return { ...resource, private: mark };
   }
 

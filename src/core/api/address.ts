@@ -35,6 +35,16 @@ function refuse(summary: string, remedy = FIX): never {
   fail("provider.base_url", summary, { remedies: [remedy] });
 }
 
+/**
+ * The part of an account's identity that its address gives: scheme, host, port and path prefix. A loopback address stands for this
+ * machine, whatever its port: a sandbox or a tunnel has another one at each start.
+ */
+export function accountOrigin(baseUrl: string): string {
+  const url = normalizeBaseUrl(baseUrl, true);
+  const host = isLoopback(url) ? "localhost" : url.host;
+  return `${url.protocol}//${host}${url.pathname.replace(/\/api\/v1$/, "")}`;
+}
+
 /** True for `localhost`, 127.0.0.0/8 and [::1]. */
 export function isLoopback(url: URL): boolean {
   const host = url.hostname;

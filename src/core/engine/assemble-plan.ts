@@ -81,7 +81,8 @@ export function plan(options: PlanOptions): Plan {
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
     const [recorded, declared] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
-    const context = { kinds, providers, recorded, declared };
+    const { observations } = observed;
+    const context = { kinds, providers, recorded, declared, records: state.resources, observations };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
   const failing = new Set(found.filter(isError).map(({ address }) => address));

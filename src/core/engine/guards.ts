@@ -1,7 +1,8 @@
 // Limits on what a plan orders, spends and removes, and what must be in order before its first request.
 
 import type { Kinds } from "../kinds/kind.ts";
-import type { Account } from "../lifecycle/index.ts";
+import type { Account, Observation } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Allowance,
   type Change,
@@ -12,6 +13,7 @@ import {
   type Plan,
   type ProviderConfig,
   type Remedy,
+  type ResourceState,
   some,
 } from "../model/index.ts";
 
@@ -20,6 +22,9 @@ export interface GuardContext {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   /** How many resources are recorded, whatever the targets of the run are. */
   readonly recorded: number;
+  /** Recorded resources of the run, and what the account shows of them. */
+  readonly records?: ReadonlyMap<string, ResourceState>;
+  readonly observations?: ReadonlyMap<string, Observation>;
   /** How many resources are declared, whatever the targets of the run are. */
   readonly declared: number;
 }
@@ -43,7 +48,34 @@ export function checkGuards(
     ...orderGuard(orders, limits),
     ...spendGuards(orders, limits, context.providers),
     ...(limits.allowRemovals ? [] : removalGuards(removed, mode, limits, context)),
+    ...(limits.allowMissing ? [] : missingGuard(context)),
   ];
+}
+
+/** Up to so many resources may be missing unasked. */
+const MOST_MISSING = 2;
+
+/**
+ * Recorded resources of which the account shows nothing. A row that has ended is there. What is in a missing object is counted
+ * neither as recorded nor as missing.
+ */
+function missingGuard({ recorded, records = new Map(), observations = new Map(), kinds }: GuardContext): Diagnostic[] {
+  const all = [...records.values()];
+  const isMissing = ({ address, attributes: { id } }: ResourceState) => {
+    const seen = observations.get(address);
+    return typeof id === "string" && seen?.status === "gone" && seen.isListed === undefined;
+  };
+  const missing = new Set(all.filter(isMissing).map(({ attributes }) => attributes.id));
+  const isInside = ({ address, attributes }: ResourceState) => {
+    const parent = kinds.get(address.slice(0, address.indexOf(".")))?.parent;
+    return parent !== undefined && missing.has(attributes[parent] ?? null);
+  };
+  const inside = all.filter(isInside).length;
+  const named = all.filter((one) => isMissing(one) && !isInside(one)).map(({ address }) => address);
+  const total = recorded - inside;
+  if (named.length <= MOST_MISSING || !exceeds(named.length, total, DEFAULT_PERCENT)) return [];
+  const share = `${named.length} of ${count(total, "recorded resource")} (${percentOf(named.length, total)}%)`;
+  return [problem("guard.missing", { missing: named, share })];
 }
 
 /** What leaves the account or the state on purpose; not what is gone already, nor half a replacement. */
@@ -144,6 +176,8 @@ const count = (number: number, noun: string) => `${number} ${noun}${number === 1
 export interface Limits extends Guards {
   /** Removals are meant, however many. */
   readonly allowRemovals?: boolean;
+  /** Recorded resources are missing on purpose, however many. */
+  readonly allowMissing?: boolean;
   /** Orders whose amount cannot be known beforehand are let through. */
   readonly allowUnknownPrices?: boolean;
   /** No one reviews the plan before it is applied. */

@@ -152,11 +152,10 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     const reading = accounts(provider).knownPlans();
     catalogues.push(reading.then((known) => void plans.set(provider, known)));
   }
-  const failures = (await Promise.allSettled([...reads, ...catalogues])).flatMap((result) =>
-    result.status === "rejected" ? [result.reason as unknown] : [],
-  );
-  if (failures.length > 0) throw merged(failures);
   const providers = new Set(queries.map(({ provider }) => provider));
+  const failures = await failuresOf([...reads, ...catalogues]);
+  const foreign = await failuresOf([...providers].map(async (provider) => accounts(provider).confirm?.()));
+  if (failures.length + foreign.length > 0) throw merged([...failures, ...foreign]);
   const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
   const listings = await listingsOf(queries, accounts);
   return {
@@ -322,9 +321,16 @@ function adopted(kind: Kind, id: string): ValueObject {
   return Object.fromEntries(attributesOf(kind).map(({ name }) => [name, name === "id" ? id : UNKNOWN]));
 }
 
-/** One error for many failures, each said once. */
-function merged(failures: readonly unknown[]): unknown {
-  const known = failures.filter((failure) => failure instanceof HostformError);
+async function failuresOf(work: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(work);
+  return results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+}
+
+/** One error for many failures, each said once. In another account each object fails for that reason alone. */
+function merged(all: readonly unknown[]): unknown {
+  const explained = all.filter((failure) => failure instanceof HostformError);
+  const foreign = explained.filter(({ diagnostics }) => diagnostics.some(({ code }) => code === "account.foreign"));
+  const [failures, known] = foreign.length > 0 ? [foreign, foreign] : [all, explained];
   const other = failures.find((failure) => !(failure instanceof HostformError));
   if (other !== undefined) return other;
   const same = Map.groupBy(

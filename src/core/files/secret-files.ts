@@ -60,6 +60,11 @@ export class SecretFiles {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).check());
   }
 
+  /** The secrets that are there now. A command shows none. */
+  held(output: SecretOutput, of: SecretName): Promise<readonly string[]> {
+    return this.#inTurn(() => secretTarget(this.#parts, output, of).held());
+  }
+
   /** Writes a secret; durable when it resolves. A file is replaced whole, so that it is never half written. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).write(secret));
@@ -121,6 +126,14 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       await replaceFile(disk, { path, temporary: await freeBeside(path) }, text);
       await disk.syncFolder(dirname(path));
     }, path);
+  }
+
+  async function held(): Promise<readonly string[]> {
+    if ("command" in output) return [];
+    const { path } = await target(output);
+    const text = (await attempt(() => disk.read(path))) ?? "";
+    const found = "file" in output ? [text.replace(/\r?\n$/, "")] : assignedTo(text, output.env_file.name);
+    return found.filter((secret) => secret !== "");
   }
 
   /** The file that is to be replaced, links followed: a link stays a link. */
@@ -203,7 +216,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     });
   }
 
-  return { destination, check, write };
+  return { destination, check, held, write };
 }
 
 /**
@@ -326,6 +339,16 @@ export function withAssignment(text: string, name: string, quoted: string): stri
   const end = text.includes("\r\n") ? "\r\n" : "\n";
   const open = text !== "" && !text.endsWith("\n");
   return `${text}${open ? end : ""}${name}=${quoted}${end}`;
+}
+
+/** The values of this name in a text of `NAME=value` lines, without their quotes. */
+function assignedTo(text: string, name: string): string[] {
+  return [...text.matchAll(ASSIGNMENT)].flatMap(([line, , own]) => {
+    if (own !== name) return [];
+    const value = line.slice(line.indexOf("=") + 1).trim();
+    const [, single, double] = /^(?:'([^']*)'|"([^"]*)")/.exec(value) ?? [];
+    return [single ?? double ?? value];
+  });
 }
 
 /**

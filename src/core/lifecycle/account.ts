@@ -26,6 +26,13 @@ interface Shown {
   readonly isShown?: boolean;
 }
 
+/** A collection without a parent as a run has read it last. */
+interface Rows {
+  readonly objects: ReadonlyMap<string, Remote>;
+  /** Nothing is missing in it. */
+  readonly isWhole: boolean;
+}
+
 interface Recheck {
   readonly earlier: Listing | undefined;
   readonly again: Listing;
@@ -65,6 +72,12 @@ export class Account {
   readonly store: AccountStore | undefined;
   /** Mark of the own state. Undefined: unknown, so no other state can be distinguished from it. */
   place: string | undefined;
+  /** Origin of its address; undefined: unknown. */
+  origin: string | undefined;
+  /** By type: what the lists have shown. */
+  readonly rows = new Map<string, Rows>();
+  /** Throws `account.foreign` for another account than the recorded one. No object counts as missing before. Absent: nothing is compared. */
+  confirm: (() => Promise<void>) | undefined;
   /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
   readonly countAtStart: Promise<number>;
   /** The count that all lists are at least as new as. */
@@ -123,6 +136,7 @@ export class Account {
     const listing = this.#shared(this.#collections, kind, parent);
     const found = (await listing).get(id);
     if (found !== undefined) return found;
+    await this.confirm?.();
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
     await this.#proof(listing);
     return (await this.#proof(this.#again(kind, parent))).get(id);
@@ -205,6 +219,10 @@ export class Account {
     const reading = { ...this.#context, whole, onRead, onNoList };
     // Creates of others after the count make the list outdated.
     const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
+    const note = (objects: Rows["objects"]) => {
+      if (parent === undefined) this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) });
+    };
+    listing.then(note, () => {});
     return listing;
   }
 

@@ -21,6 +21,8 @@ import type { PendingCreate } from "./pending-create.ts";
 export interface SecretOutputs {
   /** Makes sure, by trying, that a secret can be written there. @returns warnings. @throws HostformError `secret.output`. */
   check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]>;
+  /** The secrets that are there. Absent: unknown. */
+  held?(output: SecretOutput, of: SecretName): Promise<readonly string[]>;
   /** Durable when it resolves. @throws HostformError `secret.output`. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void>;
 }

@@ -273,6 +273,10 @@ function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Re
   fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, { detail, remedies });
 }
 
+/** Returns true unless an object is certainly not the recorded one. */
+export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject): boolean =>
+  differenceOf(kind, recorded, live) === undefined;
+
 /**
  * In what an object is certainly not the recorded one, as a sentence. The time of creation distinguishes two; where the host
  * does not say, for what is paid, the natural key does.

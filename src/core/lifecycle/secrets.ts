@@ -22,7 +22,7 @@ import {
   warningOf,
 } from "../model/index.ts";
 import { attributesOf, plannedAttributes } from "./attributes.ts";
-import type { ApplyContext } from "./context.ts";
+import type { ApplyContext, SecretOutputs } from "./context.ts";
 import { returnsSecretOnce } from "./pending-create.ts";
 
 /**
@@ -30,7 +30,7 @@ import { returnsSecretOnce } from "./pending-create.ts";
  * in the state first; only when it is written out durably does it leave the state, and a fingerprint stays.
  */
 
-type Secrets = Pick<ApplyContext, "secrets">;
+type Secrets = Pick<ApplyContext, "secrets"> & { readonly records?: Pick<ApplyContext["records"], "prior"> };
 
 /** The attribute of a kind that holds a one-time secret, and the one for its fingerprint. */
 interface OneTimeSecret {
@@ -198,12 +198,34 @@ export async function tryOutput(
   kind: Kind,
   change: Change,
   config: JsonObject,
-  { secrets: { outputs } = {} }: Secrets,
+  { secrets: { outputs } = {}, records }: Secrets,
 ): Promise<readonly Diagnostic[]> {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || outputs === undefined) return [];
   const output = outputIn(plannedAttributes(kind, change, config));
-  return output !== undefined && bringsSecret(secret, change) ? outputs.check(output, nameOf(change, secret)) : [];
+  if (output === undefined || !bringsSecret(secret, change)) return [];
+  await refuseOther(outputs, output, nameOf(change, secret), known(records?.prior?.attributes[secret.fingerprint]));
+  return outputs.check(output, nameOf(change, secret));
+}
+
+/**
+ * Refuses to overwrite a secret that is not the recorded one: it may exist nowhere else.
+ * @param own fingerprint of the secret that is to be written.
+ */
+async function refuseOther(
+  outputs: SecretOutputs,
+  output: SecretOutput,
+  of: SecretName,
+  recorded: string | undefined,
+  own?: string,
+): Promise<void> {
+  if (recorded === undefined) return;
+  const held = ((await outputs.held?.(output, of)) ?? []).map(fingerprintOf);
+  const other = held.find((one) => one !== recorded && one !== own);
+  if (other === undefined) return;
+  const { address, attribute: name } = of;
+  const about = { address, name, place: outputPlace(output), recorded, other, attribute: ["secret_output"] };
+  throw new HostformError([problem("secret.output/other", about)]);
 }
 
 /** Whether a response of the change may contain a new secret; else the recorded one stays. */
@@ -221,14 +243,16 @@ export async function writeSecret(
   kind: Kind,
   change: Change,
   attributes: JsonObject,
-  { secrets: { outputs } = {} }: Secrets,
+  { secrets: { outputs } = {}, records }: Secrets,
 ): Promise<{ readonly attributes: JsonObject; readonly notices: readonly Diagnostic[] }> {
   const secret = oneTimeSecret(kind);
   const output = outputIn(attributes);
   const value = secret && known(attributes[secret.name]);
   if (secret === undefined || value === undefined || output === undefined || outputs === undefined)
     return { attributes, notices: [] };
+  const recorded = known(records?.prior?.attributes[secret.fingerprint]);
   try {
+    await refuseOther(outputs, output, nameOf(change, secret), recorded, fingerprintOf(value));
     await outputs.write(output, nameOf(change, secret), value);
   } catch (error) {
     if (!(error instanceof HostformError) || !bringsSecret(secret, change)) throw error;

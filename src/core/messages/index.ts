@@ -3,6 +3,7 @@
  * subject. Must not: import any room but `core/model`, name a command, a flag or a line of a declaration: remedies are data.
  */
 import { type Condition, conditionOf } from "../model/index.ts";
+import { accounts } from "./accounts.ts";
 import { conditions } from "./conditions.ts";
 import { creates } from "./creates.ts";
 import { type Given, problemsOf } from "./message.ts";
@@ -13,7 +14,7 @@ import { statusWords } from "./status-words.ts";
 export { wakeOrEnd };
 
 /** Every message of the core. No two subjects have one name in common. */
-export const catalogue = { ...objects, ...creates, ...statusWords, ...processes, ...conditions };
+export const catalogue = { ...objects, ...creates, ...statusWords, ...processes, ...conditions, ...accounts };
 
 /**
  * Makes a diagnostic from a message. An unknown name, a missing and a wrong parameter are errors of the compiler.

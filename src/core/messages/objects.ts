@@ -247,6 +247,13 @@ export const objects = {
     detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
+  "secret.output/other": error(
+    ({ address, name, place, recorded, other }: Words<"address" | "name" | "place" | "recorded" | "other">) => ({
+      summary: `${place} holds another secret than the recorded ${name} of ${address}`,
+      detail: `Recorded fingerprint: ${recorded}. Fingerprint of the secret there: ${other}. hostform does not overwrite it, because it may exist nowhere else.`,
+      remedies: ["Keep that secret in another place and remove it there, or name another place in `secret_output`."],
+    }),
+  ),
   "secret.output/held": error(({ address, noun, id, from, name, place, other, isOccupied }: HeldSecret) => ({
     summary: `${noun} ${id} moves from ${from} to ${address}, but its ${name} was written to ${place}`,
     detail: `${address} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,

@@ -54,6 +54,8 @@ export interface RequestBudget extends RequestOutlook {
 /** The difference between what is declared and what is: the one product of planning, a plain JSON value. */
 export interface Plan {
   readonly project: string;
+  /** The accounts that it is for. Absent: no account was opened. */
+  readonly places?: readonly Place[];
   readonly lineage: string;
   /** The serial of the state that the plan was made from. */
   readonly serial: number;
@@ -79,6 +81,20 @@ export interface Plan {
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];
   readonly requests: RequestEstimate;
+}
+
+/** An account, by what people know it by. */
+export interface Place {
+  /** Alias of the provider. */
+  readonly provider: string;
+  /** The project or, of several accounts, the provider; `SANDBOX`. */
+  readonly name: string;
+  /** `api.host.example`, with port and path where there are any. */
+  readonly host: string;
+  /** Services that the account shows or, if they were not listed, that are recorded. Null: neither is known. */
+  readonly services: number | null;
+  /** The domain of one of them. */
+  readonly domain: string | null;
 }
 
 /** How much of the account is read (`--refresh`): everything, what the plan changes, or only what its requests touch. */

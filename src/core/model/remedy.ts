@@ -19,7 +19,7 @@ export interface Remediable {
 export type Allowance =
   | { readonly limit: "orders"; readonly amount: number | null }
   | { readonly limit: "spend"; readonly currency: string; readonly amount: number | null }
-  | { readonly limit: "unknown_prices" | "removals" | "insecure_http" | "older_state" };
+  | { readonly limit: "unknown_prices" | "removals" | "missing" | "account_moved" | "insecure_http" | "older_state" };
 
 /** An action is about the resource of its diagnostic unless it names another address. `when` is its condition: "it was renamed". */
 export type RemedyAction = ActionOf & { readonly when?: string };

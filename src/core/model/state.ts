@@ -51,6 +51,22 @@ export type OwnForm = {
   readonly foreign?: true;
 };
 
+/** An object that a list of the account has shown, managed or not: evidence of which account this is. */
+export interface Anchor {
+  readonly type: string;
+  readonly id: string;
+  /** Null: the host does not show it. */
+  readonly created_at: string | null;
+}
+
+/** The account that holds an object. */
+export interface AccountMark {
+  /** Scheme, host, port and path of the API's address. A loopback address has no port: it changes with each start. */
+  readonly origin: string;
+  /** Oldest first. The records of a provider share the anchors among them. */
+  readonly anchors: readonly Anchor[];
+}
+
 /**
  * What hostform must remember of a resource beside its attributes. Stored in the instance's `private` field (base64
  * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
@@ -73,6 +89,8 @@ export interface PrivateMark {
   readonly emptied?: string;
   /** Any other request that was begun. Nothing depends on it: the account shows its result. */
   readonly attempt?: Intent;
+  /** Absent: an earlier version recorded it. */
+  readonly account?: AccountMark;
   /** Whose it is, as last declared. */
   readonly client?: string;
   /** Only shows what a status word that is not understood should mean. */

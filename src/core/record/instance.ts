@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
+import type { AccountMark, Anchor, Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, type ResourceJson } from "./state-json.ts";
 
@@ -181,6 +181,17 @@ const job = z.looseObject({
   before: z.string().nullable(),
 } satisfies Record<keyof QueuedJob, z.ZodType>);
 
+const anchor = z.looseObject({
+  type: z.string(),
+  id: z.string(),
+  created_at: z.string().nullable(),
+} satisfies Record<keyof Anchor, z.ZodType>);
+
+const account = z.looseObject({
+  origin: z.string(),
+  anchors: z.array(anchor),
+} satisfies Record<keyof AccountMark, z.ZodType>);
+
 /** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
 const markFields = {
   generation: z.number().int().min(1).optional(),
@@ -191,6 +202,7 @@ const markFields = {
   attempt: intent.optional(),
   job: job.optional(),
   waiting: z.array(z.string()).optional(),
+  account: account.optional(),
   client: z.string().optional(),
   emptied: z.string().optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;

@@ -154,8 +154,9 @@ function allowanceSentence(limits: readonly Allowance[], { lastingLimits }: Lang
   const flags = limits.map((one) => `\`${flagOf(one)}\``).join(" and ");
   if (limits.some(({ limit }) => limit === "removals"))
     return `If all of this should be removed, add ${flags} in this run${lastingLimits}.`;
+  if (limits.some(({ limit }) => limit === "missing")) return `If all of them are gone on purpose: ${flags}.`;
   if (limits.some(({ limit }) => limit === "older_state")) return `To push it anyway: ${flags}.`;
-  if (limits.some(({ limit }) => limit === "insecure_http")) return `Pass ${flags}.`;
+  if (limits.some(({ limit }) => limit === "insecure_http" || limit === "account_moved")) return `Pass ${flags}.`;
   const open = limits.some(({ limit }) => limit === "unknown_prices")
     ? "; orders of unknown amount are then sent one by one, and each invoice counts"
     : "";
@@ -172,6 +173,10 @@ function flagOf(allowance: Allowance): string {
       return "--allow-unknown-prices";
     case "removals":
       return "--allow-removals";
+    case "missing":
+      return "--allow-missing";
+    case "account_moved":
+      return "--account-moved";
     case "insecure_http":
       return "--insecure-http";
     case "older_state":

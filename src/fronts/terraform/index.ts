@@ -36,6 +36,8 @@ export interface ProviderSession {
   readonly moneyScale: number | undefined;
   /** A digest of the host's address, as the private mark of an object has it. */
   readonly host: string;
+  /** The user has said that the account has moved (HOSTFORM_ACCOUNT_MOVED=1). */
+  readonly hasMoved?: boolean;
   /** A digest of folder, workspace and backend: an entry is used where it was written. */
   readonly place: string;
   /** This process and its parent, and whether another process of this machine is still running. */

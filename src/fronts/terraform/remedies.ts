@@ -77,6 +77,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "map_status":
       return statusSentence(action);
     case "allow":
+      if (action.limits.some(({ limit }) => limit === "account_moved"))
+        return "Set the environment variable HOSTFORM_ACCOUNT_MOVED=1 for one run.";
       return action.limits.some(({ limit }) => limit === "insecure_http")
         ? `Set ${assign("insecure_http", true)}.`
         : "";

@@ -18,6 +18,7 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import { secondsFor } from "../../report/index.ts";
+import { identityOf, marking, requireAccount } from "../identity.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
@@ -94,9 +95,12 @@ export async function adoptAccount(
           log.say(`Using what was read ${ago} ago: ${kept.found} lists, kept in ${place}.`);
         }
         const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
+        reading.origin = provider.account.origin;
+        requireAccount(alias, reading, store.state);
         const selection = selectionOf(options, given.clients);
         const flat = await readCollections(reading, selection);
         const services = flat.objects.get("hosting_service") ?? [];
+        await reading.confirm?.();
         const forecast = forecastOf(flat, provider, kept, host.clock.now());
         if (!(await approve(forecast))) return { ...NOTHING, requests: provider.client.requests };
         const nested = await readGrants(reading, services, (open) => log.reading(open));
@@ -131,7 +135,8 @@ export async function adoptAccount(
         const changes = fileChanges(standing, configured, texts, source.dir);
         if (options.dryRun !== true) {
           await writeFiles(changes, async () => {
-            await Promise.all(made.records.map((record) => store.put(recordIn(language, record))));
+            const mark = marking(new Map([[alias, identityOf(reading)]]), before);
+            await Promise.all(made.records.map((record) => store.put(mark(recordIn(language, record)))));
           });
           isDone = true;
         }

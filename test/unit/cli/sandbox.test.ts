@@ -74,6 +74,22 @@ describe("sandbox", () => {
     expect(await isUp(seen.HOSTING_BASE_URL ?? "")).toBe("down");
   });
 
+  it.each([
+    [["bash"], { PS1: "SANDBOX $ ", PROMPT_COMMAND: expect.stringContaining("SANDBOX") }],
+    [["/bin/zsh"], { PS1: "SANDBOX $ " }],
+    [["bash", "-c", "true"], {}],
+    [["deploy"], {}],
+  ])("%j has a prompt that says SANDBOX if it is a shell for people", async (words, prompt) => {
+    let seen: Readonly<Record<string, string | undefined>> = {};
+    await runIn(temporaryFolder(), ["sandbox", "--", ...words], {
+      onRun: async (_, env) => {
+        seen = env;
+      },
+    });
+    const { PS1, PROMPT_COMMAND } = seen;
+    expect(JSON.parse(JSON.stringify({ PS1, PROMPT_COMMAND }))).toEqual(prompt);
+  });
+
   it("--snapshot: starts from one", async () => {
     const dir = temporaryFolder();
     const inside = async (args: string[], work: (control: string) => Promise<void>) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
+import { accountOrigin, normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { HostingClient, VERSION, type Wait } from "../../../core/api/index.ts";
 import { budgetShareIn } from "../../../core/api/limiter.ts";
 import { openStore } from "../../../core/api/open-store.ts";
@@ -134,12 +134,14 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   const place = placeOf(folder, env);
   const account = new Account(client, reading, stop, store);
   account.place = place.mark;
+  account.origin = accountOrigin(baseUrl);
   const session: ProviderSession = {
     client,
     account,
     isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
+    hasMoved: env.HOSTFORM_ACCOUNT_MOVED === "1",
     place: place.mark,
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
     moneyScale: reading.moneyScale,
@@ -220,6 +222,7 @@ const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts 
   project: true,
   moneyScale: true,
   host: true,
+  hasMoved: true,
   place: true,
   self: true,
   entries: true,

@@ -49,6 +49,7 @@ import {
 import { stepsAside } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, formsOfReplaced, generationOf } from "./replacement.ts";
+import { accountOf } from "./same-account.ts";
 import { takeOver } from "./take-over.ts";
 
 /** What Terraform applies. Only what the API sets is unknown. */
@@ -95,7 +96,10 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   const taken = recorded === undefined ? await takeOver(kind, create, scope) : undefined;
   if (taken?.adopted !== undefined) {
     const { attributes, private: kept } = taken.adopted;
-    const made = { ...markOf(kind, question, attributes, settledMark(kept)), ...origin(name, scope) };
+    const made = {
+      ...markOf(kind, question, attributes, settledMark(kept)),
+      ...origin(kind, attributes, mark, name, scope),
+    };
     return settled(kind, question, attributes, made, taken.diagnostics);
   }
   const noted = entry?.handed ? undefined : entry;
@@ -104,7 +108,10 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const adopted = await adoptEntry(owner, kind, noted, planned, scope);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
-      const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, scope) };
+      const kept = {
+        ...markOf(kind, question, attributes, settledMark(adopted.private)),
+        ...origin(kind, attributes, mark, name, scope),
+      };
       return settled(kind, question, attributes, kept, diagnostics);
     }
     await scope.session.entries.remove(kind.type, name);
@@ -128,7 +135,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     if (existing === undefined) scope.add(owner, kind, attributes);
     await dropReplacing(kind, name, scope.session.entries);
     const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
-    const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, scope) };
+    const kept = { ...marked, ...origin(kind, attributes, mark, existing === undefined ? name : mark.made, scope) };
     // A failure is not reported as waiting as well.
     const phase = kind.phase?.(attributes, scope.session.settings);
     const open =
@@ -147,9 +154,16 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   }
 }
 
-/** Where an object comes from, for its mark: the host, and the name under which it was created here. */
-const origin = (made: string | undefined, { session }: ProviderScope): Mark => ({
+/** Where an object comes from, for its mark: the host, the account, and the name under which it was created here. */
+const origin = (
+  kind: Kind,
+  { id }: JsonObject,
+  mark: Mark,
+  made: string | undefined,
+  { session }: ProviderScope,
+): Mark => ({
   host: session.host,
+  ...accountOf(kind, id, mark, session),
   ...(made !== undefined && { made }),
 });
 
@@ -287,7 +301,7 @@ function failed(
   // Also of a pending create: hostform, which may finish it, would take everything in the state as done.
   const recordedMark = isPending ? resource.private : settledMark(resource.private);
   const mark = markOf(kind, question, resource.attributes, recordedMark);
-  const kept = { ...mark, ...origin(name, scope) };
+  const kept = { ...mark, ...origin(kind, resource.attributes, mark, name, scope) };
   const answer = settled(kind, question, resource.attributes, kept, []);
   // Terraform taints only after a failed create: a failure when finishing one later is an error, so that CI fails.
   const isNew = question.prior === null;

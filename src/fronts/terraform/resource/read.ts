@@ -49,6 +49,7 @@ import { heldElsewhere, importHeld } from "./holding-notices.ts";
 import { otherHost, shownLater } from "./notices.ts";
 import { isResolvedAbsent, keepIntent, noteDeclared } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
+import { accountOf, refuseForeign } from "./same-account.ts";
 
 /** The status that is recorded of a paid object which the API no longer knows. */
 export const GONE = "gone";
@@ -85,15 +86,23 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const alone = await scope.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(scope.account, { kind, prior, config: undefined, alone, parentKind });
+  const isShown = seen.status === "present" || (seen.status === "gone" && seen.isListed);
+  if (!isShown) await refuseForeign(kind, recorded, mark, scope.session);
   const kept = seen.status === "present" ? observedMark(mark, seen.phase, seen.forms) : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
-    if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
+    const isElsewhere = mark.host !== undefined && mark.host !== host && !scope.session.hasMoved;
+    if (readable && isElsewhere && !isSame(kind, recorded, seen.attributes))
       throw new HostformError([otherHost(kind, recorded, "refreshed")]);
     await dropEntry();
     // An imported object is in the state when the apply has ended.
     if (!scope.isImported(kind, recorded)) scope.holdings.read(kind, seen.attributes, mark);
-    const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
+    const { values, mark: left } = withoutWaiting(
+      kind,
+      seen.attributes,
+      { ...kept, host, ...accountOf(kind, recorded.id, mark, scope.session) },
+      seen.phase,
+    );
     const state = withProviderAttributes(kind, values, recorded) as JsonObject;
     if (left.lost) scope.noteLost(kind, state);
     const subject = { kind, address: prior.address, sensitive: hiddenNames(kind) };
@@ -122,9 +131,9 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   // What the account still shows of it (a status such as "terminated"); else only that it is gone.
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
   const shown = last && refreshed(kind, recorded, last, formsOf(prior.private, recorded));
-  const isShown = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
+  const hasEnded = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
   const status = last?.phase === "gone" ? ENDED : GONE;
-  const attributes = isShown ? shown : { ...(shown ?? recorded), status };
+  const attributes = hasEnded ? shown : { ...(shown ?? recorded), status };
   return { state: withProviderAttributes(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
 }
 

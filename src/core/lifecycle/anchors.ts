@@ -1,0 +1,164 @@
+/** The identity of an account: the API has no "who am I", so the objects that its lists show are the evidence. */
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
+import {
+  type AccountMark,
+  type Anchor,
+  type Diagnostic,
+  HostformError,
+  ifExplained,
+  isForbidden,
+  type JsonObject,
+  type ResourceState,
+} from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { isJustCreated, madeBetween } from "./pending-create.ts";
+import { isSameObject } from "./read.ts";
+
+/** Most anchors of a provider. */
+const MOST = 32;
+/** Most anchors in one record. Eight records hold all of them. */
+const MOST_IN_RECORD = 4;
+/** Most objects that are asked for by id before an account counts as another one. */
+const MOST_ASKED = 5;
+/** One missing object proves nothing. */
+const LEAST_MISSING = 2;
+
+/** The oldest objects that the lists of this run have shown, oldest first. Sends no request. */
+export function anchorsIn({ rows }: Account): Anchor[] {
+  const all = [...rows].flatMap(([type, { objects }]) =>
+    [...objects.values()].flatMap((one) => (one.phase === "gone" ? [] : [{ type, one, made: madeBetween(one)?.[0] }])),
+  );
+  const age = ({ made = Number.MAX_VALUE }: (typeof all)[number]) => made;
+  const name = ({ type, one: { id } }: (typeof all)[number]) => `${type} ${id}`;
+  const oldest = all.toSorted((a, b) => age(a) - age(b) || (name(a) < name(b) ? -1 : 1));
+  return oldest.slice(0, MOST).map(({ type, one: { id, attributes } }) => ({
+    type,
+    id,
+    created_at: typeof attributes.created_at === "string" ? attributes.created_at : null,
+  }));
+}
+
+/**
+ * The mark of the account in a record: anchors that no other record of the provider holds, or else the oldest.
+ * @param held the anchors of other records. The new ones are added.
+ */
+export function accountMark(
+  { origin, anchors }: AccountMark,
+  own: { readonly type: string; readonly id: unknown },
+  held: Set<string> = new Set(),
+): AccountMark {
+  const others = anchors.filter(({ type, id }) => type !== own.type || id !== own.id);
+  const free = others.filter((one) => !held.has(keyOf(one)));
+  const chosen = free.length > 0 ? free.slice(0, MOST_IN_RECORD) : others.slice(0, 1);
+  for (const one of chosen) held.add(keyOf(one));
+  return { origin, anchors: chosen };
+}
+
+export const keyOf = ({ type, id }: Anchor): string => `${type} ${id}`;
+
+/** Refuses records of another address. Sends no request. */
+export function originProblem(of: string, account: Account, records: readonly ResourceState[]): Diagnostic[] {
+  const { origin } = account;
+  const recorded = records.map(({ private: { account: mark } }) => mark?.origin).find((one) => one && one !== origin);
+  return recorded === undefined || origin === undefined
+    ? []
+    : [problem("account.foreign/address", { of, origin, recorded })];
+}
+
+/** An object that identifies an account. */
+interface Evidence {
+  readonly kind: Kind;
+  readonly id: string;
+  /** Recorded values of it. */
+  readonly values: JsonObject;
+}
+
+/**
+ * Compares an account with the recorded one. It is another one if the complete lists lack at least two objects that identify it,
+ * and nothing shows any of them. An object that the API forbids to read is neither present nor missing.
+ * @returns a function that throws `account.foreign`. It reads more than the run has read only if the lists lack all of them.
+ */
+export function accountGate(
+  of: string,
+  account: Account,
+  kinds: Kinds,
+  records: readonly ResourceState[],
+): () => Promise<void> {
+  const evidence = evidenceIn(account, kinds, records);
+  const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
+  const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
+    row !== undefined && isSameObject(kind, values, row.attributes);
+  const isPresent = (one: Evidence) => isSame(one, rowOf(one));
+  const isMissing = (one: Evidence) => account.rows.get(one.kind.type)?.isWhole === true && !isPresent(one);
+  const isHere = async (): Promise<boolean | undefined> => {
+    if (evidence.some(isPresent)) return true;
+    if (!evidence.some(isMissing)) return undefined;
+    const unread = new Set(evidence.map(({ kind }) => kind).filter(({ type }) => !account.rows.has(type)));
+    await Promise.all([...unread].map((kind) => account.list(kind).catch(ifExplained(() => undefined))));
+    if (evidence.some(isPresent)) return true;
+    const missing = evidence.filter(isMissing);
+    if (missing.length < LEAST_MISSING) return undefined;
+    // The list of a restricted token is without objects that the account has (§5.2): a GET distinguishes the two.
+    const byId = missing.filter(({ kind }) => kind.get !== undefined);
+    const asked = byId.slice(0, MOST_ASKED);
+    const answers = await Promise.all(asked.map(look));
+    if (answers.includes("present")) return true;
+    const absent = asked.filter((_, at) => answers[at] === "absent");
+    const proved = absent.length === asked.length ? byId : absent;
+    return missing.length - byId.length + proved.length < LEAST_MISSING ? undefined : false;
+  };
+  const look = async (one: Evidence) => {
+    try {
+      return isSame(one, await account.get(one.kind, one.id, true)) ? "present" : "absent";
+    } catch (error) {
+      if (isForbidden(error)) return "forbidden";
+      throw error;
+    }
+  };
+  let isKnown = false;
+  let asking: Promise<void> | undefined;
+  const ask = async (): Promise<void> => {
+    const here = await isHere();
+    if (here === false) throw new HostformError([foreign(of, account, records, evidence)]);
+    isKnown = here === true;
+  };
+  return async () => {
+    if (isKnown || evidence.length < LEAST_MISSING) return;
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    await asking;
+  };
+}
+
+function evidenceIn(account: Account, kinds: Kinds, records: readonly ResourceState[]): Evidence[] {
+  const found = new Map<string, Evidence>();
+  const add = (type: string, id: unknown, values: JsonObject) => {
+    const kind = kinds.get(type);
+    if (kind?.list === undefined || kind.parent !== undefined || typeof id !== "string") return;
+    found.set(`${type} ${id}`, { kind, id, values });
+  };
+  for (const { private: mark } of records)
+    for (const { type, id, created_at } of mark.account?.anchors ?? []) add(type, id, { created_at });
+  for (const { address, attributes, private: mark } of records) {
+    if (isJustCreated(mark, account.settings, account.hostNow())) continue;
+    add(address.slice(0, address.indexOf(".")), attributes.id, attributes);
+  }
+  return [...found.values()];
+}
+
+function foreign(
+  of: string,
+  { origin = "its address" }: Account,
+  records: readonly ResourceState[],
+  evidence: readonly Evidence[],
+): Diagnostic {
+  const objects = evidence.map(({ kind, id, values }) => {
+    const name = values[kind.words.name] ?? values.created_at;
+    const label = typeof name === "string" ? ` (${name === values.created_at ? `created ${name}` : name})` : "";
+    return `${kind.noun} ${id}${label}`;
+  });
+  const recorded = records.flatMap(({ private: { account } }) => account?.origin ?? [])[0] ?? origin;
+  return problem("account.foreign/objects", { of, origin, recorded, objects });
+}

@@ -1,0 +1,108 @@
+/** The accounts of a run: are they those that the state was recorded with, and what identifies them from now on. */
+import { kinds } from "../core/kinds/index.ts";
+import { service } from "../core/kinds/service/index.ts";
+import { type Account, accountGate, accountMark, anchorsIn, keyOf, originProblem } from "../core/lifecycle/index.ts";
+import {
+  type AccountMark,
+  type Desired,
+  type Diagnostic,
+  HostformError,
+  type JsonObject,
+  type Place,
+  parseAddress,
+  type ResourceState,
+  type State,
+  shownName,
+} from "../core/model/index.ts";
+import type { Providers } from "./providers.ts";
+import type { ProjectSource } from "./source.ts";
+
+/** By alias of a provider: what the records get that this run writes. */
+export type Identities = ReadonlyMap<string, AccountMark>;
+
+/**
+ * Compares prepared providers with the recorded accounts: the addresses at once, the objects when the lists are read.
+ * @throws HostformError `account.foreign`
+ */
+export function requireAccounts(aliases: Iterable<string>, providers: Providers, state: State): void {
+  const problems = [...aliases].flatMap((alias) => problemsOf(alias, () => providers.get(alias).account, state));
+  if (problems.length > 0) throw new HostformError(problems);
+}
+
+/** The same of one account. */
+export function requireAccount(alias: string, account: Account, state: State): void {
+  const problems = problemsOf(alias, () => account, state);
+  if (problems.length > 0) throw new HostformError(problems);
+}
+
+function problemsOf(alias: string, open: () => Account, { resources }: State): Diagnostic[] {
+  const records = [...resources.values()].filter(({ provider }) => provider === alias);
+  if (records.length === 0) return [];
+  const [of, account] = [`Provider ${alias}`, open()];
+  account.confirm = accountGate(of, account, kinds, records);
+  return originProblem(of, account, records);
+}
+
+/** What identifies an account, by the lists that were read. Sends no request. */
+export const identityOf = (account: Account): AccountMark => ({
+  origin: account.origin ?? "",
+  anchors: anchorsIn(account),
+});
+
+/** The same of prepared providers. */
+export const identitiesOf = (aliases: Iterable<string>, providers: Providers): Identities =>
+  new Map([...aliases].map((alias) => [alias, identityOf(providers.get(alias).account)]));
+
+/** The accounts of a run as people know them. Sends no request. */
+export function placesOf(
+  { env, untrusted }: Pick<ProjectSource, "env" | "untrusted">,
+  { project }: Pick<Desired, "project">,
+  aliases: ReadonlySet<string>,
+  providers: Providers,
+  { resources }: State,
+): Place[] {
+  return [...aliases].sort().map((provider) => {
+    const address = providers.addressOf(provider);
+    const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
+    const named = aliases.size === 1 && project !== "" ? project : provider;
+    const { host, pathname } = new URL(address);
+    const prefix = pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+    const listed = providers.get(provider).account.rows.get(service.type)?.objects.values();
+    const live = listed && [...listed].filter(({ phase }) => phase !== "gone").map(({ attributes }) => attributes);
+    const recorded = [...resources.values()].filter(
+      (one) => one.provider === provider && one.address.startsWith(`${service.type}.`),
+    );
+    const own = recorded.flatMap(({ attributes, sensitive }) => (sensitive.includes("domain") ? [] : [attributes]));
+    const isLive = ({ id }: JsonObject) => live === undefined || live.some((one) => one.id === id);
+    // A stranger learns nothing of the account that the project does not manage.
+    const known = [...own.filter(isLive), ...(untrusted ? [] : (live ?? []))];
+    const domains = known.flatMap(({ domain }) => (typeof domain === "string" ? [domain] : []));
+    const services = live?.length ?? (recorded.length > 0 ? recorded.length : null);
+    const domain = domains[0] === undefined ? null : shownName(domains[0]);
+    return { provider, name: isSandbox ? "SANDBOX" : named, host: `${host}${prefix}`, services, domain };
+  });
+}
+
+/** Returns a function that adds the mark of its account to a record that has none. @param moved all records get a new mark. */
+export function marking(identities: Identities, state: State, moved = false) {
+  const held = new Set<string>();
+  const marks = new Map<string, AccountMark>();
+  for (const {
+    address,
+    provider,
+    private: { account },
+  } of state.resources.values()) {
+    if (!account?.anchors.length || (moved && identities.has(provider))) continue;
+    marks.set(address, account);
+    for (const one of account.anchors) held.add(keyOf(one));
+  }
+  return (resource: ResourceState): ResourceState => {
+    const { address, provider, attributes } = resource;
+    const identity = identities.get(provider);
+    const own = { type: parseAddress(address)?.type ?? "", id: attributes.id };
+    const mark = marks.get(address) ?? (identity && accountMark(identity, own, held));
+    if (mark === undefined) return resource;
+    marks.set(address, mark);
+    return { ...resource, private: { ...resource.private, account: mark } };
+  };
+}

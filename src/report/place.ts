@@ -1,0 +1,22 @@
+/** The first line of a plan: which account it is for, in words that people know it by. */
+import type { Place, Plan } from "../core/model/index.ts";
+import { escapeLine } from "./escape.ts";
+import { plural } from "./numbers.ts";
+
+/** `production · api.host.example · 58 services, www.acme.example and others`; undefined where no account was opened. */
+export function placeText({ places = [] }: Pick<Plan, "places">): string | undefined {
+  return places.length === 0 ? undefined : places.map(textOf).join("; ");
+}
+
+function textOf({ name, host, services, domain }: Place): string {
+  const others = services === 1 ? "" : " and others";
+  const named = domain === null || services === 0 ? "" : `, ${domain}${others}`;
+  const held = services === null ? [] : [`${plural(services, "service")}${named}`];
+  return [name, host, ...held].map(escapeLine).join(" · ");
+}
+
+/** Name of a plan in the heading of a page or a comment; empty where it has none. */
+export function titleOf({ project, places = [] }: Pick<Plan, "project" | "places">): string {
+  const place = placeText({ places }) ?? "";
+  return places.length === 1 || project === "" ? place : [project, place].filter((part) => part !== "").join(": ");
+}

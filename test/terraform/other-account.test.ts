@@ -1,0 +1,120 @@
+/** The identity of the account in Terraform: each instance carries its address and anchors, and a Read of another account refuses. */
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, it } from "vitest";
+import type { AccountMark } from "../../src/core/model/index.ts";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { startTerraform, type Terraform } from "../support/terraform.ts";
+
+const CONFIG = `
+provider "hosting" {
+  project = "acme"
+}
+resource "hosting_service" "www" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "www.acme.example"
+}
+resource "hosting_service" "shop" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "shop.acme.example"
+}
+resource "hosting_webhook" "billing" {
+  url    = "https://hooks.acme.example/billing"
+  events = ["invoice.paid"]
+}
+resource "hosting_webhook" "chat" {
+  url    = "https://hooks.acme.example/chat"
+  events = ["invoice.paid"]
+}
+`;
+
+const stateOf = ({ dir }: Terraform) => path.join(dir, "terraform.tfstate");
+
+/** Applied, and refreshed once, so that each instance has seen the lists. */
+async function applied(): Promise<Terraform> {
+  const terraform = await startTerraform({ install: "running" });
+  await terraform.write(CONFIG);
+  await terraform.applied();
+  await terraform.believeLists();
+  await terraform.run("apply", "-refresh-only", "-auto-approve");
+  return terraform;
+}
+
+async function marksOf(terraform: Terraform) {
+  const { resources } = JSON.parse(await readFile(stateOf(terraform), "utf8"));
+  return resources.map(({ instances: [{ private: mark }] }: { instances: [{ private: string }] }) =>
+    JSON.parse(Buffer.from(mark, "base64").toString("utf8")),
+  );
+}
+
+/** A host that knows nothing of the state. */
+async function elsewhere(from: Terraform): Promise<Terraform> {
+  const other = await startTerraform({ install: "running" });
+  await other.write(CONFIG);
+  await other.run("init");
+  await writeFile(stateOf(other), await readFile(stateOf(from), "utf8"));
+  return other;
+}
+
+describeWith(TERRAFORM)("another account in Terraform", { timeout: 120_000 }, () => {
+  it("is refused by plan and apply at a host that has none of the objects, and the state stays", async () => {
+    const terraform = await applied();
+    const marks = (await marksOf(terraform)).map(({ account }: { account: AccountMark }) => account);
+    expect(new Set(marks.map(({ origin }: AccountMark) => origin))).toEqual(new Set(["http://localhost"]));
+    // The lists were empty when the first object was created.
+    expect(marks.filter(({ anchors }: AccountMark) => anchors.length > 0).length).toBeGreaterThan(0);
+    const other = await elsewhere(terraform);
+    const state = await readFile(stateOf(other), "utf8");
+    for (const command of [["plan"], ["apply", "-auto-approve"], ["destroy", "-auto-approve"]]) {
+      const ran = await other.run(...command, "-no-color");
+      expect(ran.code, ran.text).toBe(1);
+      expect(ran.text).toContain("leads to another account");
+      expect(ran.text).toContain("HOSTFORM_ACCOUNT_MOVED=1");
+      expect(await readFile(stateOf(other), "utf8")).toBe(state);
+    }
+    expect(other.control.requests().filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  it("is refused with another token of the same host, and is accepted after a look", async () => {
+    const terraform = await applied();
+    for (const { id } of terraform.control.list("webhooks")) terraform.control.remove("webhooks", id);
+    for (const { id } of terraform.control.list("services").filter(({ customer_id }) => customer_id === 1))
+      terraform.control.remove("services", id);
+    const ran = await terraform.run("plan", "-no-color");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text).toContain("none of these");
+    terraform.env.HOSTFORM_ACCOUNT_MOVED = "1";
+    const moved = await terraform.run("plan", "-no-color");
+    expect(moved.text).not.toContain("leads to another account");
+    expect(moved.code, moved.text).toBe(0);
+  });
+
+  it("is refused at another address, and both are named", async () => {
+    const terraform = await applied();
+    const state = JSON.parse(await readFile(stateOf(terraform), "utf8"));
+    for (const { instances } of state.resources)
+      for (const instance of instances) {
+        const mark = JSON.parse(Buffer.from(instance.private, "base64").toString("utf8"));
+        mark.account.origin = "https://api.host.example";
+        instance.private = Buffer.from(JSON.stringify(mark)).toString("base64");
+      }
+    await writeFile(stateOf(terraform), JSON.stringify(state));
+    terraform.control.remove("webhooks", 201);
+    const ran = await terraform.run("plan", "-no-color");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text.replaceAll(/\s*│?\s+/g, " ")).toContain(
+      "Recorded: https://api.host.example. Now: http://localhost.",
+    );
+  });
+
+  it("is not suspected when one webhook was deleted by hand", async () => {
+    const terraform = await applied();
+    terraform.control.remove("webhooks", 201);
+    const ran = await terraform.run("plan", "-no-color");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.text).toContain("1 to add");
+  });
+});
