@@ -88,6 +88,9 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
     "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
   "condition.own_form": "Declare the value that the host keeps, or ask the host.",
   "condition.off": "Correct the receiver. Then switch the webhook on in the dashboard.",
+  "condition.handed_over":
+    "Remove the resource from the declaration if another account owns the object now. Otherwise use a token of the account that owns it.",
+  "condition.unread": "Plan again when the cause that the message names is gone.",
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",
   "plan.prevented":

@@ -43,6 +43,11 @@ export const samples: {
     { ...off, name: "https://hooks.acme.example" },
     { ...off, name: undefined },
   ],
+  "condition.handed_over": [
+    { ...resource, id: "1001", name: "www.acme.example", why: "This service belongs to another account" },
+    { ...resource, id: "1001", why: "Forbidden" },
+  ],
+  "condition.unread": [{ ...resource, id: "1001", name: "www.acme.example", why: "the API failed (500)" }],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },

@@ -16,7 +16,28 @@ export interface Off extends Words<"address" | "noun" | "id" | "off"> {
   readonly name: string | undefined;
 }
 
+/** An object of the state. `name` (a domain) is absent where it is secret or unknown. */
+export interface Recorded extends Words<"noun" | "id"> {
+  readonly name?: string | undefined;
+}
+
+/** `service 1001 (www.acme.example)`. */
+const objectOf = ({ noun, id, name }: Recorded) => `${noun} ${id}${name === undefined ? "" : ` (${name})`}`;
+
 export const conditions = {
+  "condition.handed_over": warning((given: Recorded & Words<"address" | "why">) => ({
+    summary: `${given.address}: ${objectOf(given)} seems to be handed over to another account`,
+    detail: `No list shows it, and the API refuses it: ${given.why}. hostform neither changes nor replaces it.`,
+    remedies: [
+      { do: "forget", when: "another account owns it now" },
+      "If it is still yours, use a token of the account that owns it.",
+    ],
+  })),
+  "condition.unread": warning((given: Recorded & Words<"address" | "why">) => ({
+    summary: `${given.address}: ${objectOf(given)} was not read: ${given.why}`,
+    detail: "Its condition is unknown, so the plan has no change of it.",
+    remedies: ["Plan again when the cause is gone."],
+  })),
   "condition.own_form": warning(({ address, noun, name, is, declared, times }: Unkept) => ({
     summary:
       is === undefined || declared === undefined

@@ -79,6 +79,8 @@ export const codes = {
   "api.deprecated": "The API announces that it ends",
   "condition.own_form": "The host keeps another value than was sent, after two changes",
   "condition.off": "The host has switched off an object, which receives no events",
+  "condition.handed_over": "An object probably belongs to another account now: no list shows it, and the API refuses it (403)",
+  "condition.unread": "The API did not show an object, so its condition is unknown",
   "plan.immutable": "A change is not possible in place",
   "plan.mismatch": "The object to adopt differs from the declaration",
   "plan.prevented": "Removal is prevented by deletion_policy",
