@@ -87,6 +87,10 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.deprecated":
     "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
   "condition.own_form": "Declare the value that the host keeps, or ask the host.",
+  "condition.offline": "Ask the host for the reason, or declare whether the service is suspended.",
+  "condition.unpaid": "Pay the invoice that the message names.",
+  "condition.gone": "Remove the block if you no longer want it, or order it again on purpose.",
+  "condition.unknown_status": "Give the word a meaning with `status_words`.",
   "condition.off": "Correct the receiver. Then switch the webhook on in the dashboard.",
   "condition.handed_over":
     "Remove the resource from the declaration if another account owns the object now. Otherwise use a token of the account that owns it.",

@@ -179,11 +179,6 @@ export const objects = {
     detail: "The API answered two deletions with 404.",
     remedies: [`Check the dashboard. If it shows the ${noun} as active, remove it there.`],
   })),
-  "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
-    summary: `${address}: ${noun} ${object} ${how}`,
-    detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,
-    remedies: [`If you no longer want the ${noun}, stop declaring it.`, { do: "reorder" }],
-  })),
   "plan.unreadable": either((given: Objects & Words<"hidden">) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,
     detail: `The specification does not define the form. An apply creates no second ${given.noun}.`,
