@@ -40,7 +40,13 @@ function dueOf({ attributes: { next_due_date: due }, now }: Pick<Subject, "attri
 const isBilled = ({ quote, phase }: Kind): boolean => quote !== undefined && phase !== undefined;
 
 /** Returns true if only invoices show the condition of an object: it waits, it is suspended, or its term has ended. */
-export function asksForInvoices({ kind, attributes, phase, config, now }: Omit<Subject, "address" | "sensitive">): boolean {
+export function asksForInvoices({
+  kind,
+  attributes,
+  phase,
+  config,
+  now,
+}: Omit<Subject, "address" | "sensitive">): boolean {
   if (!isBilled(kind) || config === undefined || phase === "gone" || phase === "unknown") return false;
   const isWanted = phase === "suspended" && config.suspended === true;
   return (phase !== "live" && !isWanted) || dueOf({ attributes, now }) !== undefined;
@@ -68,11 +74,18 @@ export function suspendedFor(
 ): Bill | undefined {
   if (!isBilled(kind) || phase !== "suspended" || mark.suspended?.declared) return undefined;
   const bill = billOf(reading, String(attributes.id));
-  return bill?.open.some(({ due_date }) => due_date === null || due_date.slice(0, 10) <= dateOf(now)) ? bill : undefined;
+  return bill?.open.some(({ due_date }) => due_date === null || due_date.slice(0, 10) <= dateOf(now))
+    ? bill
+    : undefined;
 }
 
 /** An object as messages name it. */
-function objectOf({ kind, address, attributes, sensitive }: Pick<Subject, "kind" | "address" | "attributes" | "sensitive">) {
+function objectOf({
+  kind,
+  address,
+  attributes,
+  sensitive,
+}: Pick<Subject, "kind" | "address" | "attributes" | "sensitive">) {
   const { domain, id } = attributes;
   const isShown = typeof domain === "string" && !sensitive.includes("domain");
   return { address, noun: kind.noun, id: String(id), name: isShown ? shownName(domain) : undefined };
@@ -104,7 +117,8 @@ export function billingConditions(
     if (unpaid) return [conditionFor("unpaid/order", { ...object, ...unpaid }, billed)];
     return [conditionFor(bill?.paid.length ? "offline/provisioning" : "offline/pending", object, facts), ...unread];
   }
-  const renewal = unpaid && due !== undefined ? [conditionFor("unpaid/renewal", { ...object, ...unpaid, due }, billed)] : [];
+  const renewal =
+    unpaid && due !== undefined ? [conditionFor("unpaid/renewal", { ...object, ...unpaid, due }, billed)] : [];
   const owed = renewal.length > 0 || !unpaid ? renewal : [conditionFor("unpaid", { ...object, ...unpaid }, billed)];
   if (phase !== "suspended" || config?.suspended === true || isRestored) return [...owed, ...unread];
   const { since, declared } = mark.suspended ?? {};

@@ -6,8 +6,8 @@
 export * from "./account.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
-export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { asksForInvoices, orderCondition, suspensionMark } from "./conditions.ts";
+export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 

@@ -21,7 +21,16 @@ import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "
 import { attemptsOf, decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
-import { existing, immutable, lookalike, mismatch, notImportable, questionOf, unknownValues, unreadable } from "./refusals.ts";
+import {
+  existing,
+  immutable,
+  lookalike,
+  mismatch,
+  notImportable,
+  questionOf,
+  unknownValues,
+  unreadable,
+} from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 import { observedMark, switchedOff, unknownStatus, unseenNames } from "./status.ts";
 

@@ -154,7 +154,9 @@ describe("the plan of many", () => {
   it.each(situations)("$what", ({ options, expected, says = [] }) => {
     const { changes, diagnostics, conditions = [] } = plan(options);
     expect(changes.map(({ address, actions }) => `${address} ${actions.join(",")}`)).toEqual(expected);
-    expect([...conditions.map(conditionWarning), ...diagnostics].map(({ code, address }) => `${code} ${address}`)).toEqual(says);
+    expect(
+      [...conditions.map(conditionWarning), ...diagnostics].map(({ code, address }) => `${code} ${address}`),
+    ).toEqual(says);
   });
 
   it.each(situations)("is pure and plain JSON: $what", ({ options }) => {

@@ -512,7 +512,8 @@ describe("a change in place", () => {
     before: service(),
     config: { suspended: true },
   };
-  const asked = 'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]';
+  const asked =
+    'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]';
   const answered = 'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]';
 
   it.each<[string, Case, string[]]>([

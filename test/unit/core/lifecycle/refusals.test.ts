@@ -94,15 +94,23 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "unreadable, one under a parent": refusals.unreadable(G, g1.attributes, [remote({ ...g1.attributes, email: null })]),
   "unreadable, twelve, in one way or another": refusals.unreadable(W, hook, hooks),
   "lookalike, held by one that leaves": refusals.lookalike({ ...A, ...held }, [s1, s2]),
-  "unknown, left alone": conditionWarning(status.unknownStatus(S("Odd"), { left: ["suspended", "password_version"], unseen: [] })),
+  "unknown, left alone": conditionWarning(
+    status.unknownStatus(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
+  ),
   "unknown, not seen": conditionWarning(status.unknownStatus(S("Odd"), { left: [], unseen: ["suspended"] })),
   "unknown, no status": conditionWarning(status.unknownStatus(S(null), { left: ["suspended"], unseen: [] })),
-  "unknown, no status at all": conditionWarning(status.unknownStatus(S(undefined), { left: ["suspended"], unseen: [] })),
-  "unknown, like a suspension": conditionWarning(status.unknownStatus(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] })),
+  "unknown, no status at all": conditionWarning(
+    status.unknownStatus(S(undefined), { left: ["suspended"], unseen: [] }),
+  ),
+  "unknown, like a suspension": conditionWarning(
+    status.unknownStatus(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] }),
+  ),
   "unknown, like a pause": conditionWarning(status.unknownStatus(S("PAUSED"), { left: ["suspended"], unseen: [] })),
   "unknown, after a suspension": conditionWarning(status.unknownStatus(S("Odd", job("suspended", "active")), unseen)),
   "unknown, after its end": conditionWarning(status.unknownStatus(S("Odd", job("live", "suspended")), unseen)),
-  "unknown, after a suspension from no word": conditionWarning(status.unknownStatus(S("Odd", job("suspended", null)), unseen)),
+  "unknown, after a suspension from no word": conditionWarning(
+    status.unknownStatus(S("Odd", job("suspended", null)), unseen),
+  ),
   "not removable": status.notRemovable(S("Odd"), "error"),
   "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
   "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),
