@@ -261,7 +261,8 @@ export interface ConditionJson extends Omit<Condition, "detail" | "remedies"> {
   readonly fix?: string;
 }
 
-function conditionJson({ remedies, detail = "", ...condition }: Condition, render: RemedyText): ConditionJson {
+/** A condition for machines, with its fix in the words of the front. */
+export function conditionJson({ remedies, detail = "", ...condition }: Condition, render: RemedyText): ConditionJson {
   const fix = render({ address: condition.address, ...(remedies && { remedies }) });
   return { ...condition, detail, ...(fix !== undefined && { fix }) };
 }

@@ -22,6 +22,7 @@ import {
   refreshed,
   sameInUse,
   settledMark,
+  suspensionMark,
   switchedOff,
   unknownValues,
   unseenNames,
@@ -85,7 +86,10 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const alone = await scope.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(scope.account, { kind, prior, config: undefined, alone, parentKind });
-  const kept = seen.status === "present" ? observedMark(mark, seen.phase, seen.forms) : settledMark(mark);
+  const kept =
+    seen.status === "present"
+      ? suspensionMark(observedMark(mark, seen.phase, seen.forms), seen.phase, undefined, scope.account.hostNow())
+      : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
     if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
