@@ -1,5 +1,5 @@
 // Conditions of objects, which no change ends: how many there are, and each with its cause.
-import type { Condition, ConditionName, Plan } from "../core/model/index.ts";
+import { type Condition, type ConditionName, type Plan, some } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { firstOf } from "./numbers.ts";
 import type { Paint, ReportStyle } from "./text-style.ts";
@@ -70,7 +70,9 @@ export function conditionLines(plan: Pick<Plan, "conditions">, paint: Paint, { r
   const lines = groups.flatMap(({ all, detail, fix }) => {
     const [first] = all;
     const isFolded = first?.condition === "unread" && all.length > 1;
-    const texts = isFolded ? [unreadText(all)] : all.map(({ summary }) => summary);
+    const texts = isFolded
+      ? [`Not read: ${some(all.map(({ address }) => address))}`]
+      : all.map(({ summary }) => summary);
     return [
       ...firstOf(
         texts.map((text) => `  ${paint.warning("!")} ${escapeLine(text)}`),
@@ -81,10 +83,4 @@ export function conditionLines(plan: Pick<Plan, "conditions">, paint: Paint, { r
     ];
   });
   return [paint.bold("Needs attention:"), ...lines, ""];
-}
-
-function unreadText(all: readonly Condition[]): string {
-  const [first, second, ...more] = all.map(({ address }) => address);
-  const rest = more.length === 0 ? [] : [`${more.length} more`];
-  return `Not read: ${[first, second, ...rest].join(", ")}`;
 }

@@ -31,7 +31,7 @@ const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file s
 const rejected = { ...resource, id: "1001" };
 
 const object = { ...rejected, name: "www.acme.example" };
-const bill = { invoice: "invoice INV-2026-000007 (12.00 USD, due 2026-11-01)", more: 0 };
+const bill = { invoice: "invoice INV-2026-000007, 12.00 USD, due 2026-11-01", more: 0 };
 const off = { address: "hosting_webhook.billing", noun: "webhook", id: "7", off: "is_active is false" };
 
 export const samples: {

@@ -93,12 +93,12 @@ export function billOf(reading: InvoiceReading | undefined, order: string): Bill
   };
 }
 
-/** `invoice INV-2026-000007 (12.00 USD, due 2026-11-30)`. */
+/** `invoice INV-2026-000007, 12.00 USD, due 2026-11-30`. */
 export function invoiceText({ id, number, total, currency, due_date }: Invoice, scale?: number): string {
   const due = due_date === null ? [] : [`due ${due_date}`];
-  const facts = [...(total === null ? [] : [formatMoney(total, currency, scale)]), ...due].join(", ");
   const name = number ?? id;
-  return `${name === null ? "its invoice" : `invoice ${name}`}${facts && ` (${facts})`}`;
+  const amount = total === null ? [] : [formatMoney(total, currency, scale)];
+  return [name === null ? "its invoice" : `invoice ${name}`, ...amount, ...due].join(", ");
 }
 
 export const invoiceOf = (record: InvoiceRecord): Invoice => {

@@ -24,7 +24,7 @@ export interface Recorded extends Words<"address" | "noun" | "id"> {
 /** Date at which an apply saw the condition first. Absent: no apply has seen it. */
 type Since = { readonly since?: string | undefined };
 
-/** Invoices that are unpaid, the first one in words: `invoice INV-1 (12.00 USD, due 2026-11-30)`. */
+/** Invoices that are unpaid, the first one in words: `invoice INV-1, 12.00 USD, due 2026-11-30`. */
 export interface Unpaid {
   readonly invoice: string;
   /** Number of further unpaid invoices. */

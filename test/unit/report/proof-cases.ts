@@ -145,7 +145,7 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
             noun: "service",
             id: `100${n}`,
             name: `client-${n}.example`,
-            invoice: `invoice INV-${n} (12.00 USD, due 2026-10-08)`,
+            invoice: `invoice INV-${n}, 12.00 USD, due 2026-10-08`,
             more: 0,
             due: "2026-10-01",
           }),
