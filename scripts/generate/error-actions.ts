@@ -89,7 +89,14 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "condition.own_form": "Ask the host why it does not accept the declared value.",
   "condition.other_plan":
     "Compare the invoice, and ask the host. Declare the plan that the service has if it was changed on purpose.",
+  "condition.offline": "Ask the host for the reason, or declare whether the service is suspended.",
+  "condition.unpaid": "Pay the invoice that the message names.",
+  "condition.gone": "Remove the block if you no longer want it, or order it again on purpose.",
+  "condition.unknown_status": "Give the word a meaning with `status_words`.",
   "condition.off": "Correct the receiver. Then switch the webhook on in the dashboard.",
+  "condition.handed_over":
+    "Remove the resource from the declaration if another account owns the object now. Otherwise use a token of the account that owns it.",
+  "condition.unread": "Plan again when the cause that the message names is gone.",
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",
   "plan.prevented":

@@ -1,6 +1,6 @@
 /** `apply` and `destroy`: plan, ask, carry out; and the progress of it on standard error. */
 import { VERSION } from "../core/api/index.ts";
-import { type ApplyEvent, fail, isError, isFulfilled, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import { type ApplyEvent, fail, holding, isError, isFulfilled, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS } from "../project/guards.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
@@ -25,11 +25,11 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
-import { spelledOption } from "./options.ts";
+import { type FailOnFlags, failedOn, spelledOption } from "./options.ts";
 import { declaredScale, type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-interface ApplyFlags extends PlanningFlags {
+interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
   /** Commander's form of `--no-wait`. */
   readonly wait?: boolean;
@@ -52,7 +52,8 @@ export const runApply =
       if (saved !== undefined && !hasChanges(saved.plan)) {
         await reports.write(saved.plan, await declaredScale(project));
         say(terminal, "The plan has no changes. There is nothing to apply.");
-        return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
+        if (saved.plan.pending.length > 0 || unfulfilledIn(saved.plan).length > 0) return 1;
+        return failedOn(flags, holding(saved.plan), 0, (text) => say(terminal, text));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
       // A question shows its plan.
@@ -101,7 +102,8 @@ export const runApply =
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
-        return isFulfilled(result) && !open ? 0 : 1;
+        if (!isFulfilled(result) || open) return 1;
+        return failedOn(flags, holding(run.plan, result), 0, (text) => say(terminal, text));
       });
     });
   };

@@ -8,6 +8,8 @@ import {
   budgetShare,
   CURRENCIES,
   didYouMean,
+  FAIL_ON,
+  type FailOn,
   fail,
   milliseconds,
   untrustedByEnvironment,
@@ -340,6 +342,43 @@ export class CliCommand extends Command {
   choice(flags: string, description: string, words: readonly string[]): this {
     return this.addOption(new Option(flags, description).choices(words));
   }
+}
+
+/** Conditions on which a run fails. */
+export interface FailOnFlags {
+  readonly failOn?: readonly FailOn[];
+}
+
+/** The exit code of a run that ended well, but met a condition of `--fail-on`. */
+const FAILED_ON = 4;
+
+/** @returns 4 and names the conditions if one of them holds; else `code`. */
+export function failedOn(
+  { failOn = [] }: FailOnFlags,
+  holds: ReadonlySet<FailOn>,
+  code: number,
+  warn: (text: string) => void,
+) {
+  const met = failOn.filter((name) => holds.has(name));
+  if (met.length === 0) return code;
+  warn(`Exit code ${FAILED_ON} because of --fail-on: ${met.join(", ")}.`);
+  return FAILED_ON;
+}
+
+export const FAIL_ON_OPTION = [
+  "--fail-on <conditions>",
+  `exit with ${FAILED_ON} if one of these conditions holds, such as offline,gone,unpaid`,
+  conditionNames,
+] as const;
+
+function conditionNames(text: string, earlier: readonly FailOn[] = []): readonly FailOn[] {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !FAIL_ON.some((known) => known === name));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(
+      `${JSON.stringify(unknown)} is no condition. The names are ${FAIL_ON.join(", ")}.${didYouMean(unknown, FAIL_ON)}`,
+    );
+  return [...new Set([...earlier, ...(names as FailOn[])])];
 }
 
 /** A parser of whole numbers within bounds, for options. */

@@ -1,6 +1,6 @@
 /** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
 import { VERSION } from "../core/api/version.ts";
-import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import { fail, holding, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";
 import { withPlan } from "../project/plan.ts";
@@ -8,6 +8,7 @@ import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
 import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
+import { type FailOnFlags, failedOn } from "./options.ts";
 import {
   formatOf,
   type PlanFormat,
@@ -19,7 +20,7 @@ import {
 } from "./plan-reports.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
-interface PlanFlags extends PlanningFlags {
+interface PlanFlags extends PlanningFlags, FailOnFlags {
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
   readonly format?: PlanFormat;
@@ -56,7 +57,8 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
       if (flags.out !== undefined && !isApplicable(plan)) return 1;
       const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
-      return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
+      const code = flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
+      return failedOn(flags, holding(plan), code, (text) => say(terminal, text));
     });
   });
 };

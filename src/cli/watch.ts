@@ -8,13 +8,13 @@ import type { Project } from "../project/project.ts";
 import type { EventSubject } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
-import type { ListenAddress } from "./options.ts";
-import type { Action } from "./terminal.ts";
+import { type FailOnFlags, failedOn, type ListenAddress } from "./options.ts";
+import { type Action, say } from "./terminal.ts";
 import { terminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
-interface WatchFlags extends GuardFlags, SecretFlags {
+interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags {
   /** Milliseconds from the end of a check of everything to the next one. */
   readonly interval?: number;
   readonly autoApprove?: boolean;
@@ -27,11 +27,14 @@ const INTERVAL_MS = 300_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` checks.
- * @returns 0 after Ctrl-C that cut no apply short, or when the last check ended as an `apply` that succeeds does; else 1.
+ * @returns 0 after Ctrl-C that cut no apply short, or when the last check ended as an `apply` that succeeds does; 4 if a condition of
+ *   `--fail-on` holds then; else 1.
  * @throws HostformError what hinders it from the start.
  */
 export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {
   const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
+  if (flags.failOn !== undefined && maxRuns === undefined)
+    fail("usage", "--fail-on needs --max-runs", { remedies: ["Add --max-runs 1, or remove --fail-on."] });
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
   if (!terminal.repaints) terminal.activity.mute();
@@ -46,7 +49,8 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
     });
     try {
       reporter.start(intervalMs, autoApprove, receiver?.url);
-      return await watch.run();
+      const code = await watch.run();
+      return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
     } finally {
       // A delivery is only a hint, and after the end nobody acts upon it.
       await receiver?.close(AbortSignal.abort());

@@ -6,14 +6,19 @@ import path from "node:path";
 import {
   type ApplyEvent,
   type Clock,
+  type Condition,
   type Diagnostic,
+  type FailOn,
   fail,
   HostformError,
+  holding,
   isError,
   isFulfilled,
   systemClock,
 } from "../core/model/index.ts";
 import {
+  type ConditionJson,
+  conditionJson,
   type DiagnosticJson,
   diagnosticJson,
   type PlanJson,
@@ -37,7 +42,17 @@ import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseUntrustedCommand } from "./trust.ts";
 
 export { HostformError } from "../core/model/index.ts";
-export type { Adopted, AdoptOptions, ApplyEvent, DiagnosticJson, Forecast, PlanJson, RequestEvent };
+export type {
+  Adopted,
+  AdoptOptions,
+  ApplyEvent,
+  ConditionJson,
+  DiagnosticJson,
+  FailOn,
+  Forecast,
+  PlanJson,
+  RequestEvent,
+};
 
 /** Which project, and how it is read. */
 export interface LoadOptions {
@@ -133,6 +148,10 @@ export interface Planned {
   /** Terraform's representation, as `hostform plan --json` prints it. */
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
+  /** What needs attention and is no change, as `hostform.conditions` of {@link Planned.json}. */
+  readonly conditions: readonly ConditionJson[];
+  /** The names that `--fail-on` of the command line would fail on. */
+  readonly holds: readonly FailOn[];
   readonly hasChanges: boolean;
   /** Whether it can be applied: it has no errors, and nothing was left unread. */
   readonly applicable: boolean;
@@ -171,6 +190,10 @@ export interface Applied {
   readonly complete: boolean;
   readonly changes: readonly AppliedChange[];
   readonly diagnostics: readonly DiagnosticJson[];
+  /** What needs attention after the apply. */
+  readonly conditions: readonly ConditionJson[];
+  /** The names that `--fail-on` of the command line would fail on after the apply. */
+  readonly holds: readonly FailOn[];
   /** Addresses of creates of which it is not known whether the host has made them. */
   readonly pending: readonly string[];
 }
@@ -243,7 +266,9 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
       const planned = plannedOf(run);
       const approved =
         !run.plan.diagnostics.some(isError) && (saved !== undefined || (await approve(planned)) === true);
-      const nothing = { plan: planned, approved, complete: false, changes: [], diagnostics: [], pending: [] };
+      const { conditions, holds } = planned;
+      const before = { plan: planned, approved, conditions, holds };
+      const nothing = { ...before, complete: false, changes: [], diagnostics: [], pending: [] };
       if (!approved) return nothing;
       run.providers.refresh();
       const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
@@ -258,6 +283,8 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
           diagnostics: shown(redaction, diagnostics),
         })),
         diagnostics: shown(redaction, result.diagnostics),
+        conditions: shownConditions(redaction, result.conditions),
+        holds: [...holding(run.plan, result)],
         pending: result.pending,
       };
     });
@@ -381,11 +408,16 @@ function shown(redaction: Redaction, diagnostics: readonly Diagnostic[]): readon
   return redaction.redactValue(texts) as readonly DiagnosticJson[];
 }
 
+const shownConditions = (redaction: Redaction, conditions: readonly Condition[] = []) =>
+  redaction.redactValue(conditions.map((one) => conditionJson(one, yamlRemedies))) as readonly ConditionJson[];
+
 function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction } }: Run): Planned {
   const look = { moneyScale, remedies: yamlRemedies };
   return {
     json: redaction.redactValue(planJson(made, look)) as PlanJson,
     diagnostics: shown(redaction, made.diagnostics),
+    conditions: shownConditions(redaction, made.conditions),
+    holds: [...holding(made)],
     hasChanges: hasChanges(made),
     applicable: !made.diagnostics.some(isError) && made.unread === undefined,
     text: () => redaction.redact(renderPlan(made, { ...look, color: false })),

@@ -10,8 +10,6 @@ import {
 import { kinds } from "../core/kinds/index.ts";
 import { findOrder } from "../core/lifecycle/index.ts";
 import {
-  conditionOf,
-  conditionWarning,
   type Desired,
   type Diagnostic,
   didYouMean,
@@ -40,7 +38,7 @@ import { Providers } from "./providers.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
-import { forStack } from "./stack-diagnostics.ts";
+import { conditionsForStack, forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
 /** What `plan`, `apply`, `destroy` and `watch` take. */
@@ -135,12 +133,9 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const reported = forStack(source, made.plan.diagnostics, declared);
     const servers = source.untrusted ? [] : providers.servers();
     const compared = await project.state.compare(servers, store.state, reported);
-    const conditions = forStack(source, made.plan.conditions?.map(conditionWarning) ?? []).map(conditionOf);
-    const warned = {
-      ...made.plan,
-      ...(conditions.length > 0 && { conditions }),
-      diagnostics: [...found, ...compared, ...providers.takeWarnings()],
-    };
+    const { conditions } = made.plan;
+    const attention = conditions && { conditions: conditionsForStack(source, conditions) };
+    const warned = { ...made.plan, ...attention, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };
     interrupts.planned();
     return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
   } finally {

@@ -2,6 +2,7 @@ import {
   type ApplyEvent,
   type ApplyResult,
   type ChangeOutcome,
+  type Condition,
   type Desired,
   type Diagnostic,
   HostformError,
@@ -37,13 +38,29 @@ export function forStack(
   });
 }
 
+/** The same for conditions. */
+export function conditionsForStack(source: ProjectSource, conditions: readonly Condition[]): readonly Condition[] {
+  if (source.stack === undefined) return conditions;
+  const render = stackRemedies(projectFlags(source).join(" "));
+  return conditions.map((condition) => {
+    const fix = render(condition);
+    return fix === undefined ? condition : { ...condition, remedies: [fix] };
+  });
+}
+
 const withoutPlace = ({ code, summary, detail, remedies }: Diagnostic) =>
   JSON.stringify([code, summary, detail, remedies]);
 
 /** The same for the end of an apply. */
 export function resultForStack(source: ProjectSource, result: ApplyResult): ApplyResult {
   const outcomes = result.outcomes.map((outcome) => outcomeForStack(source, outcome));
-  return { ...result, outcomes, diagnostics: forStack(source, result.diagnostics) };
+  const { conditions } = result;
+  return {
+    ...result,
+    outcomes,
+    diagnostics: forStack(source, result.diagnostics),
+    ...(conditions && { conditions: conditionsForStack(source, conditions) }),
+  };
 }
 
 /** The same for what an apply reports while it works. */

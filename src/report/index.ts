@@ -20,7 +20,7 @@ export { doneChanges, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
 export { placeText } from "./place.ts";
 export { COMMENT_BYTES, renderPlanMarkdown } from "./plan-document.ts";
-export { type PlanJson, planJson, stateJson } from "./plan-json.ts";
+export { type ConditionJson, conditionJson, type PlanJson, planJson, stateJson } from "./plan-json.ts";
 export { renderPlanHtml } from "./plan-page.ts";
 export * from "./plan-text.ts";
 export * from "./progress.ts";

@@ -12,6 +12,7 @@ import {
   type Plan,
   subjectsOf,
 } from "../core/model/index.ts";
+import { conditionText } from "./conditions.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
@@ -55,6 +56,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
       interrupted ? "Not started, because the run was interrupted; no request was sent:" : "Not started:",
       notStarted,
     ),
+    conditionText(result) && `${flowText(conditionText(result), options.width)}\n`,
     // Of many the lists are long: what they come to is the last that is seen.
     interrupted ? `${ends}${requests}` : requests,
   ];

@@ -13,6 +13,7 @@ import {
   isNoOp,
   isObject,
   isReplacement,
+  isUp,
   type Json,
   type JsonObject,
   type Mask,
@@ -55,7 +56,7 @@ export interface PlanJson {
   readonly timestamp: string;
   /** Whether apply would do anything and may. */
   readonly applyable: boolean;
-  /** Whether nothing remains to be planned afterwards: false while a declared change has to wait. */
+  /** False while a declared change has to wait, or a declared object is gone or offline. */
   readonly complete: boolean;
   readonly errored: boolean;
   readonly hostform: PlanExtrasJson;
@@ -95,7 +96,11 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
     prior_state: { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: values("before") },
     timestamp: plan.timestamp,
     applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
-    complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
+    complete:
+      !errored &&
+      isUp(plan) &&
+      plan.unread === undefined &&
+      plan.changes.every((change) => change.deferred.length === 0),
     errored,
     hostform: extrasJson(plan, remedies),
   };
@@ -246,7 +251,7 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly totals: readonly MoneyTotal[];
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
-  /** What needs attention and is no change: objects that the host does not keep as declared, or has switched off. */
+  /** What needs attention and is no change. `schemas/conditions.schema.json` describes it. */
   readonly conditions: readonly ConditionJson[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** By address; resources about which there is nothing to say are left out. */
@@ -260,7 +265,8 @@ export interface ConditionJson extends Omit<Condition, "detail" | "remedies"> {
   readonly fix?: string;
 }
 
-function conditionJson({ remedies, detail = "", ...condition }: Condition, render: RemedyText): ConditionJson {
+/** A condition for machines, with its fix in the words of the front. */
+export function conditionJson({ remedies, detail = "", ...condition }: Condition, render: RemedyText): ConditionJson {
   const fix = render({ address: condition.address, ...(remedies && { remedies }) });
   return { ...condition, detail, ...(fix !== undefined && { fix }) };
 }

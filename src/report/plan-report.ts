@@ -15,9 +15,9 @@ import {
   moneyTotals,
   type Plan,
   type RemedyText,
-  shellWord,
   shownName,
 } from "../core/model/index.ts";
+import { conditionText, groupedConditions, offlineNow, type SameConditions } from "./conditions.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
@@ -82,7 +82,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   return {
     headline: headlineOf(plan, effects, totals, scale),
     ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan)),
-    tiles: isUnplanned(plan) ? [] : tilesOf(effects, totals, scale),
+    tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, totals, scale),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
@@ -120,7 +120,7 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
   if (parts.length === 0) return summaryAlone(plan);
   const [first = ""] = parts;
   const sentence = parts.length === 1 ? first : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+  return `${capitalized(sentence)}. ${conditionText(plan)}`.trim();
 }
 
 const personsIn = (effects: readonly Effect[], kind: EffectKind) =>
@@ -157,7 +157,7 @@ function verdictOf(
 }
 
 /** Figures with a label: several lines where there are several currencies. */
-function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
+function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
   const offline = effects.filter(({ kind }) => kind === "offline").length;
   const sums = (which: "now" | "monthly") => {
     const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
@@ -168,12 +168,14 @@ function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scal
     });
     return values.length === 0 ? ["Nothing"] : values;
   };
+  const down = offlineNow(plan);
   const gains = personsIn(effects, "access_given");
   const loses = personsIn(effects, "access_taken");
   return [
     { label: "To pay now", values: sums("now") },
     { label: "Per month afterwards", values: sums("monthly") },
     { label: "Sites going offline", values: [String(offline)], alarm: offline > 0 },
+    { label: "Sites offline, not declared so", values: [String(down)], alarm: down > 0 },
     { label: "People gaining or losing access", values: [gains + loses === 0 ? "None" : `+${gains} / −${loses}`] },
   ];
 }
@@ -226,18 +228,17 @@ function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number |
 
 /** What a person has to look at: errors, warnings, creates without an outcome, what is gone, changed by hand or overdue. */
 function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedies: RemedyText): AttentionRow[] {
-  const said = new Set(plan.diagnostics.flatMap(({ address }) => address ?? []));
-  const today = plan.timestamp.slice(0, 10);
+  const said = new Set([...plan.diagnostics, ...(plan.conditions ?? [])].flatMap(({ address }) => address ?? []));
   const pending = plan.pending.filter((address) => !said.has(address));
   return [
     ...diagnosticRows(plan.diagnostics, remedies),
+    ...groupedConditions(plan, remedies).flatMap(conditionRows),
     ...pending.map((address): AttentionRow => {
       const fix = remedies({ address, remedies: [{ do: "resolve" }] });
       const title = "Created or not: the outcome is unknown";
       return { from: "account", severity: "warning", title, where: [address], ...(fix !== undefined && { fix }) };
     }),
     ...plan.drift.flatMap((drift) => driftRow(drift, changes.get(drift.address), said)),
-    ...plan.changes.flatMap((change) => overdueRow(change, today)),
   ];
 }
 
@@ -260,6 +261,19 @@ function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText
   });
   return rows.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
 }
+
+/** A row for each object; what was not read for one cause has one row. */
+function conditionRows({ all, detail: text, fix }: SameConditions): AttentionRow[] {
+  const more = { ...(text !== undefined && { text }), ...(fix !== undefined && { fix }) };
+  const isUnread = all[0]?.condition === "unread";
+  const rows = isUnread
+    ? [{ title: "Not read", where: all.map(({ address }) => address) }]
+    : all.map(({ summary, address }) => ({ title: capitalized(withoutAddress(summary, address)), where: [address] }));
+  return rows.map((row): AttentionRow => ({ from: "account", severity: "warning", ...row, ...more }));
+}
+
+const withoutAddress = (summary: string, address: string) =>
+  summary.startsWith(`${address}: `) ? summary.slice(address.length + 2) : summary;
 
 function driftRow(drift: Plan["drift"][number], change: Change | undefined, said: ReadonlySet<string>): AttentionRow[] {
   const { address } = drift;
@@ -296,14 +310,4 @@ function note(
 function short(value: unknown): string {
   const text = JSON.stringify(value ?? null);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
-
-/** A due date in the past is an invoice that nobody has paid, or a host that is late. */
-function overdueRow({ address, before, after, provider }: Change, today: string): AttentionRow[] {
-  const due = after?.next_due_date ?? before?.next_due_date;
-  if (typeof due !== "string" || due >= today || !/^\d{4}-\d\d-\d\d/.test(due)) return [];
-  const command =
-    provider === "default" ? "`hostform invoices`" : `\`hostform invoices --provider ${shellWord(provider)}\``;
-  const fix = `${command} shows what is to be paid.`;
-  return [note(`Was due on ${due.slice(0, 10)}`, address, after ?? before, { fix })];
 }

@@ -13,6 +13,7 @@ import {
   type Plan,
   unfulfilledIn,
 } from "../core/model/index.ts";
+import { conditionLines, conditionText } from "./conditions.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { counted, moneyLines } from "./money.ts";
@@ -100,20 +101,6 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   return [paint.bold("Deferred:"), ...firstOf(lines, MAX_LINES), ""];
 }
 
-/** What needs attention and is no change. */
-function conditionLines({ conditions = [] }: Plan, paint: Paint, { remedies }: PlanTextOptions): string[] {
-  if (conditions.length === 0) return [];
-  const lines = conditions.flatMap(({ summary, detail, ...about }) => {
-    const fix = remedies(about);
-    return [
-      `  ${paint.warning("!")} ${escapeLine(summary)}`,
-      ...(detail === undefined ? [] : [`    ${escapeLine(detail)}`]),
-      ...(fix === undefined ? [] : [`    ${paint.fix("Fix:")} ${escapeLine(fix)}`]),
-    ];
-  });
-  return [paint.bold("Needs attention:"), ...lines, ""];
-}
-
 /** Resources that no list shows, because of their age, their service or the host: planned without having been seen. */
 export function unlistedLines({ changes }: Plan): string[] {
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
@@ -160,8 +147,16 @@ export function countChanges(changes: Iterable<Change>): Counts {
   };
 }
 
-/** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
+/** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do; then what needs attention. */
 export function summaryLine(plan: Plan): string {
+  const unclear = plan.changes.every(isNoOp) ? unfulfilledIn(plan).length : 0;
+  if (unclear === 0 || isUnplanned(plan)) return `${changesLine(plan)} ${conditionText(plan)}`.trim();
+  const others = plan.conditions?.filter(({ condition }) => condition !== "unknown_status") ?? [];
+  const held = `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
+  return `${held} ${conditionText({ conditions: others })}`.trim();
+}
+
+function changesLine(plan: Plan): string {
   if (isUnplanned(plan)) return "Nothing was planned: see the errors.";
   const isNothing = plan.changes.every(isNoOp);
   const unread = plan.unread?.length ?? 0;
@@ -170,19 +165,16 @@ export function summaryLine(plan: Plan): string {
     return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
   }
   if (!isNothing) return planCounts(countChanges(plan.changes));
-  const conditions = plan.conditions?.length ?? 0;
-  if (conditions > 0 && !changesRecord(plan) && !isHeldUp(plan))
-    return `No changes. ${plural(conditions, "condition")} ${conditions === 1 ? "needs" : "need"} attention; see above.`;
   const isAll = plan.notRead === undefined && plan.base === undefined;
   if (!isAll && !changesRecord(plan) && !isHeldUp(plan))
     return `No changes in what was ${plan.base === undefined ? "read" : "planned"}.`;
-  const unclear = unfulfilledIn(plan).length;
-  if (unclear > 0) return `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
   const kept = plan.mode === "destroy" ? plan.changes.length : 0;
   if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
   if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
   if (plan.mode === "destroy") return "No changes. Nothing that hostform manages is left to destroy.";
   if (isHeldUp(plan)) return "No changes can be made now; see above.";
+  // The conditions say in what the account does not match.
+  if ((plan.conditions?.length ?? 0) > 0) return "No changes.";
   return plan.changes.some(({ unlisted, waitsFor, unchecked }) => (unlisted ?? waitsFor ?? unchecked) !== undefined)
     ? "No changes. Your account matches the declaration as far as its lists show it; see above."
     : "No changes. Your account matches the declaration.";

@@ -1,6 +1,7 @@
 // What `watch` reports: lines for people, messages for machines.
 import { type Change, type Drift, isNoOp, type Json, type Plan, shorten } from "../core/model/index.ts";
 import { message, type UiMessage } from "./apply-json.ts";
+import { conditionText } from "./conditions.ts";
 import { escapeLine, jsonText } from "./escape.ts";
 import { formatDuration, plural } from "./numbers.ts";
 import { deferredText, hiddenIn, movedIn, reasonText, symbolOf, title } from "./plan-changes.ts";
@@ -68,14 +69,14 @@ const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 export function foundText(plan: Plan, errors: number): string {
   if (errors > 0) return `The plan has ${plural(errors, "error")} and is not applied.`;
   const changes = plan.changes.filter((change) => !isNoOp(change));
-  if (changes.length > 0) return planCounts(countChanges(changes));
+  const attention = conditionText(plan);
+  if (changes.length > 0) return `${planCounts(countChanges(changes))} ${attention}`.trim();
   if (plan.pending.length > 0) {
     return `${plural(plan.pending.length, "create")} without known outcome: see \`hostform resolve\`.`;
   }
   if (isHeldUp(plan)) return "Not all that is declared can be done now.";
-  const [count, conditions] = [plan.changes.length, plan.conditions?.length ?? 0];
-  if (conditions > 0)
-    return `No changes. ${plural(conditions, "condition")} ${conditions === 1 ? "needs" : "need"} attention.`;
+  if (attention !== "") return `No changes. ${attention}`;
+  const count = plan.changes.length;
   return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;
 }
 

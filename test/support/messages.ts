@@ -30,6 +30,8 @@ const status = { ...resource, provider: "main", status: "Odd", job: undefined, n
 const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
 const rejected = { ...resource, id: "1001" };
 
+const object = { ...rejected, name: "www.acme.example" };
+const bill = { invoice: "invoice INV-2026-000007, 12.00 USD, due 2026-11-01", more: 0 };
 const off = { address: "hosting_webhook.billing", noun: "webhook", id: "7", off: "is_active is false" };
 
 export const samples: {
@@ -60,6 +62,31 @@ export const samples: {
     { ...off, name: "https://hooks.acme.example" },
     { ...off, name: undefined },
   ],
+  "condition.offline": [{ ...object, since: "2026-11-03" }, object],
+  "condition.offline/unread": [{ ...object, since: "2026-11-03" }, object],
+  "condition.offline/invoice": [
+    { ...object, ...bill, since: "2026-11-03" },
+    { ...object, ...bill, more: 2 },
+  ],
+  "condition.offline/withdrawn": [{ ...object, since: "2026-11-03" }],
+  "condition.offline/provisioning": [object],
+  "condition.offline/pending": [object],
+  "condition.unpaid": [
+    { ...object, ...bill },
+    { ...object, ...bill, more: 1 },
+  ],
+  "condition.unpaid/order": [{ ...object, ...bill }],
+  "condition.unpaid/renewal": [{ ...object, ...bill, due: "2026-11-01" }],
+  "condition.gone": [{ ...object, how: 'is "terminated"' }],
+  "condition.handed_over": [
+    { ...object, why: "This service belongs to another account" },
+    { ...object, name: undefined, why: "Forbidden" },
+  ],
+  "condition.unread": [{ ...object, why: "The API failed (500)" }],
+  "condition.unread/invoices": [{ ...object, why: "The token may not read invoices (403)" }],
+  "condition.unknown_status": [status],
+  "condition.unknown_status/unchanged": [status, { ...status, job }],
+  "condition.unknown_status/unchecked": [status],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },
@@ -107,7 +134,6 @@ export const samples: {
   "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
   "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
-  "plan.gone/paid": [{ ...one, how: 'is "terminated"' }],
   "plan.unfit/replace": [
     { address: "hosting_service.www", noun: "service", why: "keyless" },
     { address: "hosting_webhook.paid", noun: "webhook", why: "absent" },
@@ -204,7 +230,6 @@ export const samples: {
     { ...rejected, isOlder: false },
   ],
   "plan.unknown_status/unchanged": [status, { ...status, status: null }, { ...status, job }],
-  "plan.unknown_status/unchecked": [status],
   "plan.unknown_status/withheld": [
     { ...status, address: 'hosting_grant.www["dev@acme.example"]', other: "hosting_service.www" },
   ],

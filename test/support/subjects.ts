@@ -154,7 +154,8 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
     if (fake.plans === "refused") throw failure("answered", 403);
     return fake.plans;
   };
-  const reader = { hostNow: () => fake.now(), plans: { list: () => ({ all }) } } as unknown as Reader;
+  const invoices = { list: async function* () {} };
+  const reader = { hostNow: () => fake.now(), plans: { list: () => ({ all }) }, invoices } as unknown as Reader;
   const fake: FakeAccount = {
     account: new Account(reader, { statusWords: {}, ...settings }),
     kind,

@@ -5,6 +5,7 @@ import {
   type CliCommand,
   collect,
   duration,
+  FAIL_ON_OPTION,
   given,
   listenAddress,
   type Registration,
@@ -42,6 +43,7 @@ export function registerMain(registration: Registration): void {
     .option(...REPORT)
     .option("--destroy", "plan to remove everything")
     .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
+    .option(...FAIL_ON_OPTION)
     .choice("--format <format>", "how to print the plan (default: text)", [...FORMATS])
     .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
     .action(action(() => import("../plan.ts"), "runPlan", "each"))
@@ -66,6 +68,7 @@ export function registerMain(registration: Registration): void {
     );
   withRefresh(applying(command("apply", "make the account match the declaration", GROUP)))
     .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
+    .option(...FAIL_ON_OPTION)
     .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each"))
     .examples(
       ["hostform apply", "show the plan, ask, apply it"],
@@ -194,6 +197,7 @@ function registerWatch({ command, action }: Registration, group: string): void {
     .option("--interval <time>", "time from one check to the next, 10s to 24h (default: 5m)", interval)
     .option("--auto-approve", "apply each difference, within the guards, instead of only reporting it")
     .option("--max-runs <n>", "stop after this many checks (default: run until Ctrl-C)", wholeNumber(1, 1_000_000))
+    .option(...FAIL_ON_OPTION)
     .addOption(
       new Option("--listen <[host:]port>", "receive webhooks here; without a host, from this machine only")
         .argParser(listenAddress)

@@ -1,6 +1,6 @@
 /** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
-import type { ApiError, JsonObject, RequestBudget } from "../model/index.ts";
+import { type ApiError, fail, type JsonObject, type RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
@@ -210,7 +210,7 @@ export class HostingClient {
 
   #list<E extends RecordEndpoint>(
     endpoint: E,
-    { signal, whole, onRead, onNoList }: ListOptions = {},
+    { signal, whole, onRead, onNoList, mostPages = Number.POSITIVE_INFINITY }: ListOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
     const { pageSize, maxPages } = this.#options;
@@ -231,15 +231,17 @@ export class HostingClient {
       onRead,
       onNoList: onNoList && warned,
       ...(endpoint !== "listPlans" && { readAnother }),
-      fetchPage: (page, size) =>
-        this.#call(endpoint, {
+      fetchPage: (page, size) => {
+        if (page > mostPages) fail("api.pagination", `The list has more than ${mostPages} pages`);
+        return this.#call(endpoint, {
           params,
           signal,
           query: [
             ["page", String(page)],
             ["per_page", String(size)],
           ],
-        }),
+        });
+      },
     });
   }
 }

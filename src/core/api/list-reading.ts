@@ -25,6 +25,8 @@ export interface ReadOptions {
   readonly onRead?: ((reading: ListReading) => void) | undefined;
   /** Called in place of a failure if the answer is no list: the listing is then empty, and proves nothing. Absent: it fails. */
   readonly onNoList?: ((failure: ApiError) => void) | undefined;
+  /** The reading fails beyond this number of pages. Default: the client's own. */
+  readonly mostPages?: number | undefined;
 }
 
 /** One page as it came. */

@@ -10,6 +10,7 @@ import {
   isPendingCreate,
   JobWatch,
   NotLiveYet,
+  orderCondition,
   refuseStopped,
   settleStored,
 } from "../lifecycle/index.ts";
@@ -188,6 +189,7 @@ class Run {
       interrupted: stop.aborted,
       unfulfilled: unfulfilledIn(plan),
       noWait: this.#options.waitMs <= 0,
+      ...this.#conditions(),
       pending: plan.changes.flatMap(({ address }) =>
         this.#records.isPending(address) && !this.#outcomes.get(address)?.unrecorded ? [address] : [],
       ),
@@ -208,6 +210,21 @@ class Run {
     // A server that does not answer shows no loss.
     if (isGap) await this.#records.proveLock().catch(ifExplained(() => {}));
     return this.#records.lostLock() === undefined;
+  }
+
+  /** Conditions of the plan, and those of objects that this run ordered. */
+  #conditions(): Pick<ApplyResult, "conditions"> {
+    const { plan, accounts } = this.#options;
+    const ordered = plan.changes.flatMap((change) => {
+      const { address, sensitive, provider } = change;
+      const { awaiting, invoice } = this.#outcomes.get(address) ?? {};
+      const [kind, attributes] = [kindOf(address, this.#kinds), this.#attributes.get(address)];
+      if ((awaiting !== "payment" && awaiting !== "provisioning") || !kind || !attributes) return [];
+      const { moneyScale } = accounts(provider).account.settings;
+      return [orderCondition({ kind, address, attributes, sensitive }, awaiting, invoice, moneyScale)];
+    });
+    const all = [...(plan.conditions ?? []), ...ordered];
+    return all.length === 0 ? {} : { conditions: all.toSorted((a, b) => (a.address < b.address ? -1 : 1)) };
   }
 
   /** @returns the changes that are still under way, if not even their records are awaited. */

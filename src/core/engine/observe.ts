@@ -1,9 +1,11 @@
 import type { PlanRecord } from "../api/index.ts";
-import { isBeyondView, type Kind, type Kinds, type Remote } from "../kinds/kind.ts";
+import { isBeyondView, type Kind, type Kinds, matches, type Remote } from "../kinds/kind.ts";
 import {
   type Account,
+  asksForInvoices,
   asRecorded,
   attributesOf,
+  type InvoiceReading,
   isPendingCreate,
   namesOutcome,
   type Observation,
@@ -34,6 +36,8 @@ export interface Observed {
   readonly now?: ReadonlyMap<string, number>;
   /** The collections of paid kinds that were listed, as they are: no request is sent for this. */
   readonly listings?: readonly Listing[];
+  /** Invoices, per provider; only where an object gives reason to read them. */
+  readonly invoices?: ReadonlyMap<string, InvoiceReading>;
   /** What data sources returned, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
   /** What the token may not read; there is no observation of it. */
@@ -158,11 +162,17 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   if (failures.length + foreign.length > 0) throw merged([...failures, ...foreign]);
   const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
   const listings = await listingsOf(queries, accounts);
+  const invoices = await invoicesOf(
+    queries.filter((query) => seen.has(shareOf(query))),
+    observations,
+    accounts,
+  );
   return {
     observations,
     plans,
     now,
     listings,
+    ...(invoices.size > 0 && { invoices }),
     data: data.readings,
     ...(unread.length > 0 && { unread }),
     ...(recalled.length > 0 && { recalled }),
@@ -219,6 +229,34 @@ async function listingsOf(queries: readonly Query[], accounts: Accounts): Promis
     return listed === undefined ? [] : [{ provider, type: kind.type, objects: [...listed.values()] }];
   });
   return (await Promise.all(found)).flat();
+}
+
+/** Reads the invoices of each account until every object that waits, is suspended or is overdue has one that is unpaid. */
+async function invoicesOf(
+  queries: readonly Query[],
+  observations: ReadonlyMap<string, Observation>,
+  accounts: Accounts,
+): Promise<ReadonlyMap<string, InvoiceReading>> {
+  const orders = Map.groupBy(
+    queries.flatMap(({ address, provider, kind, config }) => {
+      const now = accounts(provider).hostNow();
+      return shownBy(observations.get(address), kind, config).flatMap(({ attributes, phase }) =>
+        asksForInvoices({ kind, attributes, phase, config, now }) ? [{ provider, id: String(attributes.id) }] : [],
+      );
+    }),
+    ({ provider }) => provider,
+  );
+  const readings = [...orders].map(async ([provider, of]) => {
+    return [provider, await accounts(provider).invoicesOf(of.map(({ id }) => id))] as const;
+  });
+  return new Map(await Promise.all(readings));
+}
+
+/** Objects that an observation shows, also those that a pending create may have made. */
+function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject | undefined) {
+  if (seen?.status === "present") return seen.unlisted === undefined && seen.waitsFor === undefined ? [seen] : [];
+  const listed = seen?.status === "absent" ? (seen.listed?.objects ?? []) : [];
+  return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }
 
 const mayCreate = ({ prior, importId, config }: Query) =>

@@ -155,6 +155,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       plans: observed.plans.get(resource.provider) ?? [],
       settings: desired.providers.get(resource.provider),
+      invoices: observed.invoices?.get(resource.provider),
       now: observed.now?.get(resource.provider) ?? options.now,
     };
     const missing = dependsOn.find((address) => left.has(address));

@@ -157,6 +157,7 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
     ...made.diagnostics.flatMap((one) =>
       one.address !== undefined && (mode !== "false" || isError(one)) ? one.address : [],
     ),
+    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "false" ? [] : address)),
     // What could not be planned, since its values are wrong: it may refer to what is recorded wrongly.
     ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
   ];

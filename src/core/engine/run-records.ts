@@ -147,8 +147,8 @@ export class Records {
 export function asObserved(prior: ResourceState, change: Change): ResourceState | undefined {
   if (change.before === null) return undefined;
   // The account shows the result of a request that an earlier run began.
-  const { attempt, job, pending, shown: forms, ...mark } = prior.private;
-  const { job: open, pending: still, shown } = change.private;
+  const { attempt, job, pending, shown: forms, suspended: before, ...mark } = prior.private;
+  const { job: open, pending: still, shown, suspended } = change.private;
   // A moved record depends on what its new address refers to.
   const isMoved = change.previousAddress !== undefined && change.config !== null;
   const same =
@@ -158,12 +158,14 @@ export function asObserved(prior: ResourceState, change: Change): ResourceState 
     (job === undefined) === (open === undefined) &&
     (pending === undefined) === (still === undefined) &&
     equal(forms ?? null, shown ?? null) &&
+    equal({ ...before }, { ...suspended }) &&
     mark.client === change.client;
   const kept = {
     ...mark,
     ...(open && { job: open }),
     ...(still && { pending: still }),
     ...(shown && { shown }),
+    ...(suspended && { suspended }),
   };
   const dependencies = isMoved ? change.dependsOn : prior.dependencies;
   return same ? undefined : withClient({ ...prior, attributes: change.before, private: kept, dependencies }, change);

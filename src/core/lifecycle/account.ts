@@ -11,6 +11,7 @@ import {
   isNotFound,
   saysNotFound,
 } from "../model/index.ts";
+import { type InvoiceReading, Invoices, MOST_PAGES } from "./invoices.ts";
 import { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 
 /** §8: rows of a page. */
@@ -68,6 +69,7 @@ export class Account {
   #plansAt: number | undefined;
   #planPages = 1;
   #invoices: Promise<InvoiceRecord[]> | undefined;
+  #bills: Invoices | undefined;
   /** Store that the processes of this machine share. Absent: creates take no turns. */
   readonly store: AccountStore | undefined;
   /** Mark of the own state. Undefined: unknown, so no other state can be distinguished from it. */
@@ -367,7 +369,7 @@ export class Account {
     this.#confirmed.clear();
     this.#whole = new WeakMap();
     this.#plansAt = undefined;
-    this.#invoices = undefined;
+    this.#forgetInvoices();
   }
 
   /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. {@link Shown} */
@@ -384,6 +386,18 @@ export class Account {
     return invoices;
   }
 
+  /** The invoices of these orders, as far as they take at most ten pages in a run. */
+  invoicesOf(orders: readonly string[]): Promise<InvoiceReading> {
+    const { client, signal } = this.#context;
+    this.#bills ??= new Invoices(client.invoices.list({ signal, mostPages: MOST_PAGES }), this.settings.moneyScale);
+    return this.#bills.of(orders);
+  }
+
+  #forgetInvoices(): void {
+    this.#invoices = undefined;
+    this.#bills = undefined;
+  }
+
   /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not say. */
   async isAvailable(domain: string): Promise<boolean | null> {
     const [answer] = await this.#context.client.domains.check([domain], this.#context);
@@ -393,7 +407,7 @@ export class Account {
   /** An object that this run has made: nothing is in its collections but what this run puts there. */
   noteNew(id: string): void {
     this.#made.add(id);
-    this.#invoices = undefined;
+    this.#forgetInvoices();
   }
 
   isNew(id: string): boolean {
@@ -427,6 +441,6 @@ export class Account {
     const key = listName(kind, parent);
     this.#collections.delete(key);
     this.#confirmed.delete(key);
-    this.#invoices = undefined;
+    this.#forgetInvoices();
   }
 }

@@ -1,10 +1,11 @@
 import type { Created } from "../kinds/kind.ts";
-import { type Change, equal, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
+import { type Change, equal, type Invoice, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
 import { formsOf, recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create, refuseTaken, writeOut } from "./create.ts";
 import { settleStored } from "./create-turn.ts";
 import { deleteObject, isYoung, sendSteps, subjectOf } from "./in-place.ts";
+import { billOf, invoiceOf } from "./invoices.ts";
 import { formNotices, formsTried, withForms } from "./own-forms.ts";
 import { isPendingCreate, settledMark } from "./pending-create.ts";
 import { drop, type Progress, save } from "./perform.ts";
@@ -91,9 +92,17 @@ async function createNew(progress: Progress): Promise<void> {
     if (await changeInPlace(progress, wanted)) await save(progress);
     await writeOut(progress);
   }
-  progress.invoice = invoice;
-  if (phase === "pending") progress.awaiting = invoice?.paid ? "provisioning" : "payment";
+  progress.invoice = invoice ?? (made.replayed && phase === "pending" ? await invoiceOfAdopted(progress) : null);
+  if (phase === "pending") progress.awaiting = progress.invoice?.paid ? "provisioning" : "payment";
   if (phase === "unknown") awaitUnknown(progress, later, made);
+}
+
+/** The invoice of an order that an earlier run sent: no answer has shown it. Null if it cannot be read. */
+async function invoiceOfAdopted({ attributes, context }: Progress): Promise<Invoice | null> {
+  const id = String(attributes.id);
+  const bill = billOf(await context.account.invoicesOf([id]).catch(() => undefined), id);
+  const [first] = [...(bill?.open ?? []), ...(bill?.paid ?? [])];
+  return first === undefined ? null : invoiceOf(first);
 }
 
 async function update(progress: Progress): Promise<void> {

@@ -7,11 +7,13 @@ export * from "./account.ts";
 export { accountGate, accountMark, anchorsIn, keyOf, originProblem } from "./anchors.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
+export { asksForInvoices, orderCondition, suspensionMark } from "./conditions.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { learnAlone } from "./habits.ts";
+export type { InvoiceReading } from "./invoices.ts";
 export { JobWatch, nextPause } from "./job-watch.ts";
 export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 export { formNotices, formsSeen, reread, withForms } from "./own-forms.ts";
@@ -32,7 +34,7 @@ export {
   observedMark,
   signOnRefused,
   switchedOff,
-  unknownPhase,
+  unchangedFor,
   unseenNames,
 } from "./status.ts";
 export * from "./validate.ts";

@@ -15,16 +15,26 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { attributesOf, formsOf, hasAll, sameValue, unclearOf } from "./attributes.ts";
+import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "./conditions.ts";
 import { decide, foresee } from "./decide.ts";
 import { formNotices, isOwnForm, isUnkept, settledForms, unkept, withForms } from "./own-forms.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
 import { attemptsOf, decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
-import { existing, gone, immutable, lookalike, mismatch, questionOf, unknownValues, unreadable } from "./refusals.ts";
+import {
+  existing,
+  immutable,
+  lookalike,
+  mismatch,
+  notImportable,
+  questionOf,
+  unknownValues,
+  unreadable,
+} from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 import { isOtherPlan, otherPlan } from "./sold-plan.ts";
-import { observedMark, switchedOff, unknownPhase, unseenNames } from "./status.ts";
+import { observedMark, switchedOff, unknownStatus, unseenNames } from "./status.ts";
 
 /**
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
@@ -53,16 +63,18 @@ export function planResource(input: PlanInput): Planned {
         ? planned
         : unchanged(input, observed.attributes, [{ ...observed.unproven, address: input.address }]);
     const off = switchedOff({ ...input, attributes: observed.attributes }, observed.off, secretNames(input));
-    return off.length === 0 ? planned : { ...planned, conditions: [...(planned.conditions ?? []), ...off] };
+    const found = [...(planned.conditions ?? []), ...off];
+    return found.length === 0 ? planned : { ...planned, conditions: found };
   }
   if (expired !== undefined) return leave(notCreated(input, expired));
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
   if (observed.status === "gone") {
-    if (prior === undefined) return leave(gone(input, observed.how, "import"));
+    if (prior === undefined) return leave(notImportable(input, observed.how));
     if (observed.matches.length > 0) return leave(existing(input, observed.matches));
     if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
-    if (kind.creation !== "listable" && !input.reorder) return leave(gone(input, observed.how, "paid"));
+    if (kind.creation !== "listable" && !input.reorder)
+      return { ...unchanged(input, null, []), conditions: [goneCondition(input, prior, observed.how)] };
     if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
     const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
@@ -171,6 +183,9 @@ function planPresent(
   const subject = { kind, address: input.address, sensitive: secretNames(input) };
   const known = formsOf(prior?.private ?? {}, prior?.attributes ?? {});
   const { forms = known } = seen;
+  const seenMark = prior?.private ?? {};
+  const { invoices, now } = input;
+  const heldBy = suspendedFor({ kind, attributes: before, phase, now }, seenMark, invoices);
   for (const entry of entries) {
     const { name, meta } = entry;
     const old = before[name] ?? null;
@@ -181,6 +196,8 @@ function planPresent(
       continue;
     }
     if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
+    // The host would suspend it again: the condition names the invoice.
+    if (name === "suspended" && wanted === false && heldBy !== undefined) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
     else differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
   }
@@ -195,15 +212,22 @@ function planPresent(
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
   const untouchable = phase === "unknown" ? differences.filter(({ meta }) => meta.change === "in-place") : [];
-  const mark = observedMark(prior?.private ?? {}, phase, seen.forms);
+  const observedAs = observedMark(seenMark, phase, seen.forms);
   const unseen = phase === "unknown" ? unseenNames(kind, input.config) : [];
   const unfulfilled = untouchable.length > 0 || unseen.length > 0;
-  if (unfulfilled) {
+  if (phase === "unknown") {
     const { address, provider } = input;
-    const about = { kind, address, provider, attributes: before, job: mark.job };
-    diagnostics.push(unknownPhase(about, { left: untouchable.map(({ name }) => name), unseen }));
+    const about = { kind, address, provider, attributes: before, job: observedAs.job };
+    conditions.push(unknownStatus(about, { left: untouchable.map(({ name }) => name), unseen }));
   }
   const active = differences.filter((one) => !deferred.includes(one) && !untouchable.includes(one));
+  const toggle = active.find(({ name }) => name === "suspended")?.wanted;
+  const mark = suspensionMark(observedAs, phase, input.config, now);
+  if (seen.unlisted === undefined && seen.waitsFor === undefined) {
+    const billed = { ...subject, attributes: before, phase, config: input.config, now };
+    const { moneyScale } = input.settings ?? {};
+    conditions.push(...billingConditions(billed, seenMark, invoices, { isRestored: toggle === false, moneyScale }));
+  }
 
   // What was never recorded is here because an id names it.
   const importing = prior === undefined;

@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import { type Kind, wordsOf } from "../kinds/kind.ts";
+import { type Kind, type ReadSettings, wordsOf } from "../kinds/kind.ts";
 import {
   type Change,
   type ChangeActions,
@@ -14,6 +14,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { sensitiveNames, writeOnlyNames } from "./attributes.ts";
+import type { InvoiceReading } from "./invoices.ts";
 import type { PendingSettings } from "./pending-facts.ts";
 import type { Observation, Others } from "./read.ts";
 
@@ -53,7 +54,9 @@ export interface PlanInput extends Others {
   /** Severity of the reason why an expired object is not created. Default: a warning. */
   readonly severity?: Diagnostic["severity"];
   /** Settings of the provider. */
-  readonly settings?: PendingSettings | undefined;
+  readonly settings?: (PendingSettings & Pick<ReadSettings, "moneyScale">) | undefined;
+  /** What was read of the invoices of the account. Absent: nothing asked for them. */
+  readonly invoices?: InvoiceReading | undefined;
 }
 
 export interface Planned {

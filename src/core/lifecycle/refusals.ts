@@ -105,13 +105,9 @@ export function existing(subject: Subject, matches: readonly Remote[], holder?: 
   return problem(subject.isStatePartial ? "plan.exists/unseen" : "plan.exists", found);
 }
 
-export const gone = (subject: Subject, how: string, reason: "import" | "paid"): Diagnostic =>
-  problem(`plan.gone/${reason}`, {
-    ...about(subject),
-    object: idOf(subject),
-    how,
-    attribute: reason === "import" ? ["import"] : undefined,
-  });
+/** The object of an import does not exist, or has ended. */
+export const notImportable = (subject: Subject, how: string): Diagnostic =>
+  problem("plan.gone/import", { ...about(subject), object: idOf(subject), how, attribute: ["import"] });
 
 /** The attributes of the natural key that some objects do not show in a readable form. Empty: none. */
 const hiddenNames = (kind: Kind, config: ValueObject, live: readonly Remote[]) =>

@@ -3,11 +3,10 @@
  * refuses much of what belongs to it.
  */
 import type { Kind, Remote } from "../kinds/kind.ts";
-import { problem } from "../messages/index.ts";
+import { conditionFor, problem } from "../messages/index.ts";
 import {
   ApiError,
   type Condition,
-  conditionOf,
   type Diagnostic,
   HostformError,
   isPaid,
@@ -36,10 +35,13 @@ interface Subject {
 
 /**
  * The mark of an object as it is observed: without the requests that are answered, and without the job that the phase shows
- * as done. What was asked for stays while that cannot be seen, so that a later plan knows what the word should mean.
+ * as done. What was asked for stays while that cannot be seen, so that a later plan knows what the word should mean. A live object
+ * loses the mark of its suspension.
  */
 export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
-  const { job, ...settled } = settledMark(mark);
+  const { job, ...since } = settledMark(mark);
+  const { suspended: _, ...awake } = since;
+  const settled = phase === "live" ? awake : since;
   const rest = forms === undefined ? settled : withForms(settled, forms);
   const over = job === undefined || phase === job.toward || phase === "gone";
   return over ? rest : { ...rest, job };
@@ -64,20 +66,26 @@ const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
   job,
 });
 
-/** A plan changes nothing of an unknown status, or cannot compare what only the status shows. */
-export function unknownPhase(
+/** The condition of an object with an unknown status: which attributes cannot change, or cannot be compared. */
+export function unknownStatus(
   subject: Subject,
-  { left, unseen }: { left: readonly string[]; unseen: readonly string[] },
-  severity?: Diagnostic["severity"],
-): Diagnostic {
-  const [variant, names] = left.length > 0 ? (["unchanged", left] as const) : (["unchecked", unseen] as const);
-  return problem(`plan.unknown_status/${variant}`, {
+  { left, unseen }: { readonly left: readonly string[]; readonly unseen: readonly string[] },
+): Condition {
+  const about = stated(subject);
+  if (left.length > 0) return conditionFor("unknown_status/unchanged", { ...about, names: left.join(", ") });
+  return unseen.length > 0
+    ? conditionFor("unknown_status/unchecked", { ...about, names: unseen.join(", ") })
+    : conditionFor("unknown_status", about);
+}
+
+/** An apply leaves attributes unchanged because of an unknown status. */
+export const unchangedFor = (subject: Subject, names: readonly string[], severity: Diagnostic["severity"]) =>
+  problem("plan.unknown_status/unchanged", {
     ...stated(subject),
     names: names.join(", "),
     attribute: names.slice(0, 1),
     severity,
   });
-}
 
 /** The evidence that the row of an object has ended: `is "terminated"`. */
 export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
@@ -103,7 +111,7 @@ export function switchedOff(
     off,
     name: shown == null ? undefined : openUrl(String(shown)),
   };
-  return [conditionOf(problem("condition.off", about))];
+  return [conditionFor("off", about)];
 }
 
 /** A removal that begins with a suspension waits for a status that hostform understands. */

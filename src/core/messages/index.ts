@@ -2,7 +2,7 @@
  * The catalogue: each message of the core, by its code. In: a name and typed parameters. Out: a diagnostic. One file for each
  * subject. Must not: import any room but `core/model`, name a command, a flag or a line of a declaration: remedies are data.
  */
-import { type Condition, conditionOf } from "../model/index.ts";
+import { type Condition, type ConditionFacts, conditionOf } from "../model/index.ts";
 import { accounts } from "./accounts.ts";
 import { conditions } from "./conditions.ts";
 import { creates } from "./creates.ts";
@@ -18,12 +18,15 @@ export const catalogue = { ...objects, ...creates, ...statusWords, ...processes,
 
 /**
  * Makes a diagnostic from a message. An unknown name, a missing and a wrong parameter are errors of the compiler.
- * @example problem("plan.gone/paid", { address: "hosting_service.www", noun: "service", object: "1004", how: "no longer exists" })
+ * @example problem("plan.gone/import", { address: "hosting_service.www", noun: "service", object: "1004", how: "does not exist" })
  */
 export const problem = problemsOf(catalogue);
 
-/** Makes a condition from its message: `conditionFor("own_form", …)`. */
-export const conditionFor = <Name extends Condition["condition"]>(
+type OfCondition<Name> = Name extends `condition.${infer Rest}` ? Rest : never;
+
+/** Makes a condition from its message: `conditionFor("offline/withdrawn", …)`. @param facts parts beside its texts. */
+export const conditionFor = <Name extends OfCondition<keyof typeof catalogue>>(
   name: Name,
   given: Given<(typeof catalogue)[`condition.${Name}`]>,
-): Condition => conditionOf(problem(`condition.${name}`, given as never));
+  facts: ConditionFacts = {},
+): Condition => ({ ...conditionOf(problem(`condition.${name}`, given as never)), ...facts });

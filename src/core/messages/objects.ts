@@ -199,11 +199,6 @@ export const objects = {
     detail: "The API answered two deletions with 404.",
     remedies: [`Check the dashboard. If it shows the ${noun} as active, remove it there.`],
   })),
-  "plan.gone/paid": warning(({ address, noun, object, how }: Gone) => ({
-    summary: `${address}: ${noun} ${object} ${how}`,
-    detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,
-    remedies: [`If you no longer want the ${noun}, stop declaring it.`, { do: "reorder" }],
-  })),
   "plan.unfit/replace": error(({ address, noun, why }: Unfit<"keyless" | "absent">) => ({
     summary:
       why === "keyless"

@@ -55,7 +55,11 @@ export const statusWords = {
   "plan.unknown_status/unchanged": either(
     unknownStatus(({ names, address }: Unknown) => `${names} of ${address} cannot change`),
   ),
-  "plan.unknown_status/unchecked": either(
+  "condition.unknown_status": warning(unknownStatus(({ address }: Status) => address)),
+  "condition.unknown_status/unchanged": warning(
+    unknownStatus(({ names, address }: Unknown) => `${names} of ${address} cannot change`),
+  ),
+  "condition.unknown_status/unchecked": warning(
     unknownStatus(({ names, address }: Unknown) => `The account does not show ${names} of ${address}`),
   ),
   "plan.unknown_status/withheld": warning((given: Status & Words<"address" | "other">) => ({

@@ -198,6 +198,10 @@ export function isPaid({ paid_at, status }: { readonly paid_at: string | null; r
   return form === "unknown" ? undefined : form !== "none";
 }
 
+/** Returns true for an invoice that is to be paid: it is neither paid nor ended, as far as its status shows (§2 leaves the words open). */
+export const isOpen = (invoice: Parameters<typeof isPaid>[0]): boolean =>
+  isPaid(invoice) === false && !/cancel|void|refund|revers|draft|uncollect|written/i.test(invoice.status ?? "");
+
 /** The end of an apply. */
 export interface ApplyResult {
   readonly outcomes: readonly ChangeOutcome[];
@@ -209,6 +213,8 @@ export interface ApplyResult {
   readonly unfulfilled?: readonly string[];
   /** The user asked not to wait for queued jobs (`--no-wait`): a job that is not done yet counts as done. */
   readonly noWait?: boolean;
+  /** What needs attention after the apply, in address order. Absent: nothing. */
+  readonly conditions?: readonly Condition[];
   /** API requests made by the apply. */
   readonly requests: number;
   readonly seconds: number;

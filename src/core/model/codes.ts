@@ -77,6 +77,14 @@ export const codes = {
   "api.cancelled": "The request was cancelled",
   "api.no_list": "An answer in place of a list proves nothing, and nothing depends on it",
   "api.deprecated": "The API announces that it ends",
+  "condition.offline": "A site is offline, and the declaration does not say so",
+  "condition.unpaid": "An invoice of a service is unpaid",
+  "condition.gone": "An object in the state no longer exists, and an apply does not create it again",
+  "condition.handed_over":
+    "An object probably belongs to another account now: no list shows it, and the API refuses it (403)",
+  "condition.unread": "The API did not show an object or its invoices, so its condition is unknown",
+  "condition.unknown_status":
+    "The status of a service is unknown, so hostform does not act on it, and its declaration counts as not fulfilled",
   "condition.own_form": "The host keeps another value than was sent, after two changes",
   "condition.other_plan": "A service has another plan than the ordered one",
   "condition.off": "The host has switched off an object, which receives no events",

@@ -1,28 +1,46 @@
-import type { Code } from "./codes.ts";
+import { type ApplyResult, changesRecord, type Invoice, isNoOp, type Plan, unfulfilledIn } from "./changes.ts";
+import { type Code, codes } from "./codes.ts";
+import { effectOf } from "./effect.ts";
 import { type Diagnostic, warningOf } from "./errors.ts";
 import type { Remedy } from "./remedy.ts";
 
 type NameIn<Each> = Each extends `condition.${infer Name}` ? Name : never;
 
-/** Names of conditions. Each has a code of its own, `condition.NAME`, with its meaning. */
+/** Names of conditions. Each has a code of its own, `condition.NAME`, with its meaning. A live object has none. */
 export type ConditionName = NameIn<Code>;
 
-/** A state of an object in the account that needs attention and that no change of the plan ends. */
+const PREFIX = "condition.";
+
+/** All names, in the order of the codes. */
+export const CONDITION_NAMES: readonly ConditionName[] = Object.keys(codes).flatMap((code) =>
+  code.startsWith(PREFIX) ? [code.slice(PREFIX.length) as ConditionName] : [],
+);
+
+/** A state of an object in the account that needs attention and that no change of the plan ends. One object can have several. */
 export interface Condition {
   readonly address: string;
   readonly condition: ConditionName;
   readonly summary: string;
   readonly detail?: string;
   readonly remedies?: readonly Remedy[];
+  /** Domain of the object. */
+  readonly domain?: string;
+  /** Unpaid invoice that the condition is about. */
+  readonly invoice?: Invoice;
+  /** Time at which an apply saw it first (ISO 8601). */
+  readonly since?: string;
 }
 
-/** A condition as a warning, where a report has no place for conditions. */
-export const conditionWarning = ({ condition, summary, ...parts }: Condition): Diagnostic =>
-  warningOf(`condition.${condition}`, summary, parts);
+/** The facts of a condition beside its texts. */
+export type ConditionFacts = Pick<Condition, "domain" | "invoice" | "since">;
 
-/** The inverse of {@link conditionWarning}. */
+/** A condition as a warning, where a report has no place for conditions. */
+export const conditionWarning = ({ condition, summary, detail, remedies, address }: Condition): Diagnostic =>
+  warningOf(`condition.${condition}`, summary, { detail, remedies, address });
+
+/** The condition whose texts a warning has. */
 export function conditionOf({ code, address = "", summary, detail, remedies }: Diagnostic): Condition {
-  const condition = code.slice(code.indexOf(".") + 1) as ConditionName;
+  const condition = code.slice(PREFIX.length) as ConditionName;
   return {
     address,
     condition,
@@ -30,4 +48,30 @@ export function conditionOf({ code, address = "", summary, detail, remedies }: D
     ...(detail !== undefined && { detail }),
     ...(remedies !== undefined && { remedies }),
   };
+}
+
+/** What a run can be told to fail on: the names of conditions, and `drift` for any difference. */
+export const FAIL_ON = [...CONDITION_NAMES, "drift"] as const;
+export type FailOn = (typeof FAIL_ON)[number];
+
+/** Conditions under which a declared object does not exist, or serves nobody. */
+const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_over"]);
+
+/** Returns true if no declared object is gone or offline. */
+export const isUp = ({ conditions = [] }: Pick<Plan, "conditions">): boolean =>
+  !conditions.some(({ condition }) => DOWN.has(condition));
+
+/**
+ * The names of {@link FAIL_ON} that hold: of the account before the plan is applied, or after the apply.
+ * @param result of the apply, if the plan was applied.
+ */
+export function holding(plan: Plan, result?: ApplyResult): ReadonlySet<FailOn> {
+  const { conditions = [] } = result ?? plan;
+  const names = new Set<FailOn>(conditions.map(({ condition }) => condition));
+  if (plan.unread !== undefined) names.add("unread");
+  const { changes } = plan;
+  if (result === undefined && changes.some((change) => effectOf(change) === "unsuspend")) names.add("offline");
+  const differs = result === undefined && (!changes.every(isNoOp) || changesRecord(plan));
+  if (names.size > 0 || differs || unfulfilledIn(plan).length > 0) names.add("drift");
+  return names;
 }

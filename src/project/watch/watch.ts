@@ -5,8 +5,10 @@ import {
   type ApplyResult,
   type Clock,
   type Diagnostic,
+  type FailOn,
   fail,
   HostformError,
+  holding,
   isError,
   isFulfilled,
   isNoOp,
@@ -100,6 +102,9 @@ export class Watch {
   /** The last look ended as an `apply` that succeeds does: what only a person may order again is not in its plan. */
   #good = true;
 
+  /** What held at the end of the last check of everything, or of a later one. */
+  #holds: ReadonlySet<FailOn> = new Set();
+
   /** Milliseconds of the wall clock at the beginning of the monotonic one, as they were last. */
   #ahead: number | undefined;
   /** Ctrl-C came during an apply, and not all of it was done. */
@@ -128,6 +133,10 @@ export class Watch {
     this.#reporter.reloading();
     this.#reloading = true;
     this.#wake.abort();
+  }
+
+  get holds(): ReadonlySet<FailOn> {
+    return this.#holds;
   }
 
   /**
@@ -211,6 +220,8 @@ export class Watch {
   /** What follows from a look for the next ones. */
   #note({ plan, end, result, requests, perMinute }: Reconciliation, { look, targets }: WatchReport): void {
     this.#looks = look;
+    const holds = holding(plan, end === "applied" || end === "as_declared" ? result : undefined);
+    this.#holds = targets.length === 0 ? holds : new Set([...this.#holds, ...holds]);
     if (result?.diagnostics.some((each) => each.code === "guard.spend" && isError(each))) this.#spent = true;
     this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;

@@ -35,8 +35,10 @@ describe("conditions of a plan", () => {
   });
 
   it("end the claim that the account matches the declaration", () => {
-    expect(summaryLine(both)).toBe("No changes. 2 conditions need attention; see above.");
-    expect(foundText(both, 0)).toBe("No changes. 2 conditions need attention.");
+    expect(summaryLine(both)).toBe("No changes. 1 object keeps another value than declared. 1 object is switched off.");
+    expect(foundText(both, 0)).toBe(
+      "No changes. 1 object keeps another value than declared. 1 object is switched off.",
+    );
     expect(summaryLine(plan([update({ suspended: true })], { conditions: [off] }))).toMatch(/^Plan: /);
     expect(summaryLine(plan([change()]))).toBe("No changes. Your account matches the declaration.");
   });

@@ -54,7 +54,7 @@ const siteOf = ({ before, after, client, provider }: Change) => {
 const byText = (texts: readonly string[]) => texts.toSorted();
 
 /** What the plan says, read without the code of the reports. */
-function expectedOf({ changes, drift, pending, diagnostics, timestamp }: Plan): Answers {
+function expectedOf({ changes, drift, pending, diagnostics, conditions = [] }: Plan): Answers {
   const bought = changes.flatMap((change) =>
     change.actions[0] === "create" && change.quote ? [{ change, quote: change.quote }] : [],
   );
@@ -91,7 +91,6 @@ function expectedOf({ changes, drift, pending, diagnostics, timestamp }: Plan): 
       `Changed by hand | ${domain} | ${address} | ${actions?.[0] === "no-op" ? "Declare it, or set it back" : "hostform apply"}`,
     ];
   });
-  const late = changes.filter(({ after, before }) => String((after ?? before)?.next_due_date ?? "~") < timestamp);
   return {
     ordered: bought.map(({ change, quote }) => `${siteOf(change)}: ${nowOf(quote)}`),
     toPay: sums.length === 0 ? ["Nothing"] : sums,
@@ -100,10 +99,7 @@ function expectedOf({ changes, drift, pending, diagnostics, timestamp }: Plan): 
       ...diagnostics.map(({ summary }) => escapeText(summary)),
       ...pending.map((address) => `outcome is unknown | ${address} | hostform resolve`),
       ...moved,
-      ...late.map(
-        ({ address, provider, after, before }) =>
-          `Was due on | ${(after ?? before)?.domain} | ${address} | hostform invoices${provider === "default" ? "" : ` --provider ${provider}`}`,
-      ),
+      ...conditions.map(({ address }) => `is not renewed | ${address} | Pay the invoice`),
     ],
   };
 }

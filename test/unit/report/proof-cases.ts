@@ -1,4 +1,5 @@
 // Plans that show what a reader must not misread: each stands in golden files as text, Markdown, page and effects in JSON.
+import { conditionFor } from "../../../src/core/messages/index.ts";
 import type { Change, JsonObject, Plan, Quote } from "../../../src/core/model/index.ts";
 import { agency } from "../../dashboard/agency.ts";
 import { change, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";
@@ -138,6 +139,17 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
           moved("late-0", 5, { next_due_date: "2026-10-01" }),
         ],
         pending: ["hosting_domain.lost"],
+        conditions: [5, 6].map((n) =>
+          conditionFor("unpaid/renewal", {
+            address: `hosting_service.late-${n - 5}`,
+            noun: "service",
+            id: `100${n}`,
+            name: `client-${n}.example`,
+            invoice: `invoice INV-${n}, 12.00 USD, due 2026-10-08`,
+            more: 0,
+            due: "2026-10-01",
+          }),
+        ),
         diagnostics: [diagnostic({ severity: "warning", summary: "The word held is not understood" })],
       },
     ),

@@ -5,7 +5,7 @@ import {
   isPendingCreate,
   isSimilarName,
   lookalike,
-  unknownPhase,
+  unchangedFor,
   unreadable,
 } from "../../../core/lifecycle/index.ts";
 import {
@@ -122,7 +122,7 @@ export function notUnderstood(
 ): Diagnostic[] {
   if (waiting.length === 0) return [];
   const subject = { kind, address: labelOf(kind, attributes), provider: "default", attributes, job };
-  return [unknownPhase(subject, { left: waiting, unseen: [] }, operation === "create" ? "warning" : "error")];
+  return [unchangedFor(subject, waiting, operation === "create" ? "warning" : "error")];
 }
 
 /** What is declared and not done; Terraform demands that the state has it all the same. A queued job is reported as such. */

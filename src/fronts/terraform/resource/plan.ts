@@ -1,5 +1,6 @@
 import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
 import {
+  asksForInvoices,
   attributesOf,
   duplicate,
   fileOutputIn,
@@ -15,6 +16,7 @@ import {
 } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
+  type Condition,
   conditionWarning,
   type Diagnostic,
   HostformError,
@@ -110,7 +112,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, scope: Pr
 
 type Own = Pick<
   PlanInput,
-  "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings" | "severity"
+  "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings" | "severity" | "invoices"
 >;
 
 function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
@@ -272,14 +274,15 @@ async function planRecorded(
   const others = isPendingCreate(recorded)
     ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
     : {};
-  const own = { config: declared, prior: recorded, observed, plans, adopting, ...others };
+  const invoices = await invoicesFor(kind, declared, observed, scope);
+  const own = { config: declared, prior: recorded, observed, plans, adopting, invoices, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
   const double = scope.isDouble(kind, prior) ? [twoAddresses(kind, String(prior.id))] : [];
   const asMade = pending ? [] : immutableSinceCreate(kind, prior, { mark, declared, gone });
   const diagnostics = [
     ...planned.diagnostics,
-    ...(planned.conditions ?? []).map(conditionWarning),
+    ...conditionWarnings(planned.conditions, scope),
     ...asMade,
     ...double,
     ...deferred(kind, planned.change.deferred),
@@ -305,6 +308,21 @@ async function planRecorded(
     requiresReplace,
     diagnostics: [...replacement.diagnostics, ...shared, ...edited.map((name) => stillPending(kind, prior, name))],
   };
+}
+
+/** The invoices of the account, if the object gives reason to read them. The resources of a run share one reading. */
+async function invoicesFor(kind: Kind, config: ValueObject, observed: Observation, { account }: ProviderScope) {
+  if (observed.status !== "present") return undefined;
+  const { attributes, phase } = observed;
+  const isAsked = asksForInvoices({ kind, attributes, phase, config, now: account.hostNow() });
+  return isAsked ? account.invoicesOf([String(attributes.id)]) : undefined;
+}
+
+/** Conditions as warnings. One stands for all invoices that were not read. */
+function conditionWarnings(conditions: readonly Condition[] = [], scope: ProviderScope): Diagnostic[] {
+  return conditions.flatMap((one) =>
+    one.condition !== "unread" || scope.isFirst(`unread ${one.detail}`) ? [conditionWarning(one)] : [],
+  );
 }
 
 /** Plans whether an instance keeps its object. @param next what replaces it. @returns what is wrong with that beside the other instances. */

@@ -22,6 +22,7 @@ import {
   refreshed,
   sameInUse,
   settledMark,
+  suspensionMark,
   switchedOff,
   unknownValues,
   unseenNames,
@@ -88,7 +89,10 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const seen = await read(scope.account, { kind, prior, config: undefined, alone, parentKind });
   const isShown = seen.status === "present" || (seen.status === "gone" && seen.isListed);
   if (!isShown) await refuseForeign(kind, recorded, mark, scope.session);
-  const kept = seen.status === "present" ? observedMark(mark, seen.phase, seen.forms) : settledMark(mark);
+  const kept =
+    seen.status === "present"
+      ? suspensionMark(observedMark(mark, seen.phase, seen.forms), seen.phase, undefined, scope.account.hostNow())
+      : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
     const isElsewhere = mark.host !== undefined && mark.host !== host && !scope.session.hasMoved;

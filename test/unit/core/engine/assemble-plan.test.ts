@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type PlanOptions, plan } from "../../../../src/core/engine/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Observation } from "../../../../src/core/lifecycle/index.ts";
-import type { Desired, State } from "../../../../src/core/model/index.ts";
+import { conditionWarning, type Desired, type State } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import {
   complete,
@@ -103,13 +103,13 @@ const situations: readonly {
       ]),
     ),
     expected: [`${GRANT} no-op`, `${WWW} no-op`],
-    says: [`plan.gone ${WWW}`, `apply.skipped ${GRANT}`],
+    says: [`condition.gone ${WWW}`, `apply.skipped ${GRANT}`],
   },
   {
     what: "a gone service whose grant is still listed",
     options: optionsOf(desiredOf(service, grant), known, new Map([...live, [WWW, GONE]])),
     expected: [`${GRANT} no-op`, `${WWW} no-op`],
-    says: [`plan.gone ${WWW}`],
+    says: [`condition.gone ${WWW}`],
   },
   {
     what: "a gone service, ordered again on purpose: its grant is replaced with it",
@@ -152,9 +152,11 @@ const situations: readonly {
 
 describe("the plan of many", () => {
   it.each(situations)("$what", ({ options, expected, says = [] }) => {
-    const { changes, diagnostics } = plan(options);
+    const { changes, diagnostics, conditions = [] } = plan(options);
     expect(changes.map(({ address, actions }) => `${address} ${actions.join(",")}`)).toEqual(expected);
-    expect(diagnostics.map(({ code, address }) => `${code} ${address}`)).toEqual(says);
+    expect(
+      [...conditions.map(conditionWarning), ...diagnostics].map(({ code, address }) => `${code} ${address}`),
+    ).toEqual(says);
   });
 
   it.each(situations)("is pure and plain JSON: $what", ({ options }) => {

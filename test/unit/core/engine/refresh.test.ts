@@ -68,9 +68,9 @@ async function planned({ desired, state, live }: World, refresh?: Partial<Refres
     }),
   });
   const kinds: Kinds = new Map([...realKinds].map(([type, kind]) => [type, faked(kind)]));
-  const account = new Account({ hostNow: () => START, plans: { list: () => ({ all: async () => PLANS }) } } as never, {
-    statusWords: {},
-  });
+  const invoices = { list: async function* () {} };
+  const plans = { list: () => ({ all: async () => PLANS }) };
+  const account = new Account({ hostNow: () => START, plans, invoices } as never, { statusWords: {} });
   const shared = { desired, state, kinds, env: {}, reorder: new Set<string>() };
   const observing = { ...shared, accounts: () => account };
   const planning = { ...shared, mode: "apply", now: START } as const;

@@ -465,9 +465,9 @@ describe("a removal", () => {
       "that suspends is seen to be done before it forgets",
       { ...paid, removal: "suspend", shows: { status: "Suspended", phase: "suspended" } },
       [
-        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]',
         "suspendService 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]',
         "wait hosting_service.a 1001",
         "drop hosting_service.a",
         "left the state",
@@ -477,11 +477,11 @@ describe("a removal", () => {
       "that suspends, and is not seen to be done, is looked at again by the next run",
       { ...paid, removal: "suspend" },
       [
-        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]',
         "suspendService 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]',
         "wait hosting_service.a 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]',
         "awaiting job",
         "is 1001",
       ],
@@ -512,8 +512,9 @@ describe("a change in place", () => {
     before: service(),
     config: { suspended: true },
   };
-  const asked = 'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]';
-  const answered = 'save 1001 status=active suspended=false [job suspended from "active" since 0]';
+  const asked =
+    'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]';
+  const answered = 'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]';
 
   it.each<[string, Case, string[]]>([
     [
@@ -524,7 +525,7 @@ describe("a change in place", () => {
         "suspendService 1001",
         answered,
         "wait hosting_service.a 1001",
-        "save 1001 status=suspended suspended=true",
+        "save 1001 status=suspended suspended=true [suspended]",
         "is 1001",
       ],
     ],
@@ -549,7 +550,7 @@ describe("a change in place", () => {
         "suspendService 1001",
         answered,
         "wait hosting_service.a 1001",
-        'save 1001 status=SUSPENDED_BY_OWNER suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=SUSPENDED_BY_OWNER suspended=false [job suspended from "active" since 0, suspended]',
         "awaiting status",
         "unclear: plan.unknown_status",
         "is 1001",
@@ -567,7 +568,7 @@ describe("a change in place", () => {
     ],
     ...[null, 3, {}].map((status): [string, Case, string[]] => {
       const shown = status === null ? "" : ` status=${status}`;
-      const asks = `save 1001${shown} suspended=false [attempt suspendService, job suspended from null since 0]`;
+      const asks = `save 1001${shown} suspended=false [attempt suspendService, job suspended from null since 0, suspended]`;
       return [
         `of a service whose status is no word (${JSON.stringify(status)}) has none before`,
         { ...update, before: service({ status }), answers: { suspendService: lost } },
@@ -735,11 +736,11 @@ describe("an order", () => {
       },
       [
         ...sentWith(" suspended=true"),
-        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]',
         "suspendService 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]',
         "wait hosting_service.a 1001",
-        "save 1001 status=suspended suspended=true",
+        "save 1001 status=suspended suspended=true [suspended]",
         "is 1001",
       ],
     ],
@@ -830,11 +831,11 @@ describe("an order", () => {
         ...sentWith(" suspended=true"),
         "save 1001 status=active suspended=false",
         "look for hosting_service.a 1001",
-        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0, suspended]',
         "suspendService 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended]',
         "wait hosting_service.a 1001",
-        'save 1001 status=active suspended=false [job suspended from "active" since 0, shown]',
+        'save 1001 status=active suspended=false [job suspended from "active" since 0, suspended, shown]',
         "awaiting job",
         "is 1001",
       ],

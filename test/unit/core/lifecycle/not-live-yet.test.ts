@@ -77,6 +77,7 @@ async function grant(host: Host) {
     endpoint: "POST /x",
     reached,
     status,
+    serverMessage: "not now",
     ...(fields && { fieldErrors: fields }),
   };
   let sent = 0;

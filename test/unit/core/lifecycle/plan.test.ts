@@ -10,6 +10,7 @@ import {
 } from "../../../../src/core/lifecycle/index.ts";
 import { observedMark } from "../../../../src/core/lifecycle/status.ts";
 import {
+  conditionWarning,
   type Intent,
   isError,
   type JsonObject,
@@ -324,6 +325,7 @@ const cases: readonly Case[] = [
     phase: "suspended",
     actions: ["no-op"],
     after: { suspended: true },
+    says: ["warning condition.offline"],
   },
   {
     why: "suspended by somebody, declared false",
@@ -351,6 +353,7 @@ const cases: readonly Case[] = [
     phase: "pending",
     actions: ["no-op"],
     deferred: ["suspended"],
+    says: ["warning condition.offline"],
   },
   {
     why: "to be suspended, status not understood: left alone",
@@ -358,7 +361,7 @@ const cases: readonly Case[] = [
     prior: { ...service, status: "odd" },
     phase: "unknown",
     actions: ["no-op"],
-    says: ["warning plan.unknown_status"],
+    says: ["warning condition.unknown_status"],
     unfulfilled: true,
   },
   {
@@ -367,7 +370,7 @@ const cases: readonly Case[] = [
     prior: { ...service, status: "odd", suspended: false },
     phase: "unknown",
     actions: ["no-op"],
-    says: ["warning plan.unknown_status"],
+    says: ["warning condition.unknown_status"],
     unfulfilled: true,
   },
   {
@@ -376,7 +379,7 @@ const cases: readonly Case[] = [
     prior: { ...service, status: "odd", suspended: false },
     phase: "unknown",
     actions: ["update"],
-    says: ["warning plan.unknown_status"],
+    says: ["warning condition.unknown_status"],
     unfulfilled: true,
   },
   {
@@ -385,17 +388,17 @@ const cases: readonly Case[] = [
     prior: { ...service, status: "odd", password_version: 1 },
     phase: "unknown",
     actions: ["no-op"],
-    says: ["warning plan.unknown_status"],
+    says: ["warning condition.unknown_status"],
     after: { password_version: 1 },
     unfulfilled: true,
   },
   {
-    why: "status not understood, nothing to do: nothing to say",
+    why: "status not understood, nothing to do: its condition is unknown",
     config: order,
     prior: { ...service, status: "odd" },
     phase: "unknown",
     actions: ["no-op"],
-    says: [],
+    says: ["warning condition.unknown_status"],
   },
   {
     why: "a new password version",
@@ -524,7 +527,7 @@ const cases: readonly Case[] = [
     prior: service,
     live: GONE,
     actions: ["no-op"],
-    says: ["warning plan.gone"],
+    says: ["warning condition.gone"],
     after: null,
   },
   {
@@ -1287,7 +1290,8 @@ function inputOf({
 
 describe("the plan of a resource", () => {
   it.each(cases)("$why", (one) => {
-    const { change, diagnostics } = planResource(inputOf(one));
+    const { change, ...said } = planResource(inputOf(one));
+    const diagnostics = [...said.diagnostics, ...(said.conditions ?? []).map(conditionWarning)];
     expect(change.actions).toEqual(one.actions);
     if (one.reasons !== undefined) {
       expect(change.reasons.map(({ why, attribute }) => [why, attribute].filter(Boolean).join(" "))).toEqual(
@@ -1332,9 +1336,9 @@ describe("the plan of a resource", () => {
           phase: "unknown",
           actions: [],
         };
-        const [said] = planResource(inputOf(one)).diagnostics;
-        expect(fixOf(said)).toContain(`providers: { default: { status_words: { ${words} } } }`);
-        expect(fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
+        const [said] = planResource(inputOf(one)).conditions ?? [];
+        expect(said && fixOf(said)).toContain(`providers: { default: { status_words: { ${words} } } }`);
+        expect(said && fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
           toward === "live" ? "suspended`" : "live",
         );
         expect(said?.detail).toContain('suspension left at 2026-11-21T09:00:00Z, when the status was "active"');
@@ -1351,7 +1355,7 @@ describe("the plan of a resource", () => {
         phase: "unknown",
         actions: [],
       };
-      return fixOf(planResource(inputOf(one)).diagnostics[0]);
+      return fixOf(planResource(inputOf(one)).conditions?.[0]);
     };
     expect(fixAt("SUSPENDED_BY_NEIGHBOUR")).toContain(
       '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, `live` if it is up',
@@ -1363,7 +1367,8 @@ describe("the plan of a resource", () => {
   // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/plan.test.ts`, then read the diff.
   it("is in full what it was", async () => {
     const text = cases.map((one) => {
-      const { change, diagnostics, result } = planResource(inputOf(one));
+      const { change, result, ...said } = planResource(inputOf(one));
+      const diagnostics = [...said.diagnostics, ...(said.conditions ?? []).map(conditionWarning)];
       return `# ${one.why}\n${fullText({ change, diagnostics })}\nresult ${fullText(split(result))}\n`;
     });
     await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/plans.txt");

@@ -2,10 +2,12 @@
 // test/unit/core/lifecycle/refusals.test.ts`, then read the diff.
 import { expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
+import { goneCondition } from "../../../../src/core/lifecycle/conditions.ts";
 import type { Sent } from "../../../../src/core/lifecycle/pending-create.ts";
 import * as refusals from "../../../../src/core/lifecycle/refusals.ts";
 import * as status from "../../../../src/core/lifecycle/status.ts";
 import {
+  conditionWarning,
   type Diagnostic,
   type Intent,
   type JsonObject,
@@ -66,8 +68,8 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "existing, in the place of a gone one": refusals.existing({ ...A, prior }, [s1, s2]),
   "existing, where the record has no id": refusals.existing({ ...A, prior: unmade }, [s1]),
   "existing, several, only the second held": refusals.existing({ ...A, ownerOf: heldSecond }, [s1, s2]),
-  "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
-  "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
+  "gone, import": refusals.notImportable({ ...A, importId: "9" }, "no longer exists"),
+  "gone, paid": conditionWarning(goneCondition(A, { attributes: { id: "9" }, sensitive: [] }, "no longer exists")),
   pending: refusals.questionOf(D, sent(), { row: "blind", objects: [], rows: [] }),
   "undecided, one": undecided(A, sent(), [s1]),
   "undecided, one under a parent": undecided(G, sent(), [g1]),
@@ -92,15 +94,23 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "unreadable, one under a parent": refusals.unreadable(G, g1.attributes, [remote({ ...g1.attributes, email: null })]),
   "unreadable, twelve, in one way or another": refusals.unreadable(W, hook, hooks),
   "lookalike, held by one that leaves": refusals.lookalike({ ...A, ...held }, [s1, s2]),
-  "unknown, left alone": status.unknownPhase(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
-  "unknown, not seen": status.unknownPhase(S("Odd"), { left: [], unseen: ["suspended"] }),
-  "unknown, no status": status.unknownPhase(S(null), { left: ["suspended"], unseen: [] }),
-  "unknown, no status at all": status.unknownPhase(S(undefined), { left: ["suspended"], unseen: [] }),
-  "unknown, like a suspension": status.unknownPhase(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] }),
-  "unknown, like a pause": status.unknownPhase(S("PAUSED"), { left: ["suspended"], unseen: [] }),
-  "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), unseen),
-  "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), unseen),
-  "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), unseen),
+  "unknown, left alone": conditionWarning(
+    status.unknownStatus(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
+  ),
+  "unknown, not seen": conditionWarning(status.unknownStatus(S("Odd"), { left: [], unseen: ["suspended"] })),
+  "unknown, no status": conditionWarning(status.unknownStatus(S(null), { left: ["suspended"], unseen: [] })),
+  "unknown, no status at all": conditionWarning(
+    status.unknownStatus(S(undefined), { left: ["suspended"], unseen: [] }),
+  ),
+  "unknown, like a suspension": conditionWarning(
+    status.unknownStatus(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] }),
+  ),
+  "unknown, like a pause": conditionWarning(status.unknownStatus(S("PAUSED"), { left: ["suspended"], unseen: [] })),
+  "unknown, after a suspension": conditionWarning(status.unknownStatus(S("Odd", job("suspended", "active")), unseen)),
+  "unknown, after its end": conditionWarning(status.unknownStatus(S("Odd", job("live", "suspended")), unseen)),
+  "unknown, after a suspension from no word": conditionWarning(
+    status.unknownStatus(S("Odd", job("suspended", null)), unseen),
+  ),
   "not removable": status.notRemovable(S("Odd"), "error"),
   "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
   "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),

@@ -4,7 +4,7 @@ import {
   notRemovable,
   unclearEnd,
   unknownAtOnce,
-  unknownPhase,
+  unknownStatus,
   unseenNames,
 } from "../../../../src/core/lifecycle/status.ts";
 import type { JsonObject, QueuedJob } from "../../../../src/core/model/index.ts";
@@ -20,27 +20,26 @@ const subject = (status: string | null | undefined, job?: QueuedJob) => {
   return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
 };
 const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
+const condition = { condition: "unknown_status", address: "hosting_service.www" };
 const RULE = "No request changes a service whose status is unknown.";
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
 describe("a plan", () => {
   it("names what it leaves alone, and the word", () => {
-    expect(unknownPhase(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
-      ...common,
+    expect(unknownStatus(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
+      ...condition,
       summary: 'suspended, x of hosting_service.www cannot change: its status "ODD" is unknown',
       detail: 'The request for the suspension left at 2026-11-21T09:00:00Z, when the status was "ACTIVE".',
       remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
-      attribute: ["suspended"],
     });
   });
 
   it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
-    expect(unknownPhase(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
-      ...common,
+    expect(unknownStatus(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
+      ...condition,
       summary: 'The account does not show suspended, y of hosting_service.www: its status "ODD" is unknown',
       detail: "The request for the end of the suspension left at 2026-11-21T09:00:00Z.",
       remedies: saying(`If the dashboard shows it as up again: declare ${mapped("ODD", "live")}.`),
-      attribute: ["suspended"],
     });
   });
 
@@ -49,7 +48,7 @@ describe("a plan", () => {
     ["SUSPENDED_BY_OWNER", "suspended", "if it is suspended", "live", "if it is up"],
     ["Paused!", "suspended", "if it is suspended", "live", "if it is up"],
   ])("leaves open what %s means, without anything that was asked for", (word, first, when, other, otherwise) => {
-    expect(unknownPhase(subject(word), { left: [], unseen: ["suspended"] })).toMatchObject({
+    expect(unknownStatus(subject(word), { left: [], unseen: ["suspended"] })).toMatchObject({
       detail: RULE,
       remedies: saying(
         `Look at it in the dashboard, and say what the word means: ${mapped(word, first)} ${when}, \`${other}\` ${otherwise} (or pending, or gone).`,
@@ -58,7 +57,7 @@ describe("a plan", () => {
   });
 
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
-    expect(unknownPhase(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
+    expect(unknownStatus(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
       summary: "suspended of hosting_service.www cannot change: the API shows no status",
       remedies: saying("Compare it with the dashboard. Changes wait until the API shows a status."),
     });

@@ -5,11 +5,13 @@ import path from "node:path";
 import type { PlanRecord } from "../../../../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../../../../src/core/files/index.ts";
 import { type Kind, kinds } from "../../../../../src/core/kinds/index.ts";
+import { goneCondition } from "../../../../../src/core/lifecycle/conditions.ts";
 import { explain, type Observation, planRemoval, planResource, read } from "../../../../../src/core/lifecycle/index.ts";
 import * as refusals from "../../../../../src/core/lifecycle/refusals.ts";
 import * as statuses from "../../../../../src/core/lifecycle/status.ts";
 import {
   ApiError,
+  conditionWarning,
   type Diagnostic,
   type Json,
   type JsonObject,
@@ -64,7 +66,7 @@ function refusalsOf(kind: Kind): Diagnostic[] {
     refusals.existing(subject, [one, two]),
     refusals.existing(held, [one]),
     refusals.existing(before, [one]),
-    refusals.gone(before, "no longer exists", "paid"),
+    conditionWarning(goneCondition(subject, { attributes: { id: "9" }, sensitive: [] }, "no longer exists")),
     refusals.questionOf(subject, SENT, { row: "blind", objects: [], rows: [] }),
     refusals.questionOf(subject, SENT, { row: "twice", objects: [one], rows: [] }),
     refusals.questionOf(subject, SENT, { row: "twice", objects: [one, two], rows: [] }),
@@ -85,8 +87,8 @@ function statusesOf(kind: Kind): Diagnostic[] {
     jobs.flatMap((job) => {
       const subject = { kind, address: `${kind.noun} x`, provider: "default", attributes: { status }, job };
       return [
-        statuses.unknownPhase(subject, { left: ["suspended"], unseen: [] }),
-        statuses.unknownPhase(subject, { left: [], unseen: ["suspended"] }),
+        conditionWarning(statuses.unknownStatus(subject, { left: ["suspended"], unseen: [] })),
+        conditionWarning(statuses.unknownStatus(subject, { left: [], unseen: ["suspended"] })),
         statuses.notRemovable(subject, "error"),
         statuses.unknownAtOnce(subject, ["suspended"]),
         ...(job

@@ -65,7 +65,7 @@ describe("what is to be done", () => {
     ["plan.exists", "hosting_domain", "another state ordered", "once with HOSTFORM_STATE_HOME set to an empty folder"],
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
     ["plan.immutable", "hosting_domain", "", "replace_on_change = true"],
-    ["plan.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
+    ["condition.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
     [
       "plan.prevented",
       "hosting_service",

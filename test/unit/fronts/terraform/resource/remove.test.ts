@@ -229,7 +229,8 @@ describe("a suspension before Terraform lets go", () => {
     expect(codesOf(diagnostics)).toEqual([`error ${code}`]);
     expect(left?.state).toMatchObject({ id: "1001", timeouts: { delete: "1m" }, deletion_policy: "suspend" });
     const job = expect.objectContaining({ toward: "suspended", before: "active" });
-    expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job });
+    const suspended = expect.objectContaining({ declared: true });
+    expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job, suspended });
     expect(await entries.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
   });
 });

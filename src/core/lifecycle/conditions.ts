@@ -1,0 +1,157 @@
+/** Conditions of one paid object beside its changes: is it online, and are its invoices paid? */
+import type { Kind } from "../kinds/kind.ts";
+import { conditionFor } from "../messages/index.ts";
+import {
+  type Condition,
+  type ConditionFacts,
+  type Invoice,
+  type JsonObject,
+  type Phase,
+  type PrivateMark,
+  type ResourceState,
+  shownName,
+  type ValueObject,
+} from "../model/index.ts";
+import { type Bill, billOf, type InvoiceReading, invoiceOf, invoiceText } from "./invoices.ts";
+
+/** An object as the plan compares it. */
+interface Subject {
+  readonly kind: Kind;
+  readonly address: string;
+  readonly attributes: JsonObject;
+  readonly phase: Phase;
+  /** Names of secret attributes. */
+  readonly sensitive: readonly string[];
+  /** Declared attributes; undefined if it is not declared. */
+  readonly config: ValueObject | undefined;
+  /** Milliseconds since the epoch, by the host's clock. */
+  readonly now: number;
+}
+
+const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** The day on which the term ended, if that day has come. */
+function dueOf({ attributes: { next_due_date: due }, now }: Pick<Subject, "attributes" | "now">): string | undefined {
+  const day = typeof due === "string" && /^\d{4}-\d\d-\d\d/.test(due) ? due.slice(0, 10) : undefined;
+  return day !== undefined && day <= dateOf(now) ? day : undefined;
+}
+
+/** Kinds whose objects are online or not, and are paid for again and again. */
+const isBilled = ({ quote, phase }: Kind): boolean => quote !== undefined && phase !== undefined;
+
+/** Returns true if only invoices show the condition of an object: it waits, it is suspended, or its term has ended. */
+export function asksForInvoices({
+  kind,
+  attributes,
+  phase,
+  config,
+  now,
+}: Omit<Subject, "address" | "sensitive">): boolean {
+  if (!isBilled(kind) || config === undefined || phase === "gone" || phase === "unknown") return false;
+  const isWanted = phase === "suspended" && config.suspended === true;
+  return (phase !== "live" && !isWanted) || dueOf({ attributes, now }) !== undefined;
+}
+
+/** The mark of a suspended object: when that was seen first, and whether a declaration asked for it. */
+export function suspensionMark(
+  mark: PrivateMark,
+  phase: Phase,
+  config: ValueObject | undefined,
+  now: number,
+): PrivateMark {
+  if (phase !== "suspended") return mark;
+  const { suspended: before } = mark;
+  const since = before?.since ?? new Date(now).toISOString();
+  const isDeclared = config?.suspended === true || before?.declared === true;
+  return { ...mark, suspended: { since, ...(isDeclared && { declared: true }) } };
+}
+
+/** Returns the invoice for which the host suspends an object: it is due, and the declaration did not ask for the suspension. */
+export function suspendedFor(
+  { kind, attributes, phase, now }: Omit<Subject, "address" | "sensitive" | "config">,
+  mark: PrivateMark,
+  reading: InvoiceReading | undefined,
+): Bill | undefined {
+  if (!isBilled(kind) || phase !== "suspended" || mark.suspended?.declared) return undefined;
+  const bill = billOf(reading, String(attributes.id));
+  return bill?.open.some(({ due_date }) => due_date === null || due_date.slice(0, 10) <= dateOf(now))
+    ? bill
+    : undefined;
+}
+
+/** An object as messages name it. */
+function objectOf({
+  kind,
+  address,
+  attributes,
+  sensitive,
+}: Pick<Subject, "kind" | "address" | "attributes" | "sensitive">) {
+  const { domain, id } = attributes;
+  const isShown = typeof domain === "string" && !sensitive.includes("domain");
+  return { address, noun: kind.noun, id: String(id), name: isShown ? shownName(domain) : undefined };
+}
+
+const factsOf = ({ name }: ReturnType<typeof objectOf>): ConditionFacts => (name === undefined ? {} : { domain: name });
+
+/** The conditions of a present object. @param isRestored the plan ends its suspension. */
+export function billingConditions(
+  subject: Subject,
+  mark: PrivateMark,
+  reading: InvoiceReading | undefined,
+  { isRestored, moneyScale }: { readonly isRestored: boolean; readonly moneyScale?: number | undefined },
+): Condition[] {
+  const { phase, config } = subject;
+  if (!asksForInvoices(subject)) return [];
+  const object = objectOf(subject);
+  const bill = billOf(reading, object.id);
+  const [first] = bill?.open ?? [];
+  const unpaid = first && { invoice: invoiceText(invoiceOf(first), moneyScale), more: (bill?.open.length ?? 1) - 1 };
+  const facts = factsOf(object);
+  const billed: ConditionFacts = { ...facts, ...(first && { invoice: invoiceOf(first) }) };
+  const due = dueOf(subject);
+  const unread =
+    bill === undefined || bill.why === undefined
+      ? []
+      : [conditionFor("unread/invoices", { ...object, why: bill.why }, facts)];
+  if (phase === "pending") {
+    if (unpaid) return [conditionFor("unpaid/order", { ...object, ...unpaid }, billed)];
+    return [conditionFor(bill?.paid.length ? "offline/provisioning" : "offline/pending", object, facts), ...unread];
+  }
+  const renewal =
+    unpaid && due !== undefined ? [conditionFor("unpaid/renewal", { ...object, ...unpaid, due }, billed)] : [];
+  const owed = renewal.length > 0 || !unpaid ? renewal : [conditionFor("unpaid", { ...object, ...unpaid }, billed)];
+  if (phase !== "suspended" || config?.suspended === true || isRestored) return [...owed, ...unread];
+  const { since, declared } = mark.suspended ?? {};
+  const down = { ...object, since: since?.slice(0, 10) };
+  const at: ConditionFacts = since === undefined ? {} : { since };
+  if (declared) return [conditionFor("offline/withdrawn", down, { ...facts, ...at }), ...owed, ...unread];
+  if (unpaid && suspendedFor(subject, mark, reading))
+    return [conditionFor("offline/invoice", { ...down, ...unpaid }, { ...billed, ...at }), ...owed];
+  const form = bill === undefined || bill.why !== undefined ? "offline/unread" : "offline";
+  return [conditionFor(form, down, { ...facts, ...at }), ...owed, ...unread];
+}
+
+/** The condition of an object that this run ordered or adopted, and that is not live yet. */
+export function orderCondition(
+  subject: Pick<Subject, "kind" | "address" | "attributes" | "sensitive">,
+  awaiting: "payment" | "provisioning",
+  invoice: Invoice | undefined,
+  moneyScale: number | undefined,
+): Condition {
+  const object = objectOf(subject);
+  const facts = factsOf(object);
+  if (awaiting === "provisioning") return conditionFor("offline/provisioning", object, facts);
+  if (invoice === undefined) return conditionFor("offline/pending", object, facts);
+  const unpaid = { invoice: invoiceText(invoice, moneyScale), more: 0 };
+  return conditionFor("unpaid/order", { ...object, ...unpaid }, { ...facts, invoice });
+}
+
+/** A recorded object that has ended, and that an apply does not order again. */
+export function goneCondition(
+  { kind, address }: Pick<Subject, "kind" | "address">,
+  { attributes, sensitive }: Pick<ResourceState, "attributes" | "sensitive">,
+  how: string,
+): Condition {
+  const object = objectOf({ kind, address, attributes, sensitive });
+  return conditionFor("gone", { ...object, how }, factsOf(object));
+}

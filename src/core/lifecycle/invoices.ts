@@ -1,0 +1,107 @@
+/** Reads the invoices of orders, and tells which of them are to be paid. */
+import type { InvoiceRecord } from "../api/index.ts";
+import { formatMoney, HostformError, type Invoice, inScale, isForbidden, isOpen, isPaid } from "../model/index.ts";
+
+/** Most pages of invoices that a plan reads. */
+export const MOST_PAGES = 10;
+
+/** What was read of the invoices of an account. */
+export interface InvoiceReading {
+  /** By order. */
+  readonly invoices: ReadonlyMap<string, readonly InvoiceRecord[]>;
+  /** Every invoice was read. */
+  readonly isWhole: boolean;
+  /** Reason why the rest was not read, as a sentence without a full stop. */
+  readonly why?: string;
+}
+
+/**
+ * The invoices of an account, read once and no further than needed: until each order in question has an unpaid one. The API promises
+ * no order (§4), so that an order whose invoices are all paid takes the whole list. A failure ends the reading; what was read counts.
+ */
+export class Invoices {
+  readonly #records: AsyncIterator<InvoiceRecord>;
+  readonly #moneyScale: number | undefined;
+  readonly #found = new Map<string, InvoiceRecord[]>();
+  readonly #unpaid = new Set<string>();
+  #end: Pick<InvoiceReading, "isWhole" | "why"> = { isWhole: false };
+  #reading: Promise<unknown> = Promise.resolve();
+
+  constructor(list: AsyncIterable<InvoiceRecord>, moneyScale?: number) {
+    this.#records = list[Symbol.asyncIterator]();
+    this.#moneyScale = moneyScale;
+  }
+
+  /** @throws HostformError for what concerns more than invoices: a token that the API does not accept, a wrong scale. */
+  async of(orders: readonly string[]): Promise<InvoiceReading> {
+    const reading = this.#reading.then(() => this.#read(orders));
+    this.#reading = reading.catch(() => undefined);
+    await reading;
+    return { invoices: this.#found, ...this.#end };
+  }
+
+  async #read(orders: readonly string[]): Promise<void> {
+    while (!this.#end.isWhole && this.#end.why === undefined && orders.some((order) => !this.#unpaid.has(order))) {
+      try {
+        const { done, value } = await this.#records.next();
+        if (done === true) this.#end = { isWhole: true };
+        else this.#add(value);
+      } catch (error) {
+        if (!(error instanceof HostformError) || error.diagnostics.some(({ code }) => FATAL.has(code))) throw error;
+        this.#end = { isWhole: false, why: whyUnread(error) };
+      }
+    }
+  }
+
+  #add(record: InvoiceRecord): void {
+    inScale(this.#moneyScale, "invoice", [record]);
+    const { order_id: order } = record;
+    if (order === null) return;
+    this.#found.set(order, [...(this.#found.get(order) ?? []), record]);
+    if (isOpen(record)) this.#unpaid.add(order);
+  }
+}
+
+/** Failures that are about more than invoices. */
+const FATAL: ReadonlySet<string> = new Set(["api.cancelled", "api.money_scale", "api.unauthenticated"]);
+
+function whyUnread(error: HostformError): string {
+  if (isForbidden(error)) return 'The token may not read invoices (403): it lacks the ability "billing"';
+  return error.diagnostics[0]?.summary ?? error.message;
+}
+
+/** The invoices of one order. */
+export interface Bill {
+  /** Invoices to be paid, the earliest due first. */
+  readonly open: readonly InvoiceRecord[];
+  /** Paid invoices, if none is unpaid. */
+  readonly paid: readonly InvoiceRecord[];
+  /** Reason why it may have more unpaid invoices than those. Absent: they are all. */
+  readonly why?: string;
+}
+
+/** @returns undefined if no invoices were asked for. */
+export function billOf(reading: InvoiceReading | undefined, order: string): Bill | undefined {
+  if (reading === undefined) return undefined;
+  const own = reading.invoices.get(order) ?? [];
+  const open = own.filter(isOpen).sort((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1));
+  const isKnown = reading.isWhole || open.length > 0;
+  return {
+    open,
+    paid: isKnown && open.length === 0 ? own.filter((one) => isPaid(one) === true) : [],
+    ...(!isKnown && { why: reading.why ?? "The host did not show all invoices" }),
+  };
+}
+
+/** `invoice INV-2026-000007, 12.00 USD, due 2026-11-30`. */
+export function invoiceText({ id, number, total, currency, due_date }: Invoice, scale?: number): string {
+  const due = due_date === null ? [] : [`due ${due_date}`];
+  const name = number ?? id;
+  const amount = total === null ? [] : [formatMoney(total, currency, scale)];
+  return [name === null ? "its invoice" : `invoice ${name}`, ...amount, ...due].join(", ");
+}
+
+export const invoiceOf = (record: InvoiceRecord): Invoice => {
+  const { id, invoice_number: number, currency, total, status, due_date } = record;
+  return { id, number, currency, total, status, due_date, paid: isPaid(record) === true };
+};

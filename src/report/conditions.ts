@@ -1,0 +1,87 @@
+// Conditions of objects, which no change ends: how many there are, and each with its cause.
+import { type Condition, type ConditionName, type Plan, some } from "../core/model/index.ts";
+import { escapeLine } from "./escape.ts";
+import { firstOf } from "./numbers.ts";
+import type { Paint, ReportStyle } from "./text-style.ts";
+
+/** By condition: what holds of one resource, and of several. */
+const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]>> = {
+  offline: ["1 site is offline and not declared so", "sites are offline and not declared so"],
+  gone: ["1 declared object is gone", "declared objects are gone"],
+  handed_over: ["1 object seems to be handed over", "objects seem to be handed over"],
+  unpaid: ["1 site has an unpaid invoice", "sites have unpaid invoices"],
+  unread: ["1 object was not read", "objects were not read"],
+  unknown_status: ["1 object has an unknown status", "objects have an unknown status"],
+  other_plan: ["1 service has another plan than ordered", "services have other plans than ordered"],
+  own_form: ["1 object keeps another value than declared", "objects keep other values than declared"],
+  off: ["1 object is switched off", "objects are switched off"],
+};
+
+const addressesOf = (conditions: readonly Condition[]) => new Set(conditions.map(({ address }) => address)).size;
+
+/** `3 sites are offline and not declared so. 2 sites have unpaid invoices.` Empty without conditions. */
+export function conditionText({ conditions = [] }: Pick<Plan, "conditions">): string {
+  const byName = Map.groupBy(conditions, ({ condition }) => condition);
+  const names = Object.keys(HOLDS) as ConditionName[];
+  const sentences = names.flatMap((name) => {
+    const count = addressesOf(byName.get(name) ?? []);
+    const [one, many] = HOLDS[name];
+    return count === 0 ? [] : [count === 1 ? `${one}.` : `${count} ${many}.`];
+  });
+  return sentences.join(" ");
+}
+
+/** Number of resources that do not serve anybody, though the declaration says so. */
+export const offlineNow = ({ conditions = [] }: Pick<Plan, "conditions">): number =>
+  addressesOf(conditions.filter(({ condition }) => condition === "offline" || condition === "gone"));
+
+/** Conditions with one cause and one way out. */
+export interface SameConditions {
+  readonly all: readonly Condition[];
+  readonly detail?: string;
+  readonly fix?: string;
+}
+
+/** The conditions of a plan, those with the same detail and fix together; the gravest first. */
+export function groupedConditions(
+  { conditions = [] }: Pick<Plan, "conditions">,
+  remedies: ReportStyle["remedies"],
+): SameConditions[] {
+  const order = Object.keys(HOLDS);
+  const sorted = conditions.toSorted((a, b) => order.indexOf(a.condition) - order.indexOf(b.condition));
+  const groups = Map.groupBy(sorted, ({ condition, detail, ...about }) =>
+    JSON.stringify([condition, detail, condition === "unread" ? "" : remedies(about)]),
+  );
+  return [...groups.values()].flatMap((all): SameConditions[] => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const { detail, ...about } = first;
+    const fix = remedies(about);
+    return [{ all, ...(detail !== undefined && { detail }), ...(fix !== undefined && { fix }) }];
+  });
+}
+
+/** Conditions of which each has a line; beyond this many they are counted. */
+const MAX_LINES = 10;
+
+/** What needs attention and is no change. What was not read for one cause has one line. */
+export function conditionLines(plan: Pick<Plan, "conditions">, paint: Paint, { remedies }: ReportStyle): string[] {
+  const groups = groupedConditions(plan, remedies);
+  if (groups.length === 0) return [];
+  const lines = groups.flatMap(({ all, detail, fix }) => {
+    const [first] = all;
+    const isFolded = first?.condition === "unread" && all.length > 1;
+    const texts = isFolded
+      ? [`Not read: ${some(all.map(({ address }) => address))}`]
+      : all.map(({ summary }) => summary);
+    return [
+      ...firstOf(
+        texts.map((text) => `  ${paint.warning("!")} ${escapeLine(text)}`),
+        MAX_LINES,
+      ),
+      ...(detail === undefined ? [] : [`    ${escapeLine(detail)}`]),
+      ...(fix === undefined ? [] : [`    ${paint.fix("Fix:")} ${escapeLine(fix)}`]),
+    ];
+  });
+  return [paint.bold("Needs attention:"), ...lines, ""];
+}
