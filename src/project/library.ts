@@ -9,8 +9,10 @@ import {
   type Diagnostic,
   fail,
   HostformError,
-  isError,
+  heldIn,
   isFulfilled,
+  isStopped,
+  type Plan,
   systemClock,
 } from "../core/model/index.ts";
 import {
@@ -126,8 +128,10 @@ export interface Planned {
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
   readonly hasChanges: boolean;
-  /** Whether it can be applied: it has no errors, and nothing was left unread. */
+  /** Whether all of it can be applied: it has no errors, nothing is held back, and the token may read what is declared. */
   readonly applicable: boolean;
+  /** Addresses that trouble holds back: {@link ApplyOptions.partial} applies the rest. */
+  readonly heldBack: readonly string[];
   /** For people, as `hostform plan` prints it. */
   text(): string;
   /** For a review comment. */
@@ -145,6 +149,8 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
   readonly approve: (plan: Planned) => boolean | Promise<boolean>;
   /** A file that {@link PlanOptions.saveTo} wrote. The other options of the plan come from it. */
   readonly saved?: string;
+  /** Asks `approve` for the rest of a plan of which trouble holds a part back. Default: false, such a plan is not applied. */
+  readonly partial?: boolean;
   /** Whether queued jobs are waited for. Default: true. */
   readonly wait?: boolean;
   /** For how long, in milliseconds. Default: 300,000. */
@@ -209,7 +215,7 @@ export async function plan(loaded: LoadedProject, options: PlanOptions = {}): Pr
   return during(project, () =>
     withPlan(project, runOptions("plan", options), async (run) => {
       const planned = plannedOf(run);
-      if (saveTo !== undefined && planned.applicable) {
+      if (saveTo !== undefined && mayApply(run.plan, true)) {
         const { originOf } = await import("./plan-origin.ts");
         const origin = await originOf(project.source, run.desired, run.store.state);
         await writeSavedPlan(project, saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
@@ -234,7 +240,8 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
     return withPlan(project, { ...request, ...(saved && { ...saved.request, saved }) }, async (run) => {
       const planned = plannedOf(run);
       const approved =
-        !run.plan.diagnostics.some(isError) && (saved !== undefined || (await approve(planned)) === true);
+        mayApply(run.plan, options.partial === true && saved === undefined) &&
+        (saved !== undefined || (await approve(planned)) === true);
       const nothing = { plan: planned, approved, complete: false, changes: [], diagnostics: [], pending: [] };
       if (!approved) return nothing;
       run.providers.refresh();
@@ -243,7 +250,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
       const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
       return {
         ...nothing,
-        complete: isFulfilled(result),
+        complete: isFulfilled(result) && (saved === undefined || heldIn(saved.plan).length === 0),
         changes: result.outcomes.map(({ address, result: end, diagnostics }) => ({
           address,
           result: end,
@@ -370,12 +377,17 @@ function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction
     json: redaction.redactValue(planJson(made, look)) as PlanJson,
     diagnostics: shown(redaction, made.diagnostics),
     hasChanges: hasChanges(made),
-    applicable: !made.diagnostics.some(isError) && made.unread === undefined,
+    applicable: mayApply(made, false),
+    heldBack: heldIn(made),
     text: () => redaction.redact(renderPlan(made, { ...look, color: false })),
     markdown: () => redaction.redact(renderPlanMarkdown(made, look)),
     html: () => redaction.redact(renderPlanHtml(made, look)),
   };
 }
+
+/** Returns true if a plan can be applied. @param isPartial without what trouble holds back. */
+const mayApply = (made: Plan, isPartial: boolean): boolean =>
+  !isStopped(made) && made.forReading === undefined && (heldIn(made).length === 0 || (isPartial && hasChanges(made)));
 
 const during = <T>({ source, redaction }: Project, work: () => Promise<T>): Promise<T> =>
   hiding(redaction, () => throwingForStack(source, work));

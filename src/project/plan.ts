@@ -1,5 +1,7 @@
 import {
+  costOf,
   type DataReading,
+  holdBack,
   type Limits,
   type Move,
   moved,
@@ -222,15 +224,15 @@ async function makePlan(
   const aliases = new Set([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
-  const shared = { state, kinds, env, reorder: new Set(reorder) };
+  // A job that plans a request has a token that only views.
+  const isReading = command === "plan";
+  const shared = { state, kinds, env, reorder: new Set(reorder), isReading };
   const observing = {
     ...shared,
     desired: { ...desired, data },
     accounts,
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
-    // A job that plans a stranger's declaration has a token that only views.
-    leavesOutUnread: command === "plan" && source.untrusted === true,
   };
   const limits = limitsOf(declared.guards, guards, unattended);
   const planning = {
@@ -277,16 +279,21 @@ async function makePlan(
       return kind && findOrder(accounts(change.provider), kind, change, owner ?? "");
     }),
   );
+  const late = [...misplaced, ...ordered.filter((one) => one !== undefined)];
+  const left = holdBack(changes, late, new Set(), kinds);
+  const held = [...(made.held ?? []), ...left.held];
   return {
     plan: {
       ...made,
       ...(base && { base }),
-      changes,
+      changes: left.changes,
+      cost: costOf(left.changes),
+      ...(held.length > 0 && { held }),
       diagnostics: [
         ...made.diagnostics,
-        ...misplaced,
+        ...late,
+        ...left.diagnostics,
         ...refused,
-        ...ordered.filter((one) => one !== undefined),
         ...unmoved,
         ...store.warnings,
         ...unmanaged(store),

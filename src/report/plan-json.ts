@@ -9,6 +9,7 @@ import {
   type Effect,
   effectOf,
   effectsOf,
+  type HeldBack,
   isError,
   isNoOp,
   isObject,
@@ -93,8 +94,12 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
     ...(plan.outputs !== undefined && plan.outputs.length > 0 && { output_changes: outputChangesJson(plan) }),
     prior_state: { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: values("before") },
     timestamp: plan.timestamp,
-    applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
-    complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
+    applyable: !errored && plan.forReading === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
+    complete:
+      !errored &&
+      plan.unread === undefined &&
+      plan.held === undefined &&
+      plan.changes.every((change) => change.deferred.length === 0),
     errored,
     hostform: extrasJson(plan, remedies),
   };
@@ -236,6 +241,8 @@ type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests"
 
 /** What Terraform's representation has no place for. The exit code is 1 while there are any `pending`. */
 interface PlanExtrasJson extends Pick<Plan, OwnFields> {
+  /** Changes that an apply leaves out, each with the resource in trouble. */
+  readonly held_back?: readonly HeldBack[];
   /** What it means for people: one or more for each change, what goes offline first. */
   readonly effects: readonly Effect[];
   /** What its orders bill now and per month, for each currency. */
@@ -286,6 +293,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),
+    ...(plan.held && { held_back: plan.held }),
     ...(plan.base && { base: plan.base }),
     ...(plan.notRead && { not_read: plan.notRead }),
     conditions: (plan.conditions ?? []).map((one) => conditionJson(one, remedies)),

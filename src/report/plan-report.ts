@@ -8,8 +8,8 @@ import {
   type EffectKind,
   effectsOf,
   formatMoney,
-  isError,
   isNoOp,
+  isStopped,
   type JsonObject,
   type MoneyTotal,
   moneyTotals,
@@ -22,7 +22,7 @@ import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, mattersIn } from "./plan-changes.ts";
-import { isUnplanned, summaryAlone, summaryLine } from "./plan-text.ts";
+import { isUnplanned, refusalOf, summaryAlone, summaryLine } from "./plan-text.ts";
 
 export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
@@ -81,8 +81,8 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
   return {
     headline: headlineOf(plan, effects, totals, scale),
-    ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan)),
-    tiles: isUnplanned(plan) ? [] : tilesOf(effects, totals, scale),
+    ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan), changes.length),
+    tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, totals, scale),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
@@ -138,15 +138,14 @@ function verdictOf(
   plan: Plan,
   attention: readonly AttentionRow[],
   isApplicable: boolean,
+  changes: number,
 ): Pick<PlanReport, "verdict" | "verdictText"> {
-  const errors = plan.diagnostics.filter(isError).length;
-  const unread = plan.unread?.length ?? 0;
-  const refused = isUnplanned(plan)
-    ? summaryLine(plan)
-    : errors > 0
-      ? `Cannot be applied: the plan has ${plural(errors, "error")}.`
-      : unread > 0 && `Cannot be applied: ${plural(unread, "resource")} could not be read.`;
-  if (refused) return { verdict: "refused", verdictText: refused };
+  if (isUnplanned(plan)) return { verdict: "refused", verdictText: summaryLine(plan) };
+  const refused = refusalOf(plan);
+  if (refused !== undefined) {
+    const isPart = !isStopped(plan) && (plan.forReading || changes > 0);
+    return { verdict: isPart ? "attention" : "refused", verdictText: refused };
+  }
   if (attention.length > 0) {
     const points = `Needs attention: ${plural(attention.length, "point")} below.`;
     return { verdict: "attention", verdictText: isApplicable ? `${points} It can be applied.` : points };
@@ -157,7 +156,12 @@ function verdictOf(
 }
 
 /** Figures with a label: several lines where there are several currencies. */
-function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
+function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
+  // What was not read is neither none nor 0.
+  const unread = new Set(plan.unread);
+  const unseen = plan.changes.filter(({ address }) => unread.has(address));
+  const orUnseen = (text: string, isNone: boolean, isUnseen: boolean) =>
+    !isUnseen ? text : isNone ? "Not checked" : `${text}, the rest not checked`;
   const offline = effects.filter(({ kind }) => kind === "offline").length;
   const sums = (which: "now" | "monthly") => {
     const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
@@ -170,11 +174,18 @@ function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scal
   };
   const gains = personsIn(effects, "access_given");
   const loses = personsIn(effects, "access_taken");
+  const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
+  const isAccessUnseen = unseen.some(({ words }) => words.access !== undefined);
+  const isSiteUnseen = unseen.some(({ words }) => words.ordered !== undefined && words.site !== undefined);
   return [
     { label: "To pay now", values: sums("now") },
     { label: "Per month afterwards", values: sums("monthly") },
-    { label: "Sites going offline", values: [String(offline)], alarm: offline > 0 },
-    { label: "People gaining or losing access", values: [gains + loses === 0 ? "None" : `+${gains} / −${loses}`] },
+    {
+      label: "Sites going offline",
+      values: [orUnseen(String(offline), offline === 0, isSiteUnseen)],
+      alarm: offline > 0,
+    },
+    { label: "People gaining or losing access", values: [orUnseen(access, gains + loses === 0, isAccessUnseen)] },
   ];
 }
 

@@ -2,15 +2,20 @@
 import {
   type Change,
   type ChangeEffect,
+  type Condition,
   changesAddresses,
   changesOutputs,
   changesRecord,
   type Diagnostic,
   effectOf,
+  formatNumber,
+  heldIn,
   isError,
   isNoOp,
+  isStopped,
   type NotRead,
   type Plan,
+  some,
   unfulfilledIn,
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
@@ -58,13 +63,26 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...namedLines(changes, "unsuspend", "comes back online", "come back online").flatMap(prose).map(paint.bold),
   );
   if (errors === 0 || changes.length > 0 || isUnplanned(plan)) lines.push(...prose(summaryLine(plan)).map(paint.bold));
-  if (errors > 0 && !isUnplanned(plan)) {
-    lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
-  }
+  const refused = refusalOf(plan);
+  if (refused !== undefined && !isUnplanned(plan)) lines.push(...prose(refused).map(paint.error));
   if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
   const requests = requestLine(plan);
   if (requests !== "") lines.push(...prose(requests));
   return `${lines.join("\n")}\n`;
+}
+
+/** Why not all of a plan can be applied; undefined where all of it can. */
+export function refusalOf(plan: Plan): string | undefined {
+  const errors = plan.diagnostics.filter(isError).length;
+  const held = heldIn(plan).length;
+  const others = plan.changes.filter((change) => !isNoOp(change)).length;
+  const failed = `The plan has ${plural(errors, "error")}`;
+  if (errors > 0 && (isStopped(plan) || others === 0)) return `${failed} and cannot be applied.`;
+  if (plan.forReading) return `For reading: ${plural(plan.unread?.length ?? 0, "resource")} not checked.`;
+  if (held === 0) return undefined;
+  const what = `${errors > 0 ? `${failed}: ` : ""}${plural(held, "resource")} ${held === 1 ? "is" : "are"} held back.`;
+  if (others === 0) return what;
+  return `${what} The other ${others === 1 ? "change" : `${formatNumber(others)} changes`} can be applied.`;
 }
 
 /** Whether a plan holds nothing but the reasons why none could be made. */
@@ -93,10 +111,18 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
 /** What needs attention and is no change. */
 function conditionLines({ conditions = [] }: Plan, paint: Paint, { remedies }: PlanTextOptions): string[] {
   if (conditions.length === 0) return [];
-  const lines = conditions.flatMap(({ summary, detail, ...about }) => {
+  const same = Map.groupBy(conditions, ({ summary, detail, remedies: fixes }) =>
+    JSON.stringify([summary, detail, fixes]),
+  );
+  const lines = [...same.values()].flatMap((all) => {
+    const [{ summary, detail, ...about }] = all as [Condition];
     const fix = remedies(about);
+    // A summary that names no resource is that of several.
+    const isNamed = all.length === 1 && summary.includes(about.address);
+    const where = isNamed ? [] : [`    ${escapeLine(some(all.map(({ address }) => address)))}`];
     return [
       `  ${paint.warning("!")} ${escapeLine(summary)}`,
+      ...where,
       ...(detail === undefined ? [] : [`    ${escapeLine(detail)}`]),
       ...(fix === undefined ? [] : [`    ${paint.fix("Fix:")} ${escapeLine(fix)}`]),
     ];
@@ -105,8 +131,10 @@ function conditionLines({ conditions = [] }: Plan, paint: Paint, { remedies }: P
 }
 
 /** Resources that no list shows, because of their age, their service or the host: planned without having been seen. */
-export function unlistedLines({ changes }: Plan): string[] {
+export function unlistedLines({ changes, unread }: Plan): string[] {
+  const named = new Set(unread);
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
+    if (named.has(address)) return [];
     if (unchecked) return `${address} could not be checked: it is planned as recorded.`;
     if (unlisted !== undefined)
       return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
@@ -157,7 +185,7 @@ export function summaryLine(plan: Plan): string {
   const unread = plan.unread?.length ?? 0;
   if (unread > 0) {
     const counted = isNothing ? "No changes in what was read." : planCounts(countChanges(plan.changes));
-    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
+    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not checked; see above.`;
   }
   if (!isNothing) return planCounts(countChanges(plan.changes));
   const conditions = plan.conditions?.length ?? 0;

@@ -47,6 +47,23 @@ export const samples: {
     { ...resource, id: "1001", name: "www.acme.example", why: "This service belongs to another account" },
     { ...resource, id: "1001", why: "Forbidden" },
   ],
+  "condition.outside": [
+    { ...resource, id: "1001", name: "www.acme.example", why: "Service 1001 is outside this token's restriction" },
+  ],
+  "condition.unread/ability": [{ ...resource, why: "The ability technical is missing" }],
+  "plan.unread": [
+    {
+      ...resource,
+      why: "The API failed (500)",
+      said: "GET /api/v1/services/1001/grants. The server says: Server Error.",
+    },
+  ],
+  "plan.held_back": [
+    { address: resource.address, others: ["hosting_grant.dev"], isOwn: false, isUnread: false },
+    { address: resource.address, others: ["hosting_grant.dev", "hosting_grant.ops"], isOwn: true, isUnread: true },
+    { address: resource.address, others: [], isOwn: true, isUnread: true },
+  ],
+  "plan.restricted": [{ ...resource, id: "1001", said: "Service 1001 is outside this token's restriction" }],
   "condition.unread": [{ ...resource, id: "1001", name: "www.acme.example", why: "the API failed (500)" }],
   "plan.immutable": [
     { ...difference, isPaid: true },

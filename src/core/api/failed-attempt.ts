@@ -36,6 +36,12 @@ export class FailedAttempt extends ApiError {
     this.#details = details;
   }
 
+  /** The same refusal of another request, which was not sent. */
+  unsent(endpoint: EndpointName): FailedAttempt {
+    const detail = [this.#details.detail, "This request was not sent."].filter(Boolean).join(" ");
+    return new FailedAttempt(endpoint, { ...this.#details, detail, reached: "no" }, { cause: this });
+  }
+
   /** The same failure after `attempts` attempts, of which (`doubtful`) an earlier one may have been carried out. */
   after(attempts: number, doubtful: boolean): FailedAttempt {
     if (attempts < 2) return this;

@@ -26,6 +26,7 @@ import {
   type EvalScope,
   errorOf,
   HostformError,
+  heldIn,
   isNoOp,
   isReplacement,
   type JsonObject,
@@ -171,6 +172,7 @@ class Run {
       diagnostics: [...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
       unfulfilled: unfulfilledIn(plan),
+      held: heldIn(plan),
       noWait: this.#options.waitMs <= 0,
       pending: plan.changes.flatMap(({ address }) =>
         this.#records.isPending(address) && !this.#outcomes.get(address)?.unrecorded ? [address] : [],
@@ -217,8 +219,9 @@ class Run {
   /** Records what was observed of resources that do not change, so that the state shows the account as it is. */
   async #recordObserved(): Promise<void> {
     const { plan, state, recorder, accounts, owner } = this.#options;
+    const held = new Set(plan.held?.map(({ address }) => address));
     const stale = plan.changes.flatMap((change) => {
-      const prior = state.resources.get(change.address);
+      const prior = held.has(change.address) ? undefined : state.resources.get(change.address);
       return (prior && isNoOp(change) ? asObserved(prior, change) : undefined) ?? [];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));

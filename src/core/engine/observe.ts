@@ -1,15 +1,18 @@
 import type { PlanRecord } from "../api/index.ts";
-import { isBeyondView, type Kind, type Kinds, type Remote } from "../kinds/kind.ts";
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Account,
   asRecorded,
   attributesOf,
+  isElsewhere,
   isPendingCreate,
   namesOutcome,
   type Observation,
+  observedUnread,
   parentOf,
   type ReadQuery,
   read,
+  unreadBy,
 } from "../lifecycle/index.ts";
 import {
   type Desired,
@@ -36,8 +39,6 @@ export interface Observed {
   readonly listings?: readonly Listing[];
   /** What data sources returned, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
-  /** What the token may not read; there is no observation of it. */
-  readonly unread?: readonly Unread[];
   /** What was not asked for: it is observed as it was recorded. */
   readonly recalled?: readonly Recalled[];
   /** The listings that were read, by {@link ListingName}. */
@@ -57,13 +58,6 @@ export interface Recalled {
   readonly address: string;
   readonly provider: string;
   readonly listing: ListingName;
-}
-
-/** A resource that the token may not read. */
-export interface Unread {
-  readonly address: string;
-  readonly provider: string;
-  readonly type: string;
 }
 
 /** One collection of an account. */
@@ -86,8 +80,8 @@ export interface ObserveOptions {
   readonly reorder: ReadonlySet<string>;
   /** Reads data sources; absent: there are none. */
   readonly readData?: ReadData;
-  /** Leaves out what lists show that a token which only views may not read (§4), in place of failing. */
-  readonly leavesOutUnread?: boolean;
+  /** Nobody applies the plan: a token without the abilities for a change may make it. */
+  readonly isReading?: boolean;
   /** Whether a listing is read of which what is recorded could stand in for all. Absent: each is. */
   isRead?(listing: ListingName): boolean;
   /** What an earlier observation of the same run has read: it is not read again. */
@@ -103,8 +97,9 @@ interface Query extends ReadQuery {
 
 /**
  * Reads the present state of everything that is declared or recorded, and of nothing else. Sends GETs only, lists each
- * collection at most once, and reads all accounts side by side.
- * @throws HostformError with everything that could not be read.
+ * collection at most once, and reads all accounts side by side. A failure to read one object belongs to its address. Objects
+ * of a parent that is elsewhere by now are not asked for.
+ * @throws HostformError for a failure that concerns more than one object, or if all reads fail.
  */
 export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
@@ -118,21 +113,47 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
 
   const plans = new Map<string, readonly PlanRecord[]>();
   const { recalled, fresh, observations, read: seen } = divided(queries, options);
-  const unread: Unread[] = [...(options.earlier?.unread ?? [])];
   const progress = new OpenReads(fresh, options.onOpen);
   for (const query of fresh) {
     const { address, provider, kind } = query;
     if (reorder.has(address) || mayCreate(query)) accounts(provider).proveAbsence(kind, parentIn(query));
   }
-  const reads = fresh.map(async (query) => {
-    const { address, provider, kind } = query;
-    const alone = share.get(shareOf(query)) === 1;
+  /** Failures of single objects, and the number of reads that showed something. */
+  const isolated: unknown[] = [];
+  let shown = 0;
+  const parents = new Map<string, Promise<Observation | undefined>>();
+  const isParent = ({ provider, kind, prior, address }: Query, reading?: Promise<Observation>) => {
+    const known = observations.get(address);
+    const id = prior?.attributes.id;
+    if (id !== undefined) parents.set(`${provider} ${kind.type} ${id}`, reading ?? Promise.resolve(known));
+  };
+  for (const query of queries) isParent(query);
+  const readOne = async (query: Query): Promise<Observation> => {
+    const { provider, kind } = query;
+    const account = accounts(provider);
     const parentKind = kinds.get(kind.nested?.in ?? "");
+    const parent = await parents.get(`${provider} ${parentKind?.type} ${parentIn(query)}`)?.catch(() => undefined);
+    if (parent?.status === "present" && parent.unread && isElsewhere(parent.unread))
+      return observedUnread(account, query, parent.unread);
+    const alone = share.get(shareOf(query)) === 1;
     try {
-      observations.set(address, await read(accounts(provider), { ...query, alone, parentKind }));
+      const seen = await read(account, { ...query, alone, parentKind });
+      if (isReadable(kind)) shown += 1;
+      return seen;
     } catch (error) {
-      if (options.leavesOutUnread !== true || !isBeyondView(kind, error)) throw error;
-      unread.push({ address, provider, type: kind.type });
+      const unread = await unreadBy(account, query, error);
+      if (unread === undefined) throw error;
+      if (isElsewhere(unread)) shown += 1;
+      else if (unread.cause !== "ability" || options.isReading !== true) isolated.push(error);
+      return observedUnread(account, query, unread);
+    }
+  };
+  const reads = fresh.toSorted(byDepth).map(async (query) => {
+    const { address } = query;
+    const reading = readOne(query);
+    isParent(query, reading);
+    try {
+      observations.set(address, await reading);
     } finally {
       progress.close(shareOf(query));
     }
@@ -156,6 +177,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     result.status === "rejected" ? [result.reason as unknown] : [],
   );
   if (failures.length > 0) throw merged(failures);
+  if (shown === 0 && options.earlier?.read === undefined && isolated.length > 0) throw merged(isolated);
   const providers = new Set(queries.map(({ provider }) => provider));
   const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
   const listings = await listingsOf(queries, accounts);
@@ -165,7 +187,6 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     now,
     listings,
     data: data.readings,
-    ...(unread.length > 0 && { unread }),
     ...(recalled.length > 0 && { recalled }),
     read: seen,
   };
@@ -207,7 +228,7 @@ function isRecallable({ kind, prior, config, importId, isPending, provider }: Qu
   if (prior === undefined || config === undefined || importId !== undefined || isPending) return false;
   const { pending, attempt, job, deposed } = prior.private;
   if ((pending ?? attempt ?? job ?? deposed) !== undefined) return false;
-  if (kind.list === undefined && kind.get === undefined) return false;
+  if (!isReadable(kind)) return false;
   const { phase } = asRecorded(accounts(provider), kind, prior);
   return phase === "live" || phase === "suspended";
 }
@@ -228,6 +249,11 @@ const mayCreate = ({ prior, importId, config }: Query) =>
 const adoptsByPlan = ({ kind, prior, importId }: Query) =>
   kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;
 
+/** Parents come before what belongs to them. */
+const byDepth = (a: Query, b: Query) => Number(a.kind.nested !== undefined) - Number(b.kind.nested !== undefined);
+
+const isReadable = ({ list, get }: Kind) => list !== undefined || get !== undefined;
+
 /** Resources that one listing serves have the same share. */
 const shareOf = (query: Query) => `${query.provider} ${query.kind.type} ${parentIn(query) ?? ""}`;
 
@@ -240,7 +266,7 @@ class OpenReads {
   readonly #onOpen: ((open: number) => void) | undefined;
 
   constructor(queries: readonly Query[], onOpen: ((open: number) => void) | undefined) {
-    const readable = queries.filter(({ kind }) => kind.list !== undefined || kind.get !== undefined);
+    const readable = queries.filter(({ kind }) => isReadable(kind));
     this.#open = new Map([...Map.groupBy(readable, shareOf)].map(([share, { length }]) => [share, length]));
     this.#onOpen = onOpen;
     onOpen?.(this.#open.size);

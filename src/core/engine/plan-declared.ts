@@ -8,7 +8,9 @@ import {
   planResource,
   sensitiveNames,
   unchanged,
+  unreadOf,
 } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import { dependencyOrder } from "../model/graph.ts";
 import {
   type Change,
@@ -69,6 +71,10 @@ export interface PlanOptions {
   readonly declared?: ReadonlySet<string>;
   /** Records with another address in `state` than in the store: all at once. */
   readonly moves?: readonly Move[];
+  /** Errors of objects that cannot change hands. */
+  readonly refused?: readonly Diagnostic[];
+  /** Nobody applies the plan: it also has changes of what the token may not read. */
+  readonly isReading?: boolean;
 }
 
 /** The changes of what is declared, and what names mean once they are made. */
@@ -104,14 +110,13 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
-  const unread = new Set(observed.unread?.map(({ address }) => address));
   const changing = new Set<string>();
   const scope: EvalScope = scopeOf(
     (address) => {
       if (data.has(address)) return data.value(address, scope, changing);
       if (undecided.has(address)) return UNKNOWN;
       const known = results.get(address) ?? state.resources.get(address)?.attributes;
-      return known === undefined && unread.has(address) ? UNKNOWN : known;
+      return known === undefined && unreadOf(observed.observations.get(address)) ? UNKNOWN : known;
     },
     env,
     (address) =>
@@ -155,7 +160,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       now: observed.now?.get(resource.provider) ?? options.now,
     };
     const missing = dependsOn.find((address) => left.has(address));
-    const planned = planOne(input, missing);
+    const planned = planOne(input, missing, options.isReading);
     // What is not there has no attributes to refer to but the recorded ones.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
@@ -216,7 +221,13 @@ function secretsIn(resource: DesiredResource, kinds: Kinds, scope: EvalScope): s
   return [...new Set(found)];
 }
 
-function planOne(input: PlanInput, missing: string | undefined): Planned {
+function planOne(input: PlanInput, missing: string | undefined, isReading = false): Planned {
+  const unread = input.observed.status === "absent" ? input.observed.unread : undefined;
+  if (unread !== undefined && !(isReading && unread.cause === "ability")) {
+    const { address, kind } = input;
+    const given = { address, noun: kind.noun, why: unread.why.summary, said: unread.why.detail ?? unread.said };
+    return unchanged(input, null, [problem("plan.unread", given)]);
+  }
   if (missing !== undefined && input.observed.status !== "present") {
     const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;
     const remedies = [`Resolve ${missing} first.`];

@@ -34,4 +34,5 @@ export {
   unknownPhase,
   unseenNames,
 } from "./status.ts";
+export * from "./unread.ts";
 export * from "./validate.ts";

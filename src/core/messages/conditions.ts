@@ -27,16 +27,26 @@ const objectOf = ({ noun, id, name }: Recorded) => `${noun} ${id}${name === unde
 export const conditions = {
   "condition.handed_over": warning((given: Recorded & Words<"address" | "why">) => ({
     summary: `${given.address}: ${objectOf(given)} seems to be handed over to another account`,
-    detail: `No list shows it, and the API refuses it: ${given.why}. hostform neither changes nor replaces it.`,
+    detail: `No list shows it, and the API refuses it: ${given.why}.`,
     remedies: [
-      { do: "forget", when: "another account owns it now" },
+      "If another account owns it now, stop declaring it: the next apply forgets it.",
       "If it is still yours, use a token of the account that owns it.",
     ],
   })),
+  "condition.outside": warning((given: Recorded & Words<"address" | "why">) => ({
+    summary: `${given.address}: the token does not see ${objectOf(given)}`,
+    detail: `No list shows it, and the API refuses it: ${given.why}.`,
+    remedies: ["Use a token of the whole account, or add the service to the restriction of this token."],
+  })),
   "condition.unread": warning((given: Recorded & Words<"address" | "why">) => ({
     summary: `${given.address}: ${objectOf(given)} was not read: ${given.why}`,
-    detail: "Its condition is unknown, so the plan has no change of it.",
+    detail: "Its condition is unknown. The plan compares it with the record, and an apply does not change it.",
     remedies: ["Plan again when the cause is gone."],
+  })),
+  // The same words for each resource of the kind, so that a report can fold them.
+  "condition.unread/ability": warning(({ noun, why }: Words<"address" | "noun" | "why">) => ({
+    summary: `As recorded, not checked: the token may not read this ${noun} (403): ${why}`,
+    remedies: ["To check it, plan with a token that has the ability, where only reviewed declarations are used."],
   })),
   "condition.own_form": warning(({ address, noun, name, is, declared, times }: Unkept) => ({
     summary:
