@@ -225,14 +225,15 @@ async function makePlan(
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
   // A job that plans a request has a token that only views.
-  const isReading = command === "plan";
-  const shared = { state, kinds, env, reorder: new Set(reorder), isReading };
+  const isReading = command === "plan" || (command === "watch" && unattended !== true);
+  const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
     ...shared,
     desired: { ...desired, data },
     accounts,
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
+    isReading,
   };
   const limits = limitsOf(declared.guards, guards, unattended);
   const planning = {

@@ -159,6 +159,14 @@ export function unprovenList({ endpoint, message }: ApiError): Diagnostic {
   });
 }
 
+/** The warning in place of the failure of one row of a list. */
+export function unreadableRow({ endpoint, diagnostics: [failure] }: ApiError): Diagnostic {
+  return warningOf("api.malformed", `A row in the answer to ${endpoint} could not be understood`, {
+    detail: `${failure?.detail} Nothing is concluded from what the list lacks.`,
+    remedies: ["Report the form of the row to the host. Until it is readable, nothing is created there."],
+  });
+}
+
 /** A success that shows neither what there is nor that there is nothing. */
 export function inconclusive(
   endpoint: EndpointName,

@@ -87,8 +87,7 @@ export function plan(options: PlanOptions): Plan {
   ];
   for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   const unread = planned.flatMap(({ address }) => (unreadOf(observed.observations.get(address)) ? [address] : []));
-  const isToRead = (address: string) =>
-    options.isReading === true && unreadOf(observed.observations.get(address))?.cause === "ability";
+  const isToRead = (address: string) => unreadOf(observed.observations.get(address))?.cause === "ability";
   // To forget an object takes no look at it.
   const forgotten = new Set(
     planned.flatMap(({ address, removal, private: { pending } }) =>
@@ -196,13 +195,11 @@ function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan
 /** Conditions of recorded objects that were not read, unless they leave the state. What belongs to one elsewhere has none of its own. */
 function unreadConditions(changes: readonly Change[], { observed, state, kinds }: PlanOptions): Condition[] {
   return changes.flatMap(({ address, type, removal }) => {
-    const [unread, prior, kind] = [
-      unreadOf(observed.observations.get(address)),
-      state.resources.get(address),
-      kinds.get(type),
-    ];
-    const isNone = unread === undefined || prior === undefined || kind === undefined || removal === "forget";
-    return isNone || (kind.nested && isElsewhere(unread)) ? [] : [unreadCondition(kind, prior, unread)];
+    const unread = unreadOf(observed.observations.get(address));
+    const kind = kinds.get(type);
+    const isNone = unread === undefined || kind === undefined || removal === "forget";
+    if (isNone || (kind.nested && isElsewhere(unread))) return [];
+    return unreadCondition(kind, address, state.resources.get(address), unread) ?? [];
   });
 }
 

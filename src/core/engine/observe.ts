@@ -12,7 +12,9 @@ import {
   parentOf,
   type ReadQuery,
   read,
+  type Unread,
   unreadBy,
+  unreadOf,
 } from "../lifecycle/index.ts";
 import {
   type Desired,
@@ -121,13 +123,20 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   /** Failures of single objects, and the number of reads that showed something. */
   const isolated: unknown[] = [];
   let shown = 0;
+  const lacking: { readonly query: Query; readonly unread: Unread; readonly error: unknown }[] = [];
+  /** Providers whose token has the ability. */
+  const able = new Set<string>();
   const parents = new Map<string, Promise<Observation | undefined>>();
-  const isParent = ({ provider, kind, prior, address }: Query, reading?: Promise<Observation>) => {
+  const noteParent = ({ provider, kind, prior, address }: Query, reading?: Promise<Observation>) => {
     const known = observations.get(address);
     const id = prior?.attributes.id;
     if (id !== undefined) parents.set(`${provider} ${kind.type} ${id}`, reading ?? Promise.resolve(known));
   };
-  for (const query of queries) isParent(query);
+  for (const query of queries) {
+    noteParent(query);
+    const isRead = options.earlier?.read?.has(shareOf(query)) && !unreadOf(observations.get(query.address));
+    if (isRead && query.kind.listAbility !== undefined) able.add(query.provider);
+  }
   const readOne = async (query: Query): Promise<Observation> => {
     const { provider, kind } = query;
     const account = accounts(provider);
@@ -138,20 +147,22 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     const alone = share.get(shareOf(query)) === 1;
     try {
       const seen = await read(account, { ...query, alone, parentKind });
-      if (isReadable(kind)) shown += 1;
+      if (isReadable(kind) && !(seen.status === "present" && seen.unproven)) shown += 1;
+      if (kind.listAbility !== undefined) able.add(provider);
       return seen;
     } catch (error) {
       const unread = await unreadBy(account, query, error);
       if (unread === undefined) throw error;
-      if (isElsewhere(unread)) shown += 1;
-      else if (unread.cause !== "ability" || options.isReading !== true) isolated.push(error);
+      if (unread.cause === "ability") lacking.push({ query, unread, error });
+      else if (isElsewhere(unread)) shown += 1;
+      else isolated.push(error);
       return observedUnread(account, query, unread);
     }
   };
   const reads = fresh.toSorted(byDepth).map(async (query) => {
     const { address } = query;
     const reading = readOne(query);
-    isParent(query, reading);
+    noteParent(query, reading);
     try {
       observations.set(address, await reading);
     } finally {
@@ -176,6 +187,13 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const failures = (await Promise.allSettled([...reads, ...catalogues])).flatMap((result) =>
     result.status === "rejected" ? [result.reason as unknown] : [],
   );
+  for (const { query, unread, error } of lacking) {
+    const { provider, address } = query;
+    if (able.has(provider)) {
+      observations.set(address, observedUnread(accounts(provider), query, { ...unread, cause: "failed" }));
+      isolated.push(error);
+    } else if (options.isReading !== true) failures.push(error); // To apply takes the ability.
+  }
   if (failures.length > 0) throw merged(failures);
   if (shown === 0 && options.earlier?.read === undefined && isolated.length > 0) throw merged(isolated);
   const providers = new Set(queries.map(({ provider }) => provider));

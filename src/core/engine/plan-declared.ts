@@ -1,5 +1,6 @@
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
+  isElsewhere,
   isPendingCreate,
   type Observation,
   orderNameErrors,
@@ -73,8 +74,6 @@ export interface PlanOptions {
   readonly moves?: readonly Move[];
   /** Errors of objects that cannot change hands. */
   readonly refused?: readonly Diagnostic[];
-  /** Nobody applies the plan: it also has changes of what the token may not read. */
-  readonly isReading?: boolean;
 }
 
 /** The changes of what is declared, and what names mean once they are made. */
@@ -160,7 +159,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       now: observed.now?.get(resource.provider) ?? options.now,
     };
     const missing = dependsOn.find((address) => left.has(address));
-    const planned = planOne(input, missing, options.isReading);
+    const planned = planOne(input, missing);
     // What is not there has no attributes to refer to but the recorded ones.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
@@ -221,12 +220,14 @@ function secretsIn(resource: DesiredResource, kinds: Kinds, scope: EvalScope): s
   return [...new Set(found)];
 }
 
-function planOne(input: PlanInput, missing: string | undefined, isReading = false): Planned {
-  const unread = input.observed.status === "absent" ? input.observed.unread : undefined;
-  if (unread !== undefined && !(isReading && unread.cause === "ability")) {
+function planOne(input: PlanInput, missing: string | undefined): Planned {
+  const unread = unreadOf(input.observed);
+  const isNew = input.observed.status === "absent" || input.reorder;
+  if (isNew && unread !== undefined && unread.cause !== "ability") {
     const { address, kind } = input;
-    const given = { address, noun: kind.noun, why: unread.why.summary, said: unread.why.detail ?? unread.said };
-    return unchanged(input, null, [problem("plan.unread", given)]);
+    const { why, said } = unread;
+    const elsewhere = () => problem("plan.unread", { address, noun: kind.noun, why: why.summary, said });
+    return unchanged(input, null, [isElsewhere(unread) ? elsewhere() : { ...why, address }]);
   }
   if (missing !== undefined && input.observed.status !== "present") {
     const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;

@@ -70,22 +70,19 @@ export const mayBeRestricted = ({ cause, said }: Unread): boolean =>
 /** Returns true if the host shows the object to another account, or to another token: its grants are not shown either. */
 export const isElsewhere = ({ cause }: Unread): boolean => cause === "handed_over" || cause === "outside";
 
-/** The condition of a recorded object that was not read. */
+/** The condition of a resource that was not read; undefined if it was never recorded and an error says why. */
 export function unreadCondition(
   { noun, words }: Kind,
-  { address, attributes, sensitive = [] }: ResourceState,
-  unread: Unread,
-): Condition {
+  address: string,
+  prior: ResourceState | undefined,
+  { cause, said: why }: Unread,
+): Condition | undefined {
+  if (cause === "ability") return conditionOf(problem("condition.unread/ability", { address, noun, why }));
+  if (typeof prior?.attributes.id !== "string") return undefined;
+  const { attributes, sensitive = [] } = prior;
   const name = attributes[words.name];
   const isShown = typeof name === "string" && !sensitive.includes(words.name);
-  const given = {
-    address,
-    noun,
-    id: String(attributes.id),
-    name: isShown ? name : undefined,
-    why: unread.said,
-  };
-  if (unread.cause === "ability") return conditionOf(problem("condition.unread/ability", given));
-  if (unread.cause === "handed_over") return conditionFor("handed_over", given);
-  return unread.cause === "outside" ? conditionFor("outside", given) : conditionFor("unread", given);
+  const given = { address, noun, id: attributes.id as string, name: isShown ? name : undefined, why };
+  if (cause === "handed_over") return conditionFor("handed_over", given);
+  return cause === "outside" ? conditionFor("outside", given) : conditionFor("unread", given);
 }

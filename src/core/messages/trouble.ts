@@ -21,7 +21,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 export const trouble = {
   "plan.unread": error(({ address, noun, why, said }: Words<"address" | "noun" | "why" | "said">) => ({
     summary: `${address} cannot be planned: the API does not show whether this ${noun} exists`,
-    detail: `${why}. ${said}`,
+    detail: `${why}. The API says: ${said}.`,
     remedies: ["Plan again when the cause is gone."],
   })),
   "plan.held_back": warning((given: HeldBack) => ({
