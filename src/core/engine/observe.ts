@@ -151,7 +151,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
       if (kind.listAbility !== undefined) able.add(provider);
       return seen;
     } catch (error) {
-      const unread = await unreadBy(account, query, error);
+      const unread = await unreadBy(account, kind, query.prior?.attributes.id, error);
       if (unread === undefined) throw error;
       if (unread.cause === "ability") lacking.push({ query, unread, error });
       else if (isElsewhere(unread)) shown += 1;

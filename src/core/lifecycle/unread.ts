@@ -32,20 +32,23 @@ const OF_ACCOUNT = /\baccounts?\b|\bown(?:er|s|ed)?\b|belong/i;
 const OF_RESTRICTION = /restrict|scoped?\b|outside/i;
 
 /**
- * Returns the reason why one object could not be read.
+ * Returns the reason why one object could not be read. @param id of a recorded object.
  * @returns undefined for a failure that concerns more than this object.
  */
-export async function unreadBy(account: Account, query: ReadQuery, error: unknown): Promise<Unread | undefined> {
+export async function unreadBy(
+  account: Account,
+  kind: Kind,
+  id: unknown,
+  error: unknown,
+): Promise<Unread | undefined> {
   if (!(error instanceof HostformError)) return undefined;
   const [why] = error.diagnostics;
   if (why === undefined || !error.diagnostics.every(({ code }) => OF_ONE.has(code))) return undefined;
-  const { kind, prior } = query;
   const { serverMessage = "", endpoint = "" } = error instanceof ApiError ? error : {};
   const said = (serverMessage || why.summary).replace(/[.\s]+$/, "");
   const isRestricted = OF_RESTRICTION.test(serverMessage);
   const isOfObject = OF_ACCOUNT.test(serverMessage) || isRestricted;
   if (isBeyondView(kind, error) && !isOfObject) return { cause: "ability", why, said };
-  const id = prior?.attributes.id;
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
   const listed = await account.list(kind).catch(() => undefined);

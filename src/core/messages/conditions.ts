@@ -40,7 +40,7 @@ export const conditions = {
   })),
   "condition.unread": warning((given: Recorded & Words<"address" | "why">) => ({
     summary: `${given.address}: ${objectOf(given)} was not read: ${given.why}`,
-    detail: "Its condition is unknown. The plan compares it with the record, and an apply does not change it.",
+    detail: "Its condition is unknown. The plan compares it with the record.",
     remedies: ["Plan again when the cause is gone."],
   })),
   // The same words for each resource of the kind, so that a report can fold them.
