@@ -96,6 +96,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "condition.off": "Correct the receiver. Then switch the webhook on in the dashboard.",
   "condition.handed_over":
     "Remove the resource from the declaration if another account owns the object now. Otherwise use a token of the account that owns it.",
+  "condition.outside": "Use a token of the whole account, or add the service to the restriction of the token.",
   "condition.unread": "Plan again when the cause that the message names is gone.",
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",
@@ -124,6 +125,9 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
     "Plan it with a token that has the ability the message names, where nobody but you can use that token.",
   "plan.unfit":
     "Leave the address out of `--replace` or `--reorder`. Webhooks and grants that exist can be replaced, services that are gone can be ordered again.",
+  "plan.held_back": "Mend what the message names, or apply the other changes with `--partial`.",
+  "plan.restricted":
+    "Order with a token of the whole account, or add each new service to the restriction of the token.",
   "plan.address": "Check it with `hostform state list` or `hostform plan`.",
   "guard.orders": "Check the plan; `--max-orders N` overrides for this run.",
   "guard.spend": "Check the plan; `--max-spend CURRENCY=AMOUNT` overrides for this run.",

@@ -3,7 +3,7 @@ import { fail } from "../core/model/index.ts";
 import { adoptAccount } from "../project/adopt/adopt.ts";
 import type { Adopted, AdoptOptions, Forecast } from "../project/adopt/types.ts";
 import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";
-import { approve } from "./apply.ts";
+import { approve, QUESTIONS } from "./apply.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface AdoptFlags extends AdoptOptions {
@@ -24,7 +24,7 @@ export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => 
   }
   const adopted = await adoptAccount(project, flags, async (forecast) => {
     say(terminal, forecastText(forecast));
-    if (!agreed) await approve(terminal, "adopt");
+    if (!agreed) await approve(terminal, QUESTIONS.adopt);
     return true;
   });
   if (terminal.json) printJson(terminal, { dry_run: flags.dryRun === true, ...jsonOf(adopted) });

@@ -1,6 +1,18 @@
 /** `apply` and `destroy`: plan, ask, carry out; and the progress of it on standard error. */
 import { VERSION } from "../core/api/index.ts";
-import { type ApplyEvent, fail, holding, isError, isFulfilled, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import {
+  type ApplyEvent,
+  fail,
+  heldIn,
+  holding,
+  isError,
+  isFulfilled,
+  isNoOp,
+  isStopped,
+  type Plan,
+  some,
+  unfulfilledIn,
+} from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS } from "../project/guards.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
@@ -14,6 +26,7 @@ import {
   outputsMessage,
   placeText,
   planMessages,
+  plural,
   progressLine,
   renderOutcome,
   renderOutputs,
@@ -31,6 +44,8 @@ import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
+  /** Applies what no trouble holds back, where nobody is asked. */
+  readonly partial?: boolean;
   /** Commander's form of `--no-wait`. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
@@ -52,8 +67,9 @@ export const runApply =
       if (saved !== undefined && !hasChanges(saved.plan)) {
         await reports.write(saved.plan, await declaredScale(project));
         say(terminal, "The plan has no changes. There is nothing to apply.");
-        if (saved.plan.pending.length > 0 || unfulfilledIn(saved.plan).length > 0) return 1;
-        return failedOn(flags, holding(saved.plan), 0, (text) => say(terminal, text));
+        const { plan } = saved;
+        if (plan.pending.length > 0 || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0) return 1;
+        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
       // A question shows its plan.
@@ -74,7 +90,7 @@ export const runApply =
         else if (body || !hasOutcome(run.plan)) {
           // A saved plan was seen before: it is shown in short, unless it cannot be carried out.
           const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
-          const intro = isSeen ? `Applying the plan of ${escapeLine(saved.plan.timestamp)}.` : undefined;
+          const intro = isSeen ? savedLine(saved.plan) : undefined;
           terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen, intro }));
         } else {
           terminal.out(`${placeText(run.plan)}\n`);
@@ -82,9 +98,20 @@ export const runApply =
           run.plan.diagnostics.forEach(project.log.alert);
         }
         await reports.write(run.plan, run.providers.moneyScale);
-        if (run.plan.diagnostics.some(isError)) return 1;
+        // A saved plan is applied exactly, or not at all.
+        if (isStopped(run.plan) || (saved !== undefined && run.plan.diagnostics.some(isError))) return 1;
+        const held = heldIn(run.plan).length;
+        const count = run.plan.changes.filter((change) => !isNoOp(change)).length;
+        const others = count === 1 ? "other change" : `other ${count} changes`;
+        if (held > 0 && !hasChanges(run.plan)) return 1;
+        if (held > 0 && agreed && flags.partial !== true) {
+          fail("plan.held_back", `${plural(held, "resource")} ${held === 1 ? "is" : "are"} held back`, {
+            detail: "Nothing was changed.",
+            remedies: [`Mend what the plan names, or apply the ${others} with --partial.`],
+          });
+        }
         if (hasChanges(run.plan) && !agreed) {
-          await approve(terminal, command, run.interrupts.stop);
+          await approve(terminal, held > 0 ? `Apply the ${others}?` : QUESTIONS[command], run.interrupts.stop);
           run.providers.refresh();
         }
 
@@ -102,20 +129,28 @@ export const runApply =
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
-        if (!isFulfilled(result) || open) return 1;
+        const isWhole = saved === undefined || heldIn(saved.plan).length === 0;
+        if (!isFulfilled(result) || open || !isWhole) return 1;
         return failedOn(flags, holding(run.plan, result), 0, (text) => say(terminal, text));
       });
     });
   };
 
 /** Returns true if an apply of the plan reports more than the plan itself. */
-const hasOutcome = (plan: Plan) =>
-  !plan.diagnostics.some(isError) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
+const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
+
+/** A saved plan was seen before: what it leaves out is named. */
+function savedLine(plan: Plan): string {
+  const held = heldIn(plan);
+  const made = `Applying the plan of ${escapeLine(plan.timestamp)}.\n`;
+  return held.length === 0 ? made : `${made}It leaves out what was held back: ${escapeLine(some(held))}.\n`;
+}
 
 /** Refuses options that the saved plan has already settled. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [
     ...GUARD_FLAGS,
+    "partial",
     "target",
     "reorder",
     "replace",
@@ -133,15 +168,15 @@ function refusePlanFlags(flags: ApplyFlags): void {
   });
 }
 
-const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
+export const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
 
 /** Asks whether to go on. @throws HostformError `apply.declined` unless the answer is yes. */
-export async function approve(terminal: Terminal, command: keyof typeof QUESTIONS, stop?: AbortSignal): Promise<void> {
+export async function approve(terminal: Terminal, question: string, stop?: AbortSignal): Promise<void> {
   say(terminal, "");
-  const answer = await terminal.ask(`${QUESTIONS[command]} Only "yes" is accepted: `, stop);
+  const answer = await terminal.ask(`${question} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
   if (answer !== undefined) fail("apply.declined", "Not approved. Nothing was changed.");
-  const what = command === "adopt" ? command : "apply";
+  const what = question === QUESTIONS.adopt ? "adopt" : "apply";
   fail("apply.declined", "Cannot ask for approval: standard input is not a terminal", {
     remedies: [`Nothing was changed. Pass --auto-approve to ${what} without approval.`],
   });

@@ -1,6 +1,6 @@
 /** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
 import { VERSION } from "../core/api/version.ts";
-import { fail, holding, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import { fail, heldIn, holding, isError, isStopped, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";
 import { withPlan } from "../project/plan.ts";
@@ -51,20 +51,23 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
           const origin = await originOf(project.source, desired, store.state);
           await writeSavedPlan(project, flags.out, { request: options, origin, plan });
           const command = commandLine(project.source, "apply", [flags.out]);
-          say(terminal, `The plan is saved. To apply exactly this plan: ${command}`);
+          const part =
+            heldIn(plan).length === 0 ? "The plan is saved." : "The plan is saved without what is held back.";
+          say(terminal, `${part} To apply exactly this plan: ${command}`);
         }
       }
       if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
       if (flags.out !== undefined && !isApplicable(plan)) return 1;
-      const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
+      const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined || heldIn(plan).length > 0;
       const code = flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
       return failedOn(flags, holding(plan), code, (text) => say(terminal, text));
     });
   });
 };
 
-/** Returns false for a plan with errors or unread objects: an apply would skip those. */
-const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
+/** Returns false for a plan that nobody can apply, not even the part of it that no trouble holds back. */
+const isApplicable = (plan: Plan) =>
+  !isStopped(plan) && plan.forReading === undefined && (heldIn(plan).length === 0 || hasChanges(plan));
 
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";

@@ -11,9 +11,11 @@ import {
   type FailOn,
   fail,
   HostformError,
+  heldIn,
   holding,
-  isError,
   isFulfilled,
+  isStopped,
+  type Plan,
   systemClock,
 } from "../core/model/index.ts";
 import {
@@ -153,8 +155,10 @@ export interface Planned {
   /** The names that `--fail-on` of the command line would fail on. */
   readonly holds: readonly FailOn[];
   readonly hasChanges: boolean;
-  /** Whether it can be applied: it has no errors, and nothing was left unread. */
+  /** Whether all of it can be applied: it has no errors, nothing is held back, and the token may read what is declared. */
   readonly applicable: boolean;
+  /** Addresses that trouble holds back: {@link ApplyOptions.partial} applies the rest. */
+  readonly heldBack: readonly string[];
   /** For people, as `hostform plan` prints it. */
   text(): string;
   /** For a review comment. */
@@ -172,6 +176,8 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
   readonly approve: (plan: Planned) => boolean | Promise<boolean>;
   /** A file that {@link PlanOptions.saveTo} wrote. The other options of the plan come from it. */
   readonly saved?: string;
+  /** Asks `approve` for the rest of a plan of which trouble holds a part back. Default: false, such a plan is not applied. */
+  readonly partial?: boolean;
   /** Whether queued jobs are waited for. Default: true. */
   readonly wait?: boolean;
   /** For how long, in milliseconds. Default: 300,000. */
@@ -240,7 +246,7 @@ export async function plan(loaded: LoadedProject, options: PlanOptions = {}): Pr
   return during(project, () =>
     withPlan(project, runOptions("plan", options), async (run) => {
       const planned = plannedOf(run);
-      if (saveTo !== undefined && planned.applicable) {
+      if (saveTo !== undefined && mayApply(run.plan, true)) {
         const { originOf } = await import("./plan-origin.ts");
         const origin = await originOf(project.source, run.desired, run.store.state);
         await writeSavedPlan(project, saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
@@ -265,7 +271,8 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
     return withPlan(project, { ...request, ...(saved && { ...saved.request, saved }) }, async (run) => {
       const planned = plannedOf(run);
       const approved =
-        !run.plan.diagnostics.some(isError) && (saved !== undefined || (await approve(planned)) === true);
+        mayApply(run.plan, options.partial === true && saved === undefined) &&
+        (saved !== undefined || (await approve(planned)) === true);
       const { conditions, holds } = planned;
       const before = { plan: planned, approved, conditions, holds };
       const nothing = { ...before, complete: false, changes: [], diagnostics: [], pending: [] };
@@ -276,7 +283,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
       const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
       return {
         ...nothing,
-        complete: isFulfilled(result),
+        complete: isFulfilled(result) && (saved === undefined || heldIn(saved.plan).length === 0),
         changes: result.outcomes.map(({ address, result: end, diagnostics }) => ({
           address,
           result: end,
@@ -419,12 +426,17 @@ function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction
     conditions: shownConditions(redaction, made.conditions),
     holds: [...holding(made)],
     hasChanges: hasChanges(made),
-    applicable: !made.diagnostics.some(isError) && made.unread === undefined,
+    applicable: mayApply(made, false),
+    heldBack: heldIn(made),
     text: () => redaction.redact(renderPlan(made, { ...look, color: false })),
     markdown: () => redaction.redact(renderPlanMarkdown(made, look)),
     html: () => redaction.redact(renderPlanHtml(made, look)),
   };
 }
+
+/** Returns true if a plan can be applied. @param isPartial without what trouble holds back. */
+const mayApply = (made: Plan, isPartial: boolean): boolean =>
+  !isStopped(made) && made.forReading === undefined && (heldIn(made).length === 0 || (isPartial && hasChanges(made)));
 
 const during = <T>({ source, redaction }: Project, work: () => Promise<T>): Promise<T> =>
   hiding(redaction, () => throwingForStack(source, work));

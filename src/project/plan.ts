@@ -1,5 +1,7 @@
 import {
+  costOf,
   type DataReading,
+  holdBack,
   type Limits,
   type Move,
   moved,
@@ -233,6 +235,8 @@ async function makePlan(
   const accounts = (alias: string) => providers.get(alias).account;
   const hasMoved = guards?.accountMoved === true;
   if (!hasMoved) requireAccounts(aliases, providers, recorded);
+  // A job that plans a request has a token that only views.
+  const isReading = command === "plan" || (command === "watch" && unattended !== true);
   const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
     ...shared,
@@ -240,8 +244,7 @@ async function makePlan(
     accounts,
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
-    // A job that plans a stranger's declaration has a token that only views.
-    leavesOutUnread: command === "plan" && source.untrusted === true,
+    isReading,
   };
   const limits = limitsOf(declared.guards, guards, unattended);
   const planning = {
@@ -291,17 +294,22 @@ async function makePlan(
       return kind && findOrder(accounts(change.provider), kind, change, owner ?? "");
     }),
   );
+  const late = [...misplaced, ...ordered.filter((one) => one !== undefined)];
+  const left = holdBack(changes, late, new Set(), kinds);
+  const held = [...(made.held ?? []), ...left.held];
   return {
     plan: {
       ...made,
       places: placesOf(source, declared, aliases, providers, recorded),
       ...(base && { base }),
-      changes,
+      changes: left.changes,
+      cost: costOf(left.changes),
+      ...(held.length > 0 && { held }),
       diagnostics: [
         ...made.diagnostics,
-        ...misplaced,
+        ...late,
+        ...left.diagnostics,
         ...refused,
-        ...ordered.filter((one) => one !== undefined),
         ...unmoved,
         ...store.warnings,
         ...unmanaged(store),

@@ -111,7 +111,7 @@ export async function withDestinations(
       return { ...change, secretTo: inside ? shown : `${shown}, outside of the project` };
     } catch (error) {
       const range = resources.find((resource) => resource.address === address)?.locate(["secret_output"]);
-      diagnostics.push(...diagnosticsOf(error).map((diagnostic) => located(diagnostic, range)));
+      diagnostics.push(...diagnosticsOf(error).map((diagnostic) => located({ address, ...diagnostic }, range)));
       return change;
     }
   });

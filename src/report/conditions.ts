@@ -9,6 +9,7 @@ const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]
   offline: ["1 site is offline and not declared so", "sites are offline and not declared so"],
   gone: ["1 declared object is gone", "declared objects are gone"],
   handed_over: ["1 object seems to be handed over", "objects seem to be handed over"],
+  outside: ["1 object is outside the restriction of the token", "objects are outside the restriction of the token"],
   unpaid: ["1 site has an unpaid invoice", "sites have unpaid invoices"],
   unread: ["1 object was not read", "objects were not read"],
   unknown_status: ["1 object has an unknown status", "objects have an unknown status"],
@@ -61,6 +62,14 @@ export function groupedConditions(
   });
 }
 
+/** One title for objects that were not read for one cause; undefined where each condition has a line of its own. */
+export function titleOf(all: readonly Condition[]): string | undefined {
+  const [first] = all;
+  if (first?.condition !== "unread") return undefined;
+  if (!first.summary.includes(first.address)) return first.summary;
+  return all.length > 1 ? "Not read" : undefined;
+}
+
 /** Conditions of which each has a line; beyond this many they are counted. */
 const MAX_LINES = 10;
 
@@ -69,11 +78,9 @@ export function conditionLines(plan: Pick<Plan, "conditions">, paint: Paint, { r
   const groups = groupedConditions(plan, remedies);
   if (groups.length === 0) return [];
   const lines = groups.flatMap(({ all, detail, fix }) => {
-    const [first] = all;
-    const isFolded = first?.condition === "unread" && all.length > 1;
-    const texts = isFolded
-      ? [`Not read: ${some(all.map(({ address }) => address))}`]
-      : all.map(({ summary }) => summary);
+    const addresses = some(all.map(({ address }) => address));
+    const title = titleOf(all);
+    const texts = title === undefined ? all.map(({ summary }) => summary) : [`${title}: ${addresses}`];
     return [
       ...firstOf(
         texts.map((text) => `  ${paint.warning("!")} ${escapeLine(text)}`),

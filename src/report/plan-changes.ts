@@ -94,6 +94,7 @@ function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
   if (change.importing !== undefined && change.actions[0] !== "no-op")
     lines.push(`(imported from ${quote(change.importing.id)})`);
   if (change.deferred.length > 0) lines.push(deferredText(change));
+  if (change.unchecked) lines.push("(as recorded, not checked)");
   if (change.secretTo !== undefined) lines.push(`(its secret is written to ${change.secretTo})`);
   if (change.client !== undefined) lines.push(`(client: ${change.client})`);
   if (change.provider !== "default") lines.push(`(account: provider ${change.provider})`);

@@ -9,6 +9,7 @@ import {
   type Effect,
   effectOf,
   effectsOf,
+  type HeldBack,
   isError,
   isNoOp,
   isObject,
@@ -95,11 +96,12 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
     ...(plan.outputs !== undefined && plan.outputs.length > 0 && { output_changes: outputChangesJson(plan) }),
     prior_state: { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: values("before") },
     timestamp: plan.timestamp,
-    applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
+    applyable: !errored && plan.forReading === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete:
       !errored &&
       isUp(plan) &&
       plan.unread === undefined &&
+      plan.held === undefined &&
       plan.changes.every((change) => change.deferred.length === 0),
     errored,
     hostform: extrasJson(plan, remedies),
@@ -245,6 +247,8 @@ type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests"
 interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   /** The accounts that it is for. */
   readonly places: readonly Place[];
+  /** Changes that an apply leaves out, each with the resource in trouble. */
+  readonly held_back?: readonly HeldBack[];
   /** What it means for people: one or more for each change, what goes offline first. */
   readonly effects: readonly Effect[];
   /** What its orders bill now and per month, for each currency. */
@@ -297,6 +301,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),
+    ...(plan.held && { held_back: plan.held }),
     ...(plan.base && { base: plan.base }),
     ...(plan.notRead && { not_read: plan.notRead }),
     conditions: (plan.conditions ?? []).map((one) => conditionJson(one, remedies)),

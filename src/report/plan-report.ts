@@ -8,8 +8,8 @@ import {
   type EffectKind,
   effectsOf,
   formatMoney,
-  isError,
   isNoOp,
+  isStopped,
   type JsonObject,
   type MoneyTotal,
   moneyTotals,
@@ -17,12 +17,12 @@ import {
   type RemedyText,
   shownName,
 } from "../core/model/index.ts";
-import { conditionText, groupedConditions, offlineNow, type SameConditions } from "./conditions.ts";
+import { conditionText, groupedConditions, offlineNow, type SameConditions, titleOf } from "./conditions.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, mattersIn } from "./plan-changes.ts";
-import { isUnplanned, summaryAlone, summaryLine } from "./plan-text.ts";
+import { isUnplanned, refusalOf, summaryAlone, summaryLine } from "./plan-text.ts";
 
 export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
@@ -81,7 +81,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
   return {
     headline: headlineOf(plan, effects, totals, scale),
-    ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan)),
+    ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan), changes.length),
     tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, totals, scale),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
@@ -138,15 +138,14 @@ function verdictOf(
   plan: Plan,
   attention: readonly AttentionRow[],
   isApplicable: boolean,
+  changes: number,
 ): Pick<PlanReport, "verdict" | "verdictText"> {
-  const errors = plan.diagnostics.filter(isError).length;
-  const unread = plan.unread?.length ?? 0;
-  const refused = isUnplanned(plan)
-    ? summaryLine(plan)
-    : errors > 0
-      ? `Cannot be applied: the plan has ${plural(errors, "error")}.`
-      : unread > 0 && `Cannot be applied: ${plural(unread, "resource")} could not be read.`;
-  if (refused) return { verdict: "refused", verdictText: refused };
+  if (isUnplanned(plan)) return { verdict: "refused", verdictText: summaryLine(plan) };
+  const refused = refusalOf(plan);
+  if (refused !== undefined) {
+    const isPart = !isStopped(plan) && (plan.forReading || changes > 0);
+    return { verdict: isPart ? "attention" : "refused", verdictText: refused };
+  }
   if (attention.length > 0) {
     const points = `Needs attention: ${plural(attention.length, "point")} below.`;
     return { verdict: "attention", verdictText: isApplicable ? `${points} It can be applied.` : points };
@@ -158,6 +157,11 @@ function verdictOf(
 
 /** Figures with a label: several lines where there are several currencies. */
 function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
+  // What was not read is neither none nor 0.
+  const unread = new Set(plan.unread);
+  const unseen = plan.changes.filter(({ address }) => unread.has(address));
+  const orUnseen = (text: string, isNone: boolean, isUnseen: boolean) =>
+    !isUnseen ? text : isNone ? "Not checked" : `${text}, the rest not checked`;
   const offline = effects.filter(({ kind }) => kind === "offline").length;
   const sums = (which: "now" | "monthly") => {
     const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
@@ -171,12 +175,23 @@ function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyT
   const down = offlineNow(plan);
   const gains = personsIn(effects, "access_given");
   const loses = personsIn(effects, "access_taken");
+  const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
+  const isAccessUnseen = unseen.some(({ words }) => words.access !== undefined);
+  const isSiteUnseen = unseen.some(({ words }) => words.ordered !== undefined && words.site !== undefined);
   return [
     { label: "To pay now", values: sums("now") },
     { label: "Per month afterwards", values: sums("monthly") },
-    { label: "Sites going offline", values: [String(offline)], alarm: offline > 0 },
-    { label: "Sites offline, not declared so", values: [String(down)], alarm: down > 0 },
-    { label: "People gaining or losing access", values: [gains + loses === 0 ? "None" : `+${gains} / −${loses}`] },
+    {
+      label: "Sites going offline",
+      values: [orUnseen(String(offline), offline === 0, isSiteUnseen)],
+      alarm: offline > 0,
+    },
+    {
+      label: "Sites offline, not declared so",
+      values: [orUnseen(String(down), down === 0, isSiteUnseen)],
+      alarm: down > 0,
+    },
+    { label: "People gaining or losing access", values: [orUnseen(access, gains + loses === 0, isAccessUnseen)] },
   ];
 }
 
@@ -265,10 +280,11 @@ function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText
 /** A row for each object; what was not read for one cause has one row. */
 function conditionRows({ all, detail: text, fix }: SameConditions): AttentionRow[] {
   const more = { ...(text !== undefined && { text }), ...(fix !== undefined && { fix }) };
-  const isUnread = all[0]?.condition === "unread";
-  const rows = isUnread
-    ? [{ title: "Not read", where: all.map(({ address }) => address) }]
-    : all.map(({ summary, address }) => ({ title: capitalized(withoutAddress(summary, address)), where: [address] }));
+  const title = titleOf(all);
+  const rows =
+    title !== undefined
+      ? [{ title, where: all.map(({ address }) => address) }]
+      : all.map(({ summary, address }) => ({ title: capitalized(withoutAddress(summary, address)), where: [address] }));
   return rows.map((row): AttentionRow => ({ from: "account", severity: "warning", ...row, ...more }));
 }
 

@@ -7,8 +7,11 @@ import {
   changesRecord,
   type Diagnostic,
   effectOf,
+  formatNumber,
+  heldIn,
   isError,
   isNoOp,
+  isStopped,
   type NotRead,
   type Plan,
   unfulfilledIn,
@@ -69,13 +72,26 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...namedLines(changes, "unsuspend", "comes back online", "come back online").flatMap(prose).map(paint.bold),
   );
   if (errors === 0 || changes.length > 0 || isUnplanned(plan)) lines.push(...prose(summaryLine(plan)).map(paint.bold));
-  if (errors > 0 && !isUnplanned(plan)) {
-    lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
-  }
+  const refused = refusalOf(plan);
+  if (refused !== undefined && !isUnplanned(plan)) lines.push(...prose(refused).map(paint.error));
   if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
   const requests = requestLine(plan);
   if (requests !== "") lines.push(...prose(requests));
   return `${lines.join("\n")}\n`;
+}
+
+/** Why not all of a plan can be applied; undefined where all of it can. */
+export function refusalOf(plan: Plan): string | undefined {
+  const errors = plan.diagnostics.filter(isError).length;
+  const held = heldIn(plan).length;
+  const others = plan.changes.filter((change) => !isNoOp(change)).length;
+  const failed = `The plan has ${plural(errors, "error")}`;
+  if (errors > 0 && (isStopped(plan) || others === 0)) return `${failed} and cannot be applied.`;
+  if (plan.forReading) return `For reading: ${plural(plan.unread?.length ?? 0, "resource")} not checked.`;
+  if (held === 0) return undefined;
+  const what = `${errors > 0 ? `${failed}: ` : ""}${plural(held, "resource")} ${held === 1 ? "is" : "are"} held back.`;
+  if (others === 0) return what;
+  return `${what} The other ${others === 1 ? "change" : `${formatNumber(others)} changes`} can be applied.`;
 }
 
 /** Whether a plan holds nothing but the reasons why none could be made. */
@@ -102,8 +118,10 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
 }
 
 /** Resources that no list shows, because of their age, their service or the host: planned without having been seen. */
-export function unlistedLines({ changes }: Plan): string[] {
+export function unlistedLines({ changes, unread }: Plan): string[] {
+  const named = new Set(unread);
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
+    if (named.has(address)) return [];
     if (unchecked) return `${address} could not be checked: it is planned as recorded.`;
     if (unlisted !== undefined)
       return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
@@ -162,7 +180,7 @@ function changesLine(plan: Plan): string {
   const unread = plan.unread?.length ?? 0;
   if (unread > 0) {
     const counted = isNothing ? "No changes in what was read." : planCounts(countChanges(plan.changes));
-    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
+    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not checked; see above.`;
   }
   if (!isNothing) return planCounts(countChanges(plan.changes));
   const isAll = plan.notRead === undefined && plan.base === undefined;

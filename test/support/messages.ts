@@ -87,6 +87,23 @@ export const samples: {
   "condition.unknown_status": [status],
   "condition.unknown_status/unchanged": [status, { ...status, job }],
   "condition.unknown_status/unchecked": [status],
+  "condition.outside": [
+    { ...resource, id: "1001", name: "www.acme.example", why: "Service 1001 is outside this token's restriction" },
+  ],
+  "condition.unread/ability": [{ ...resource, why: "The ability technical is missing" }],
+  "plan.unread": [
+    {
+      ...resource,
+      why: "The API failed (500)",
+      said: "GET /api/v1/services/1001/grants. The server says: Server Error.",
+    },
+  ],
+  "plan.held_back": [
+    { address: resource.address, others: ["hosting_grant.dev"], isOwn: false, isUnread: false },
+    { address: resource.address, others: ["hosting_grant.dev", "hosting_grant.ops"], isOwn: true, isUnread: true },
+    { address: resource.address, others: [], isOwn: true, isUnread: true },
+  ],
+  "plan.restricted": [{ ...resource, id: "1001", said: "Service 1001 is outside this token's restriction" }],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },

@@ -182,6 +182,7 @@ function applying(command: CliCommand): CliCommand {
   return withTargets(command)
     .option(...REPORT)
     .option("--auto-approve", "apply without asking for approval")
+    .option("--partial", "apply what no trouble with one resource holds back, where nobody is asked")
     .option("--no-wait", "do not wait for queued jobs; one that is still queued is no failure")
     .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)
     .option("--parallelism <n>", "how many changes to make at the same time (default: 10)", wholeNumber(1, 100));

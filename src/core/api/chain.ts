@@ -5,6 +5,7 @@
 import type { Ledger } from "../local/ledger.ts";
 import { MemoryLedger } from "../local/memory-store.ts";
 import { ApiError, attempt, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
+import { knowAbilities } from "./abilities.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import { describeEndpoint, type EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
@@ -20,6 +21,7 @@ import { VERSION } from "./version.ts";
 /**
  * The handlers of every request, from the outside in; this is the one place that knows the order.
  *
+ * 0. knowAbilities  refuses what needs an ability that the token lacks, by the first refusal that named it.
  * 1. retry          decides on typed failures, so it is outside of what makes them; each attempt passes all below.
  * 2. parseResponse  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
  * 3. limit          every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
@@ -38,7 +40,8 @@ export function buildChain(
     wire = (request) => send(options, request),
   }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
 ): ChainHandler<ApiAnswer> {
-  return retry(options, parse(options, limit(options, observe(options, authorize(options, wire)))));
+  const sent = retry(options, parse(options, limit(options, observe(options, authorize(options, wire)))));
+  return knowAbilities(options, sent);
 }
 
 /** Parts of the handlers. Without a token, no request is authorized. */

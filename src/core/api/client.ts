@@ -1,6 +1,6 @@
 /** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
-import { type ApiError, fail, type JsonObject, type RequestBudget } from "../model/index.ts";
+import { type ApiError, type Diagnostic, fail, type JsonObject, type RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
@@ -16,7 +16,7 @@ import {
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
-import { describeShape, malformed, tooLate, unprovenList } from "./failed-attempt.ts";
+import { describeShape, malformed, tooLate, unprovenList, unreadableRow } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import { reserve } from "./limiter.ts";
 import type { ReadOptions } from "./list-reading.ts";
@@ -210,18 +210,20 @@ export class HostingClient {
 
   #list<E extends RecordEndpoint>(
     endpoint: E,
-    { signal, whole, onRead, onNoList, mostPages = Number.POSITIVE_INFINITY }: ListOptions = {},
+    { signal, whole, onRead, onNoList, onBadRow, mostPages = Number.POSITIVE_INFINITY }: ListOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
     const { pageSize, maxPages } = this.#options;
     const readAnother = async () => {
       for await (const _ of this.plans.list({ signal })) break;
     };
-    const warned = (failure: ApiError) => {
-      if (!this.#warned.has(endpoint)) this.#options.onWarning?.(unprovenList(failure));
-      this.#warned.add(endpoint);
-      onNoList?.(failure);
-    };
+    const warned =
+      (warning: (failure: ApiError) => Diagnostic, then: typeof onNoList) =>
+      (failure: ApiError): void => {
+        if (!this.#warned.has(endpoint)) this.#options.onWarning?.(warning(failure));
+        this.#warned.add(endpoint);
+        then?.(failure);
+      };
     return createListing({
       endpoint,
       maxPages,
@@ -229,7 +231,8 @@ export class HostingClient {
       host: this.#lists,
       whole,
       onRead,
-      onNoList: onNoList && warned,
+      onNoList: onNoList && warned(unprovenList, onNoList),
+      onBadRow: onBadRow && warned(unreadableRow, onBadRow),
       ...(endpoint !== "listPlans" && { readAnother }),
       fetchPage: (page, size) => {
         if (page > mostPages) fail("api.pagination", `The list has more than ${mostPages} pages`);

@@ -55,6 +55,12 @@ export class FailedAttempt extends ApiError {
     );
   }
 
+  /** The same refusal of another request, which was not sent. */
+  unsent(endpoint: EndpointName): FailedAttempt {
+    const detail = [this.#details.detail, "This request was not sent."].filter(Boolean).join(" ");
+    return new FailedAttempt(endpoint, { ...this.#details, detail, reached: "no" }, { cause: this });
+  }
+
   /** The same failure after `attempts` attempts, of which (`doubtful`) an earlier one may have been carried out. */
   after(attempts: number, doubtful: boolean): FailedAttempt {
     if (attempts < 2) return this;
@@ -180,6 +186,14 @@ export function unprovenList({ endpoint, message }: ApiError): Diagnostic {
     remedies: [
       "If the list should have objects, check that no proxy answers. Otherwise ask the host for a list, `[]` if it is empty: until then, nothing is created there.",
     ],
+  });
+}
+
+/** The warning in place of the failure of one row of a list. */
+export function unreadableRow({ endpoint, diagnostics: [failure] }: ApiError): Diagnostic {
+  return warningOf("api.malformed", `A row in the answer to ${endpoint} could not be understood`, {
+    detail: `${failure?.detail} Nothing is concluded from what the list lacks.`,
+    remedies: ["Report the form of the row to the host. Until it is readable, nothing is created there."],
   });
 }
 

@@ -27,6 +27,8 @@ export interface ReadOptions {
   readonly onNoList?: ((failure: ApiError) => void) | undefined;
   /** The reading fails beyond this number of pages. Default: the client's own. */
   readonly mostPages?: number | undefined;
+  /** Called in place of a failure for each row that cannot be read: the listing lacks it. Absent: it fails. */
+  readonly onBadRow?: ((failure: ApiError) => void) | undefined;
 }
 
 /** One page as it came. */
@@ -71,6 +73,8 @@ export class Reading {
   problem: FailedAttempt | undefined;
   /** An answer that is no list and counts as an empty page, unless no list of the host has its form. */
   instead: { readonly form: string; readonly came: string } | undefined;
+  /** Rows that cannot be read, by their ids. */
+  readonly unreadable = new Map<string, ApiError>();
   readonly #options: ListingOptions;
   readonly #host: HostLists;
   readonly #start: 0 | 1;
@@ -344,10 +348,23 @@ export class Reading {
     return this.#afterLast === "nothing";
   }
 
+  /** A row that cannot be read counts as a row: it has a place in its page, and its text in place of an id. */
+  #readRow(item: unknown): ApiRecord {
+    const { endpoint, onBadRow } = this.#options;
+    try {
+      return readItem(endpoint, item);
+    } catch (error) {
+      if (onBadRow === undefined || !(error instanceof ApiError)) throw error;
+      const row = { id: `\0${JSON.stringify(item)}`, raw: {} };
+      this.unreadable.set(row.id, error);
+      return row;
+    }
+  }
+
   /** The rows of a page, and those of them that are new. */
   #take(page: ListPage) {
     const { endpoint } = this.#options;
-    const records: readonly ApiRecord[] = page.items.map((item) => readItem(endpoint, item));
+    const records: readonly ApiRecord[] = page.items.map((item) => this.#readRow(item));
     const rows = records.map((record) => rowOf(endpoint, record));
     const fresh = records.filter((_, at) => !this.#rows.has(rows[at] ?? ""));
     for (const row of rows) this.#rows.add(row);

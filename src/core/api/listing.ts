@@ -47,7 +47,7 @@ export function createListing<E extends RecordEndpoint>({
 const MOST_READINGS = { windows: 2, pages: 4 };
 
 async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
-  const { endpoint, host, whole = false, onRead, onNoList, readAnother } = options;
+  const { endpoint, host, whole = false, onRead, onNoList, onBadRow, readAnother } = options;
   const yielded = new Set<string>();
   const count = { windows: 0, pages: 0 };
   let pages = 0;
@@ -61,7 +61,9 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
       const row = rowOf(endpoint, record);
       if (yielded.has(row)) continue;
       yielded.add(row);
-      yield record;
+      const failure = reading.unreadable.get(record.id);
+      if (failure === undefined) yield record;
+      else onBadRow?.(failure);
     }
     pages += Math.max(1, reading.pages);
     count[mode] += 1;

@@ -28,6 +28,7 @@ import {
   type EvalScope,
   errorOf,
   HostformError,
+  heldIn,
   ifExplained,
   isNoOp,
   isReplacement,
@@ -188,6 +189,7 @@ class Run {
       diagnostics: [...this.#lostLock(), ...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
       unfulfilled: unfulfilledIn(plan),
+      held: heldIn(plan),
       noWait: this.#options.waitMs <= 0,
       ...this.#conditions(),
       pending: plan.changes.flatMap(({ address }) =>
@@ -264,8 +266,9 @@ class Run {
   /** Records what was observed of resources that do not change, so that the state shows the account as it is. */
   async #recordObserved(): Promise<void> {
     const { plan, state, recorder, accounts, owner } = this.#options;
+    const held = new Set(plan.held?.map(({ address }) => address));
     const stale = plan.changes.flatMap((change) => {
-      const prior = state.resources.get(change.address);
+      const prior = held.has(change.address) ? undefined : state.resources.get(change.address);
       return (prior && isNoOp(change) ? asObserved(prior, change) : undefined) ?? [];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));

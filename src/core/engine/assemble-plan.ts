@@ -1,8 +1,16 @@
 import type { Kinds } from "../kinds/kind.ts";
-import { type Observation, planRemoval } from "../lifecycle/index.ts";
+import {
+  isElsewhere,
+  mayBeRestricted,
+  type Observation,
+  planRemoval,
+  unreadCondition,
+  unreadOf,
+} from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
 import {
   type Change,
+  type Condition,
   type CostLine,
   type Diagnostic,
   type Drift,
@@ -16,15 +24,13 @@ import {
   type Plan,
   type ReasonKind,
   type State,
-  some,
-  warningOf,
 } from "../model/index.ts";
 import { blockersOf } from "./dependencies.ts";
 import { estimateRequests } from "./estimate.ts";
 import { checkGuards } from "./guards.ts";
+import { holdBack, keptAsIs } from "./held-back.ts";
 import { doubles, ownedTwice, ownerIn, sharedObjects, siblingsOf } from "./identity.ts";
 import { forgottenBy, preventDestroyErrors } from "./meta-arguments.ts";
-import type { Unread } from "./observe.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
 import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts";
 import { kindOf, kindsOf } from "./resolve-config.ts";
@@ -66,18 +72,33 @@ export function plan(options: PlanOptions): Plan {
       };
       return Object.keys(more).length === 0 ? change : { ...change, ...more };
     });
-  const { changes: sorted, diagnostics: waiting } = withhold(all, kinds, mode);
-  const refused = preventDestroyErrors(sorted, desired, mode);
+  const { changes: planned, diagnostics: waiting } = withhold(all, kinds, mode);
+  const refused = preventDestroyErrors(planned, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be said of what may not be destroyed at all.
-  const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
-  const found = [...own, ...waiting, ...refused];
+  const own = diagnostics.filter(
+    ({ code, address }) =>
+      !(code === "plan.prevented" && isRefused.has(address)) &&
+      !options.refused?.some((one) => one.address === address && one.code === code),
+  );
+  const found = [...(options.refused ?? []), ...own, ...waiting, ...refused];
   const twice = [
-    ...sharedObjects(sorted, kinds, recordedAll),
-    ...doubles(sorted, kinds, recordedAll),
-    ...ownedTwice(sorted, kinds, observed.listings ?? []),
+    ...sharedObjects(planned, kinds, recordedAll),
+    ...doubles(planned, kinds, recordedAll),
+    ...ownedTwice(planned, kinds, observed.listings ?? []),
   ];
   for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
+  const unread = planned.flatMap(({ address }) => (unreadOf(observed.observations.get(address)) ? [address] : []));
+  const isToRead = (address: string) => unreadOf(observed.observations.get(address))?.cause === "ability";
+  // To forget an object takes no look at it.
+  const forgotten = new Set(
+    planned.flatMap(({ address, removal, private: { pending } }) =>
+      removal === "forget" && !pending ? [address] : [],
+    ),
+  );
+  const withheld = new Set(unread.filter((address) => !isToRead(address) && !forgotten.has(address)));
+  const { changes: sorted, held, diagnostics: because } = holdBack(planned, found, withheld, kinds);
+  found.push(...because, ...restricted(sorted, options));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
     const [recorded, declared] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
@@ -87,8 +108,7 @@ export function plan(options: PlanOptions): Plan {
   }
   const failing = new Set(found.filter(isError).map(({ address }) => address));
   found.push(...unfit(sorted, options, kinds).filter(({ address }) => !failing.has(address)));
-  const unread = observed.unread ?? [];
-  found.push(...unreadWarnings(unread, kinds));
+  const conditions = [...made.conditions, ...unreadConditions(planned, options)];
   const outputs = outputsOf(options, made.scope);
   found.push(...outputs.diagnostics);
   return {
@@ -99,12 +119,14 @@ export function plan(options: PlanOptions): Plan {
     mode,
     changes: sorted,
     pending: sorted.filter(isUndecided).map(({ address }) => address),
-    ...(unread.length > 0 && { unread: unread.map(({ address }) => address).sort() }),
+    ...(unread.length > 0 && { unread }),
+    ...(unread.some(isToRead) && { forReading: true }),
+    ...(held.length > 0 && { held }),
     ...notReadOf(options),
     drift: driftOf(state, observed.observations),
     ...(outputs.outputs.length > 0 && { outputs: outputs.outputs }),
-    ...(made.conditions.length > 0 && {
-      conditions: made.conditions.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+    ...(conditions.length > 0 && {
+      conditions: conditions.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     }),
     diagnostics: found,
     cost: costOf(sorted),
@@ -193,11 +215,6 @@ function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) 
   return { changes: changes.map((change) => kept.get(change.address) ?? change), diagnostics };
 }
 
-/** The change of an object that stays as it is for now. */
-export function keptAsIs({ removal: _, quote: __, ...change }: Change): Change {
-  return { ...change, actions: ["no-op"], after: change.before, after_unknown: {}, reasons: [], requests: 0 };
-}
-
 /** What stands as it was recorded, by address. */
 function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan, "notRead"> {
   if (recalled === undefined) return {};
@@ -207,22 +224,29 @@ function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan
   return { notRead: notRead.sort((a, b) => (a.address < b.address ? -1 : 1)) };
 }
 
-/** What is left out of the plan, one warning for each kind of each account. */
-function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
-  return [...Map.groupBy(unread, ({ provider, type }) => `${provider} ${type}`).values()].flatMap((same) => {
-    const [first] = same;
-    const kind = first && kinds.get(first.type);
-    if (kind === undefined) return [];
-    const addresses = same.map(({ address }) => address).sort();
-    return [
-      warningOf("plan.unread", `Not compared: ${some(addresses)}`, {
-        detail: `The token may not list ${kind.noun}s (403): it lacks the ability "${kind.listAbility}". No change is planned for ${addresses.length === 1 ? "it" : "them"}, needed or not, so this plan cannot be applied.`,
-        remedies: [
-          "Plan again with a token that has that ability, in a place where only reviewed declarations are used.",
-        ],
-      }),
-    ];
+/** Conditions of recorded objects that were not read, unless they leave the state. What belongs to one elsewhere has none of its own. */
+function unreadConditions(changes: readonly Change[], { observed, state, kinds }: PlanOptions): Condition[] {
+  return changes.flatMap(({ address, type, removal }) => {
+    const unread = unreadOf(observed.observations.get(address));
+    const kind = kinds.get(type);
+    const isNone = unread === undefined || kind === undefined || removal === "forget";
+    if (isNone || (kind.nested && isElsewhere(unread))) return [];
+    return unreadCondition(kind, address, state.resources.get(address), unread) ?? [];
   });
+}
+
+/** Warns of orders by a token that may be restricted to services (§5.2): its lists do not show what it orders. */
+function restricted(changes: readonly Change[], { observed }: PlanOptions): Diagnostic[] {
+  const ordering = new Set(
+    changes.flatMap(({ actions, quote, provider }) => (actions.includes("create") && quote ? [provider] : [])),
+  );
+  const outside = changes.flatMap(({ address, provider, words: { noun }, before }) => {
+    const unread = unreadOf(observed.observations.get(address));
+    if (unread === undefined || !ordering.has(provider) || !mayBeRestricted(unread)) return [];
+    return [{ address, noun, id: String(before?.id), said: unread.said, provider }];
+  });
+  const each = Map.groupBy(outside, ({ provider }) => provider).values();
+  return [...each].flatMap(([first]) => (first === undefined ? [] : problem("plan.restricted", first)));
 }
 
 /** Why an object is planned without having been seen. */
@@ -230,11 +254,11 @@ function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted"
   if (observation === undefined || observation.status === "gone") return {};
   const { unlisted, unproven } =
     observation.status === "present" ? observation : { unlisted: undefined, unproven: undefined };
-  const { waitsFor } = observation;
+  const { waitsFor, unread = unproven } = observation;
   return {
     ...(unlisted !== undefined && { unlisted }),
     ...(waitsFor !== undefined && { waitsFor }),
-    ...(unproven !== undefined && { unchecked: true }),
+    ...(unread !== undefined && { unchecked: true }),
   };
 }
 

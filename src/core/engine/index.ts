@@ -4,12 +4,13 @@
  * a concrete kind, files or the terminal; `plan` sends nothing, `observe` can only read.
  */
 export { type ApplyOptions, apply } from "./apply-plan.ts";
-export { plan } from "./assemble-plan.ts";
+export { costOf, plan } from "./assemble-plan.ts";
 export type { DataReading, ReadData } from "./data.ts";
 export { dependentsOf, narrow } from "./dependencies.ts";
 export { type Applying, PARALLELISM } from "./estimate.ts";
 export type { Limits } from "./guards.ts";
 export { checkGuards, type GuardContext, storeRefusals } from "./guards.ts";
+export { holdBack } from "./held-back.ts";
 export { ownerIn, siblingsOf } from "./identity.ts";
 export { type Move, moved } from "./moves.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";

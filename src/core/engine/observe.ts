@@ -1,17 +1,22 @@
 import type { PlanRecord } from "../api/index.ts";
-import { isBeyondView, type Kind, type Kinds, matches, type Remote } from "../kinds/kind.ts";
+import { type Kind, type Kinds, matches, type Remote } from "../kinds/kind.ts";
 import {
   type Account,
   asksForInvoices,
   asRecorded,
   attributesOf,
   type InvoiceReading,
+  isElsewhere,
   isPendingCreate,
   namesOutcome,
   type Observation,
+  observedUnread,
   parentOf,
   type ReadQuery,
   read,
+  type Unread,
+  unreadBy,
+  unreadOf,
 } from "../lifecycle/index.ts";
 import {
   type Desired,
@@ -40,8 +45,6 @@ export interface Observed {
   readonly invoices?: ReadonlyMap<string, InvoiceReading>;
   /** What data sources returned, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
-  /** What the token may not read; there is no observation of it. */
-  readonly unread?: readonly Unread[];
   /** What was not asked for: it is observed as it was recorded. */
   readonly recalled?: readonly Recalled[];
   /** The listings that were read, by {@link ListingName}. */
@@ -61,13 +64,6 @@ export interface Recalled {
   readonly address: string;
   readonly provider: string;
   readonly listing: ListingName;
-}
-
-/** A resource that the token may not read. */
-export interface Unread {
-  readonly address: string;
-  readonly provider: string;
-  readonly type: string;
 }
 
 /** One collection of an account. */
@@ -90,8 +86,8 @@ export interface ObserveOptions {
   readonly reorder: ReadonlySet<string>;
   /** Reads data sources; absent: there are none. */
   readonly readData?: ReadData;
-  /** Leaves out what lists show that a token which only views may not read (§4), in place of failing. */
-  readonly leavesOutUnread?: boolean;
+  /** Nobody applies the plan: a token without the abilities for a change may make it. */
+  readonly isReading?: boolean;
   /** Whether a listing is read of which what is recorded could stand in for all. Absent: each is. */
   isRead?(listing: ListingName): boolean;
   /** What an earlier observation of the same run has read: it is not read again. */
@@ -107,8 +103,9 @@ interface Query extends ReadQuery {
 
 /**
  * Reads the present state of everything that is declared or recorded, and of nothing else. Sends GETs only, lists each
- * collection at most once, and reads all accounts side by side.
- * @throws HostformError with everything that could not be read.
+ * collection at most once, and reads all accounts side by side. A failure to read one object belongs to its address. Objects
+ * of a parent that is elsewhere by now are not asked for.
+ * @throws HostformError for a failure that concerns more than one object, or if all reads fail.
  */
 export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
@@ -122,21 +119,56 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
 
   const plans = new Map<string, readonly PlanRecord[]>();
   const { recalled, fresh, observations, read: seen } = divided(queries, options);
-  const unread: Unread[] = [...(options.earlier?.unread ?? [])];
   const progress = new OpenReads(fresh, options.onOpen);
   for (const query of fresh) {
     const { address, provider, kind } = query;
     if (reorder.has(address) || mayCreate(query)) accounts(provider).proveAbsence(kind, parentIn(query));
   }
-  const reads = fresh.map(async (query) => {
-    const { address, provider, kind } = query;
-    const alone = share.get(shareOf(query)) === 1;
+  /** Failures of single objects, and the number of reads that showed something. */
+  const isolated: unknown[] = [];
+  let shown = 0;
+  const lacking: { readonly query: Query; readonly unread: Unread; readonly error: unknown }[] = [];
+  /** Providers whose token has the ability. */
+  const able = new Set<string>();
+  const parents = new Map<string, Promise<Observation | undefined>>();
+  const noteParent = ({ provider, kind, prior, address }: Query, reading?: Promise<Observation>) => {
+    const known = observations.get(address);
+    const id = prior?.attributes.id;
+    if (id !== undefined) parents.set(`${provider} ${kind.type} ${id}`, reading ?? Promise.resolve(known));
+  };
+  for (const query of queries) {
+    noteParent(query);
+    const isRead = options.earlier?.read?.has(shareOf(query)) && !unreadOf(observations.get(query.address));
+    if (isRead && query.kind.listAbility !== undefined) able.add(query.provider);
+  }
+  const readOne = async (query: Query): Promise<Observation> => {
+    const { provider, kind } = query;
+    const account = accounts(provider);
     const parentKind = kinds.get(kind.nested?.in ?? "");
+    const parent = await parents.get(`${provider} ${parentKind?.type} ${parentIn(query)}`)?.catch(() => undefined);
+    if (parent?.status === "present" && parent.unread && isElsewhere(parent.unread))
+      return observedUnread(account, query, parent.unread);
+    const alone = share.get(shareOf(query)) === 1;
     try {
-      observations.set(address, await read(accounts(provider), { ...query, alone, parentKind }));
+      const seen = await read(account, { ...query, alone, parentKind });
+      if (isReadable(kind) && !(seen.status === "present" && seen.unproven)) shown += 1;
+      if (kind.listAbility !== undefined) able.add(provider);
+      return seen;
     } catch (error) {
-      if (options.leavesOutUnread !== true || !isBeyondView(kind, error)) throw error;
-      unread.push({ address, provider, type: kind.type });
+      const unread = await unreadBy(account, kind, query.prior?.attributes.id, error);
+      if (unread === undefined) throw error;
+      if (unread.cause === "ability") lacking.push({ query, unread, error });
+      else if (isElsewhere(unread)) shown += 1;
+      else isolated.push(error);
+      return observedUnread(account, query, unread);
+    }
+  };
+  const reads = fresh.toSorted(byDepth).map(async (query) => {
+    const { address } = query;
+    const reading = readOne(query);
+    noteParent(query, reading);
+    try {
+      observations.set(address, await reading);
     } finally {
       progress.close(shareOf(query));
     }
@@ -158,8 +190,16 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   }
   const providers = new Set(queries.map(({ provider }) => provider));
   const failures = await failuresOf([...reads, ...catalogues]);
+  for (const { query, unread, error } of lacking) {
+    const { provider, address } = query;
+    if (able.has(provider)) {
+      observations.set(address, observedUnread(accounts(provider), query, { ...unread, cause: "failed" }));
+      isolated.push(error);
+    } else if (options.isReading !== true) failures.push(error); // To apply takes the ability.
+  }
   const foreign = await failuresOf([...providers].map(async (provider) => accounts(provider).confirm?.()));
   if (failures.length + foreign.length > 0) throw merged([...failures, ...foreign]);
+  if (shown === 0 && options.earlier?.read === undefined && isolated.length > 0) throw merged(isolated);
   const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
   const listings = await listingsOf(queries, accounts);
   const invoices = await invoicesOf(
@@ -174,7 +214,6 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     listings,
     ...(invoices.size > 0 && { invoices }),
     data: data.readings,
-    ...(unread.length > 0 && { unread }),
     ...(recalled.length > 0 && { recalled }),
     read: seen,
   };
@@ -216,7 +255,7 @@ function isRecallable({ kind, prior, config, importId, isPending, provider }: Qu
   if (prior === undefined || config === undefined || importId !== undefined || isPending) return false;
   const { pending, attempt, job, deposed } = prior.private;
   if ((pending ?? attempt ?? job ?? deposed) !== undefined) return false;
-  if (kind.list === undefined && kind.get === undefined) return false;
+  if (!isReadable(kind)) return false;
   const { phase } = asRecorded(accounts(provider), kind, prior);
   return phase === "live" || phase === "suspended";
 }
@@ -254,7 +293,8 @@ async function invoicesOf(
 
 /** Objects that an observation shows, also those that a pending create may have made. */
 function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject | undefined) {
-  if (seen?.status === "present") return seen.unlisted === undefined && seen.waitsFor === undefined ? [seen] : [];
+  if (seen?.status === "present")
+    return seen.unlisted === undefined && seen.waitsFor === undefined && seen.unread === undefined ? [seen] : [];
   const listed = seen?.status === "absent" ? (seen.listed?.objects ?? []) : [];
   return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }
@@ -264,6 +304,11 @@ const mayCreate = ({ prior, importId, config }: Query) =>
 
 const adoptsByPlan = ({ kind, prior, importId }: Query) =>
   kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;
+
+/** Parents come before what belongs to them. */
+const byDepth = (a: Query, b: Query) => Number(a.kind.nested !== undefined) - Number(b.kind.nested !== undefined);
+
+const isReadable = ({ list, get }: Kind) => list !== undefined || get !== undefined;
 
 /** Resources that one listing serves have the same share. */
 const shareOf = (query: Query) => `${query.provider} ${query.kind.type} ${parentIn(query) ?? ""}`;
@@ -277,7 +322,7 @@ class OpenReads {
   readonly #onOpen: ((open: number) => void) | undefined;
 
   constructor(queries: readonly Query[], onOpen: ((open: number) => void) | undefined) {
-    const readable = queries.filter(({ kind }) => kind.list !== undefined || kind.get !== undefined);
+    const readable = queries.filter(({ kind }) => isReadable(kind));
     this.#open = new Map([...Map.groupBy(readable, shareOf)].map(([share, { length }]) => [share, length]));
     this.#onOpen = onOpen;
     onOpen?.(this.#open.size);

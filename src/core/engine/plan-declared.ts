@@ -1,5 +1,6 @@
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
+  isElsewhere,
   isPendingCreate,
   type Observation,
   orderNameErrors,
@@ -8,7 +9,9 @@ import {
   planResource,
   sensitiveNames,
   unchanged,
+  unreadOf,
 } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import { dependencyOrder } from "../model/graph.ts";
 import {
   type Change,
@@ -71,6 +74,8 @@ export interface PlanOptions {
   readonly declared?: ReadonlySet<string>;
   /** Records with another address in `state` than in the store: all at once. */
   readonly moves?: readonly Move[];
+  /** Errors of objects that cannot change hands. */
+  readonly refused?: readonly Diagnostic[];
 }
 
 /** The changes of what is declared, and what names mean once they are made. */
@@ -106,14 +111,13 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
-  const unread = new Set(observed.unread?.map(({ address }) => address));
   const changing = new Set<string>();
   const scope: EvalScope = scopeOf(
     (address) => {
       if (data.has(address)) return data.value(address, scope, changing);
       if (undecided.has(address)) return UNKNOWN;
       const known = results.get(address) ?? state.resources.get(address)?.attributes;
-      return known === undefined && unread.has(address) ? UNKNOWN : known;
+      return known === undefined && unreadOf(observed.observations.get(address)) ? UNKNOWN : known;
     },
     env,
     (address) =>
@@ -221,6 +225,14 @@ function secretsIn(resource: DesiredResource, kinds: Kinds, scope: EvalScope): s
 }
 
 function planOne(input: PlanInput, missing: string | undefined): Planned {
+  const unread = unreadOf(input.observed);
+  const isNew = input.observed.status === "absent" || input.reorder;
+  if (isNew && unread !== undefined && unread.cause !== "ability") {
+    const { address, kind } = input;
+    const { why, said } = unread;
+    const elsewhere = () => problem("plan.unread", { address, noun: kind.noun, why: why.summary, said });
+    return unchanged(input, null, [isElsewhere(unread) ? elsewhere() : { ...why, address }]);
+  }
   if (missing !== undefined && input.observed.status !== "present") {
     const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;
     const remedies = [`Resolve ${missing} first.`];

@@ -3,7 +3,6 @@ import { walk } from "../model/graph.ts";
 import {
   type Change,
   type Desired,
-  type Diagnostic,
   isError,
   isNoOp,
   type Plan,
@@ -11,7 +10,7 @@ import {
   type RequestBudget,
   type State,
 } from "../model/index.ts";
-import { keptAsIs, plan } from "./assemble-plan.ts";
+import { plan } from "./assemble-plan.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts } from "./estimate.ts";
@@ -71,7 +70,7 @@ interface Refreshed {
  * @throws HostformError as {@link observe} does.
  */
 export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> {
-  const { options, earlier, diagnostics } = await handOver(given);
+  const { options, earlier } = await handOver(given);
   const { observing, planning, refresh, requests, budget: budgetOf } = options;
   const { mode, budget, lastRead } = refresh;
   const chosen = new Set<string>();
@@ -91,19 +90,10 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
     }
     if (more.length === 0) {
       const { state, moves = [] } = planning;
-      return { plan: refusedIn(made, diagnostics), observed, state, moves };
+      return { plan: made, observed, state, moves };
     }
     for (const name of more) chosen.add(name);
   }
-}
-
-/** The plan without changes of what may not change its address, and without what follows from that. */
-function refusedIn(made: Plan, refused: readonly Diagnostic[]): Plan {
-  if (refused.length === 0) return made;
-  const codes = new Map(refused.map(({ code, address }) => [address, code]));
-  const changes = made.changes.map((change) => (codes.has(change.address) ? keptAsIs(change) : change));
-  const own = made.diagnostics.filter(({ code, address }) => codes.get(address) !== code);
-  return { ...made, changes, diagnostics: [...refused, ...own] };
 }
 
 /** Returns the options with every object at the address that declares it, and the readings of data sources so far. */
@@ -130,9 +120,9 @@ async function handOver(options: RefreshOptions) {
   const moved = {
     ...options,
     observing: { ...observing, state: after.state },
-    planning: { ...planning, ...after, moves: composed(declared, moves) },
+    planning: { ...planning, ...after, moves: composed(declared, moves), refused: diagnostics },
   };
-  return { options: moved, earlier, diagnostics };
+  return { options: moved, earlier };
 }
 
 async function costsOf(

@@ -57,7 +57,7 @@ export class Account {
   readonly #proved = new Set<string>();
   /** End of the reading of a whole list, in the host's time. */
   #whole = new WeakMap<Listing, number>();
-  /** Listings that are empty because the host answered with no list: they prove nothing. */
+  /** Listings that prove nothing: the host answered with no list, or with a row that cannot be read. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
   readonly #made = new Set<string>();
@@ -107,7 +107,7 @@ export class Account {
     return this.#proved.has(listName(kind, parent)) ? this.#proof(listing) : listing;
   }
 
-  /** @throws ApiError `api.inconclusive` if the host answered with no list. */
+  /** @throws ApiError `api.inconclusive` if the host answered with no list, `api.malformed` if a row cannot be read. */
   async #proof(listing: Listing): Listing {
     const found = await listing;
     const failure = this.#unproven.get(listing);
@@ -217,8 +217,8 @@ export class Account {
       if (isWhole) this.#whole.set(listing, this.hostNow());
       this.#pages.set(listName(kind, parent), pages);
     };
-    const onNoList = (failure: ApiError) => void this.#unproven.set(listing, failure);
-    const reading = { ...this.#context, whole, onRead, onNoList };
+    const isUnproven = (failure: ApiError) => void this.#unproven.set(listing, failure);
+    const reading = { ...this.#context, whole, onRead, onNoList: isUnproven, onBadRow: isUnproven };
     // Creates of others after the count make the list outdated.
     const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
     const note = (objects: Rows["objects"]) => {

@@ -37,4 +37,5 @@ export {
   unchangedFor,
   unseenNames,
 } from "./status.ts";
+export * from "./unread.ts";
 export * from "./validate.ts";

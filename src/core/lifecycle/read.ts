@@ -24,6 +24,18 @@ import { collection, listAll } from "./pending-list.ts";
 import { asSold } from "./sold-plan.ts";
 import { endOf, mayPass } from "./status.ts";
 
+/** An object that the API did not show. It is taken to be as it was recorded, or to be missing if it was never recorded. */
+export interface Unread {
+  /**
+   * `handed_over`: no list shows it, and the API refuses it by id. `outside`: the same, because of the token's restriction to
+   * services (§5.2). `ability`: the token lacks an ability. `failed`: any other failure.
+   */
+  readonly cause: "handed_over" | "outside" | "ability" | "failed";
+  readonly why: Diagnostic;
+  /** The words of the API, or of `why`: the end of a sentence. */
+  readonly said: string;
+}
+
 /** What the account shows of one resource. A plain value. */
 export type Observation =
   /** It exists (or, where the API cannot show it, is taken to). */
@@ -37,6 +49,8 @@ export type Observation =
       readonly waitsFor?: string;
       /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
       readonly unproven?: Diagnostic;
+      /** The API did not show it, and it is taken to be as it was recorded. */
+      readonly unread?: Unread;
       /** The host has switched it off: the evidence. */
       readonly off?: string;
       /** Unreadable values, by attribute. */
@@ -48,8 +62,8 @@ export type Observation =
     }
   /** It was recorded (or named for adoption) and has ended. `how` completes the sentence "service 1001 …". `isListed`: the account shows its row. */
   | ({ readonly status: "gone"; readonly how: string; readonly isListed?: true } & Likeness)
-  /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. */
-  | ({ readonly status: "absent"; readonly waitsFor?: string } & Likeness);
+  /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. `unread`: nor by this answer. */
+  | ({ readonly status: "absent"; readonly waitsFor?: string; readonly unread?: Unread } & Likeness);
 
 /** What else the account shows that could be the resource. */
 interface Likeness {

@@ -16,6 +16,7 @@ import { decidePending, type PendingDecision, type PendingSettings } from "./pen
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 import { notRemovable, observedMark } from "./status.ts";
+import { unreadOf } from "./unread.ts";
 
 interface RemovalInput {
   readonly kind: Kind;
@@ -85,6 +86,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   if (observed.status !== "present" && prior.private.deposed === undefined)
     return silently(forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"));
   if (input.forget === true) return silently(forget(reason, "a removed block forgets it"));
+  const unread = unreadOf(observed);
+  if (unread?.cause === "handed_over") return silently(forget(reason, `${text}; no list shows it: ${unread.said}`));
   // Also when it is gone itself, but the one that it replaced remains: what is gone already is no error of a DELETE.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;

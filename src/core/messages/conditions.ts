@@ -118,14 +118,24 @@ export const conditions = {
     summary: `${objectOf(given)} seems to be handed over to another account`,
     detail: `No list shows it, and the API refuses it: ${given.why}. hostform neither changes nor replaces it.`,
     remedies: [
-      { do: "forget", when: "another account owns it now" },
+      "If another account owns it now, stop declaring it: the next apply forgets it.",
       "If it is still yours, use a token of the account that owns it.",
     ],
   })),
+  "condition.outside": warning((given: Recorded & Words<"why">) => ({
+    summary: `${objectOf(given)}: the token does not see the ${given.noun}`,
+    detail: `No list shows it, and the API refuses it: ${given.why}.`,
+    remedies: ["Use a token of the whole account, or add the service to the restriction of this token."],
+  })),
   "condition.unread": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)} was not read`,
-    detail: `${given.why}. Its condition is unknown, so the plan has no change of it.`,
+    detail: `${given.why}. Its condition is unknown. The plan compares it with the record.`,
     remedies: ["Plan again when the cause is gone."],
+  })),
+  // The same words for each resource of the kind, so that a report can fold them.
+  "condition.unread/ability": warning(({ noun, why }: Words<"address" | "noun" | "why">) => ({
+    summary: `As recorded, not checked: the token may not read this ${noun} (403): ${why}`,
+    remedies: ["To check it, plan with a token that has the ability, where only reviewed declarations are used."],
   })),
   "condition.unread/invoices": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)}: its invoices were not read`,

@@ -10,11 +10,20 @@ import { type Given, problemsOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes, wakeOrEnd } from "./processes.ts";
 import { statusWords } from "./status-words.ts";
+import { trouble } from "./trouble.ts";
 
 export { wakeOrEnd };
 
 /** Every message of the core. No two subjects have one name in common. */
-export const catalogue = { ...objects, ...creates, ...statusWords, ...processes, ...conditions, ...accounts };
+export const catalogue = {
+  ...objects,
+  ...creates,
+  ...statusWords,
+  ...processes,
+  ...conditions,
+  ...accounts,
+  ...trouble,
+};
 
 /**
  * Makes a diagnostic from a message. An unknown name, a missing and a wrong parameter are errors of the compiler.

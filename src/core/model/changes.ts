@@ -1,6 +1,6 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
 import type { Condition } from "./condition.ts";
-import { type Diagnostic, isError } from "./errors.ts";
+import { type Diagnostic, isError, isOfOne } from "./errors.ts";
 import { readMoment } from "./moment.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
@@ -69,8 +69,12 @@ export interface Plan {
   readonly outputs?: readonly OutputChange[];
   /** Addresses of creates without known outcome that applying this plan does not settle. */
   readonly pending: readonly string[];
-  /** Addresses that the token may not read: nothing is planned for them, and such a plan cannot be applied. Absent: none. */
+  /** Addresses that the API did not show: they are compared with the record. Absent: none. */
   readonly unread?: readonly string[];
+  /** The token lacks an ability to read what is declared, and nobody applies the plan: it has the changes of `unread`, too. */
+  readonly forReading?: true;
+  /** Changes that applying the plan leaves out, in address order. Absent: none. */
+  readonly held?: readonly HeldBack[];
   /** What was not read, as the user asked for: it is planned as it was recorded. Absent: everything was read. */
   readonly notRead?: readonly NotRead[];
   /** The commit since which only the changes were planned (`--base`), and how many resources were not. Absent: everything was. */
@@ -96,6 +100,22 @@ export interface Place {
   /** The domain of one of them. */
   readonly domain: string | null;
 }
+
+/** A change that waits until the trouble of a resource is over. */
+export interface HeldBack extends Pick<Change, "address" | "type" | "actions"> {
+  /** Address of the resource in trouble: its own, or one that it depends on. */
+  readonly because: string;
+}
+
+/** Returns true if an error stops the whole plan. */
+export const isStopped = ({ diagnostics }: Pick<Plan, "diagnostics">): boolean =>
+  diagnostics.some((one) => isError(one) && !isOfOne(one));
+
+/** Addresses whose declaration an apply of the plan does not fulfil, because the resource or another one is in trouble. */
+export const heldIn = ({ diagnostics, held = [] }: Pick<Plan, "diagnostics" | "held">): string[] => {
+  const refused = diagnostics.flatMap((one) => (isOfOne(one) && one.address !== undefined ? [one.address] : []));
+  return [...new Set([...refused, ...held.map(({ address }) => address)])].sort();
+};
 
 /** How much of the account is read (`--refresh`): everything, what the plan changes, or only what its requests touch. */
 export type RefreshMode = "all" | "changed" | "false";
@@ -211,6 +231,8 @@ export interface ApplyResult {
   readonly pending: readonly string[];
   /** Addresses with {@link Change.unfulfilled} in the plan: applying it does not fulfil them. */
   readonly unfulfilled?: readonly string[];
+  /** Addresses that trouble held back in the plan: applying it does not fulfil them. */
+  readonly held?: readonly string[];
   /** The user asked not to wait for queued jobs (`--no-wait`): a job that is not done yet counts as done. */
   readonly noWait?: boolean;
   /** What needs attention after the apply, in address order. Absent: nothing. */
@@ -230,11 +252,13 @@ export function isFulfilled({
   diagnostics,
   pending,
   unfulfilled = [],
+  held = [],
   noWait = false,
 }: ApplyResult): boolean {
   const isDone = ({ result, awaiting }: ChangeOutcome) =>
     result === "waiting" || (result === "done" && awaiting !== "status" && (awaiting !== "job" || noWait));
-  return pending.length === 0 && unfulfilled.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
+  const isOpen = pending.length + unfulfilled.length + held.length > 0;
+  return !isOpen && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
 /** What apply reports while it works; the report folder turns these into lines or Terraform's UI messages. */

@@ -56,6 +56,12 @@ export function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === "error";
 }
 
+/** Codes of errors about one resource. Limits, identities and mistakes in files have others. */
+const OF_ONE = /^(?:plan|api|secret)\./;
+
+/** Returns true for an error that holds back one resource and what depends on it. Any other error stops the whole plan. */
+export const isOfOne = (one: Diagnostic): boolean => isError(one) && one.address !== undefined && OF_ONE.test(one.code);
+
 /** Adds the place in the declaration to a diagnostic that knows only address and attribute. */
 export function located(diagnostic: Diagnostic, range: SourceRange | undefined): Diagnostic {
   return diagnostic.range !== undefined || range === undefined ? diagnostic : { ...diagnostic, range };

@@ -3,9 +3,11 @@ import {
   type ApplyResult,
   type Change,
   type Diagnostic,
+  heldIn,
   isError,
   isFulfilled,
   isNoOp,
+  isStopped,
   type Plan,
   unfulfilledIn,
 } from "../../core/model/index.ts";
@@ -48,7 +50,7 @@ export interface ReconcileOptions {
 
 /**
  * One look: plan, and with `autoApprove` apply, exactly as the commands of these names do it; the state is locked meanwhile
- * and not a moment longer. A plan with errors is never applied.
+ * and not a moment longer. Of a plan with errors of single resources, what they do not hold back is applied.
  * @throws HostformError what `plan` and `apply` throw.
  */
 export function reconcileOnce(project: Project, options: ReconcileOptions): Promise<Reconciliation> {
@@ -65,9 +67,10 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
       moneyScale: providers.moneyScale,
     });
     options.onPlan(plan, providers.moneyScale);
-    if (plan.diagnostics.some(isError)) return looked("refused");
     const changing = hasChanges(plan);
-    const differs = changing || unfulfilledIn(plan).length > 0;
+    const isPartial = autoApprove && changing && !isStopped(plan);
+    if (plan.diagnostics.some(isError) && !isPartial) return looked("refused");
+    const differs = changing || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0;
     if (!autoApprove) return looked(differs ? "differs" : "as_declared");
     // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");

@@ -227,7 +227,7 @@ export class Watch {
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
     const kind = targets.length === 0 ? "whole" : "hinted";
     // A status that is not understood is not mended by waiting: somebody has to say what it means.
-    const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [] }));
+    const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [], held: [] }));
     const outcome = failed ? "troubled" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests, perMinute, outcome });
     if (end === "widened") this.#schedule.widen(this.#now);

@@ -6,6 +6,7 @@ import { project } from "../cli/harness.ts";
 
 const WEBHOOK = "webhooks:\n  hook: {url: https://hooks.example/x, events: [invoice.paid]}\n";
 const SITE = "services:\n  www: {plan_id: 11, currency: USD, domain: www.acme.example";
+const FAST = "providers: {default: {requests_per_minute: 6000}}\n";
 const DECLARED = `project: test\n${WEBHOOK}${SITE}, grants: {dev@acme.example: view}}\n`;
 
 /** A project that was applied, and a `plan` of it with a token that only views. */
@@ -15,34 +16,66 @@ async function planned(applied = DECLARED) {
   expect(code, stderr).toBe(0);
   const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.viewer };
   const plan = (...args: string[]) => run(["plan", ...args], { env });
-  return { write, plan, dir };
+  return { write, plan, dir, sandbox };
 }
 
 describe("with a token that only views", () => {
-  it("a trusted plan fails", async () => {
-    const { plan } = await planned();
-    expect(await plan()).toMatchObject({ code: 1, stderr: expect.stringContaining("[api.forbidden]") });
-  });
-
-  it("an untrusted plan names what it does not compare, and plans the rest", async () => {
+  it.each([[["--untrusted"]], [[]]])("a plan compares the rest with the record, and says so: %s", async (trust) => {
     const { write, plan } = await planned();
-    const same = await plan("--untrusted");
+    const same = await plan(...trust);
     expect([same.code, same.stderr]).toEqual([0, ""]);
-    expect(same.stdout).toContain("Warning: Not compared: hosting_webhook.hook [plan.unread]");
-    expect(same.stdout).toContain('Warning: Not compared: hosting_grant.www["dev@acme.example"] [plan.unread]');
-    expect(same.stdout).toContain("No changes in what was read. 2 resources are not compared; see above.");
+    expect(same.stdout).toMatch(
+      /not checked: the token may not read this webhook \(403\).*\n {4}hosting_webhook.hook\n/,
+    );
+    expect(same.stdout).toMatch(
+      /not checked: the token may not read this grant \(403\).*\n {4}hosting_grant.www\["dev/,
+    );
+    expect(same.stdout).toContain("No changes in what was read. 2 resources are not checked; see above.");
+    expect(same.stdout).toContain("For reading: 2 resources not checked.\n");
 
     await write("hosting.yaml", `${DECLARED}client_accounts:\n  acme: {name: Acme}\n`);
-    const more = await plan("--untrusted");
-    expect(more.stdout).toContain(
-      "Plan: 1 to add, 0 to change, 0 to destroy. 2 resources are not compared; see above.",
+    const more = await plan(...trust);
+    expect(more.stdout).toContain("Plan: 1 to add, 0 to change, 0 to destroy. 2 resources are not checked; see above.");
+  });
+
+  it("what is recorded and no longer declared is shown as removed, as recorded", async () => {
+    const { write, plan } = await planned(`project: test\n${WEBHOOK}`);
+    await write("hosting.yaml", "project: test\n");
+    const { stdout } = await plan("--untrusted", "--allow-removals");
+    expect(stdout).toContain(
+      "# hosting_webhook.hook will be destroyed\n  # no longer declared\n  # (as recorded, not checked)",
     );
   });
 
-  it("what is recorded and no longer declared is not compared either", async () => {
-    const { write, plan } = await planned(`project: test\n${WEBHOOK}`);
-    await write("hosting.yaml", "project: test\n");
-    expect((await plan("--untrusted")).stdout).toContain("Not compared: hosting_webhook.hook");
+  it("each person whom a request lets in is shown, and no tile has none in place of unknown", async () => {
+    const { write, plan } = await planned();
+    const tile = async () => {
+      const page = (await plan("--untrusted", "--format", "html")).stdout;
+      return /gaining or losing access<\/dt><dd>([^<]*)/.exec(page)?.[1];
+    };
+    expect(await tile()).toBe("Not checked");
+    await write("hosting.yaml", DECLARED.replace("view}", "view, stranger@evil.example: manage}"));
+    expect(await tile()).toBe("+1 / −0, the rest not checked");
+    expect((await plan("--untrusted")).stdout).toMatch(
+      /stranger@evil.example"\] will be created; access is given\n.*\n.*not checked/,
+    );
+  });
+
+  it.each([1, 53])("the first 403 ends all requests that need the ability: %i sites", async (sites) => {
+    const names = Array.from({ length: sites }, (_, at) => `site${at}`);
+    const services = names.map(
+      (name) => `  ${name}: {plan_id: 11, currency: USD, domain: ${name}.example, grants: {dev@acme.example: view}}\n`,
+    );
+    const { plan, sandbox } = await planned(`project: test\n${FAST}${WEBHOOK}services:\n${services.join("")}`);
+    sandbox.control.clearRequests();
+    const { stdout } = await plan();
+    expect(stdout).toContain(`For reading: ${sites + 1} resources not checked.\n`);
+    expect(
+      sandbox.control
+        .requests()
+        .map(({ status }) => status)
+        .filter((status) => status === 403),
+    ).toHaveLength(1);
   });
 
   it("a grant of a service that is not ordered yet needs no reading, and is planned", async () => {
@@ -76,8 +109,8 @@ describe("with a token that only views", () => {
     expect((await plan("--untrusted", "--json")).json()).toMatchObject({
       complete: false,
       applyable: false,
-      resource_changes: [],
-      hostform: { unread: ["hosting_webhook.hook"] },
+      resource_changes: [{ change: { actions: ["no-op"] } }],
+      hostform: { unread: ["hosting_webhook.hook"], conditions: [{ condition: "unread" }] },
     });
     const saved = await plan("--untrusted", "--out", "acme.plan");
     expect([saved.code, saved.stderr]).toEqual([1, expect.stringContaining("was not saved")]);

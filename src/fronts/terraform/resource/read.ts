@@ -1,12 +1,4 @@
-import {
-  importIdOf,
-  isBeyondView,
-  type Kind,
-  kinds,
-  namedBy,
-  type ReadSettings,
-  type Remote,
-} from "../../../core/kinds/index.ts";
+import { importIdOf, type Kind, kinds, namedBy, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   billedTwice,
@@ -24,14 +16,19 @@ import {
   settledMark,
   suspensionMark,
   switchedOff,
+  type Unread,
   unknownValues,
+  unreadBy,
+  unreadCondition,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
 import {
+  ApiError,
   conditionWarning,
   type Diagnostic,
   fail,
   HostformError,
+  hasCode,
   type JsonObject,
   type ResourceState,
   warningOf,
@@ -142,27 +139,40 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
 }
 
 /**
- * The recorded state of an object whose list needs an ability that the token lacks. One warning stands for all objects that need
- * this ability: a plan with a token that views compares the rest.
+ * The recorded state of an object that could not be read. One warning stands for all objects whose lists need an ability that
+ * the token lacks. The trouble is that of one object if the flat list around it can be read.
  * @throws any other error
  */
-export function keptUnread(
+export async function keptUnread(
   kind: Kind,
-  recorded: Omit<Answer, "diagnostics">,
+  recorded: Omit<Answer, "diagnostics"> & { readonly state: JsonObject },
   scope: ProviderScope,
   error: unknown,
-): Answer {
-  if (!isBeyondView(kind, error)) throw error;
+): Promise<Answer> {
+  const { account } = scope;
+  const prior = recordedAs(kind, recorded.state, recorded.mark);
+  const unread = await unreadBy(account, kind, prior.attributes.id, error);
+  if (unread === undefined || isPendingCreate(prior)) throw error;
+  if (unread.cause === "ability") return { ...recorded, diagnostics: abilityWarning(kind, scope, unread) };
+  const isOfList = error instanceof ApiError && !error.endpoint.includes("{") && !hasCode(error, "api.malformed");
+  const around = kinds.get(kind.nested?.in ?? "") ?? kind;
+  if (isOfList || (await account.list(around).catch(() => undefined)) === undefined) throw error;
+  const condition = unreadCondition(kind, prior.address, prior, unread);
+  return { ...recorded, diagnostics: condition === undefined ? [] : [conditionWarning(condition)] };
+}
+
+function abilityWarning(kind: Kind, scope: ProviderScope, { why }: Unread): Diagnostic[] {
   const ability = kind.listAbility ?? "";
-  if (!scope.isFirst(`ability ${ability}`)) return { ...recorded, diagnostics: [] };
+  if (!scope.isFirst(`ability ${ability}`)) return [];
   const nouns = [...kinds.values()].flatMap(({ listAbility, noun }) => (listAbility === ability ? [`${noun}s`] : []));
   const summary = `Not compared with the account: recorded ${nouns.join(" and ")}`;
-  const why = [...new Set(error.diagnostics.flatMap(({ detail }) => detail ?? []))].join(" ");
-  const warning = warningOf("plan.unread", summary, {
-    detail: `The token may not list them (403): it lacks the ability "${ability}". The plan uses what the state has.${why && ` ${why}`}`,
-    remedies: ["To see what differs, plan with a token that has this ability."],
-  });
-  return { ...recorded, diagnostics: [warning] };
+  const more = why.detail === undefined ? "" : ` ${why.detail}`;
+  return [
+    warningOf("plan.unread", summary, {
+      detail: `The token may not list them (403): it lacks the ability "${ability}". The plan uses what the state has.${more}`,
+      remedies: ["To see what differs, plan with a token that has this ability."],
+    }),
+  ];
 }
 
 /**

@@ -1,21 +1,27 @@
-import type { Kind } from "../../../core/kinds/kind.ts";
+import { type Kind, kinds } from "../../../core/kinds/index.ts";
 import {
+  type Applied,
   applyChange,
   isPendingCreate,
   type Observation,
+  observedUnread,
   type PlannedRemoval,
   parentOf,
   planRemoval,
   policyOf,
   read,
   settledMark,
+  unreadBy,
+  unreadCondition,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
+  conditionWarning,
   type Diagnostic,
   errorOf,
   fail,
   HostformError,
+  isForbidden,
   type JsonObject,
   type ResourceState,
 } from "../../../core/model/index.ts";
@@ -76,10 +82,30 @@ export async function planDestroy(
     : {};
   // The destroy of a replacement: an error would come back in each apply, because nothing can change the recorded policy.
   const forget = pending !== undefined && mark.pending === undefined && policyOf(recorded.attributes) === "prevent";
-  const { change, diagnostics } = planRemoval({ ...input, ...others, forget: forget && kind.removal !== "delete" });
+  const removal = { ...input, ...others, forget: forget && kind.removal !== "delete" };
+  const { change, diagnostics } = planRemoval(removal);
+  if (change.removal !== undefined) return { change, diagnostics: effectNotices(kind, change.before ?? prior, change) };
+  const handed = await handedOver(kind, recorded, scope);
   // Only what is not removed comes with diagnostics.
-  if (change.removal === undefined) throw new HostformError(diagnostics);
-  return { change, diagnostics: effectNotices(kind, change.before ?? prior, change) };
+  if (handed === undefined) throw new HostformError(diagnostics);
+  return { change: planRemoval({ ...removal, observed: handed.observed }).change, diagnostics: handed.diagnostics };
+}
+
+/** The observation of an object that another account seems to own now, with its warning. It is forgotten, whatever its policy. */
+async function handedOver(kind: Kind, recorded: ResourceState, { account }: ProviderScope) {
+  const holder = kinds.get(kind.nested?.in ?? "") ?? kind;
+  const id = holder === kind ? recorded.attributes.id : parentOf(kind, recorded.attributes);
+  if (typeof id !== "string" || holder.get === undefined) return undefined;
+  try {
+    await account.find(holder, id);
+    return undefined;
+  } catch (error) {
+    const unread = await unreadBy(account, holder, id, error);
+    if (unread?.cause !== "handed_over") return undefined;
+    const condition = unreadCondition(kind, recorded.address, recorded, unread);
+    const observed = observedUnread(account, { kind, prior: recorded, config: undefined }, unread);
+    return { observed, diagnostics: condition === undefined ? [] : [conditionWarning(condition)] };
+  }
 }
 
 /**
@@ -164,7 +190,12 @@ export async function destroyResource(
     return { diagnostics: [] };
   }
   await refuseShared(kind, prior, scope);
-  const { applied, latest } = await remove(kind, prior, change, scope, cancelled);
+  const { applied, latest } = await remove(kind, prior, change, scope, cancelled).catch(async (error: unknown) => {
+    const handed = isForbidden(error) ? await handedOver(kind, recordedAs(kind, prior, mark), scope) : undefined;
+    if (handed === undefined) throw error;
+    const forgotten: Applied = { attributes: null, diagnostics: handed.diagnostics };
+    return { applied: forgotten, latest: { resource: undefined } };
+  });
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: settledMark(latest.resource?.private ?? mark) };

@@ -26,8 +26,8 @@ describe.each(ERRORS)("%j with status 200", (body, words) => {
     api().get("/webhooks?page=1&per_page=100").reply(200, body);
     api().get("/services/7").reply(200, body);
     const { client } = setUp();
-    for (const call of [client.webhooks.list().all(), client.services.get("7")]) {
-      const error = await failureOf(call);
+    for (const call of [() => client.webhooks.list().all(), () => client.services.get("7")]) {
+      const error = await failureOf(call());
       expect(error).toMatchObject({ status: 200, reached: "answered", diagnostics: [{ code: "api.malformed" }] });
       expect(error.diagnostics[0]?.detail).toContain(words);
     }
@@ -56,8 +56,11 @@ describe.each(ERRORS)("%j with status 200", (body, words) => {
 it("the service that a failed change is about does not make it a success", async () => {
   api().post(/./).times(2).reply(200, { success: false, message: "Is terminated", data: service() });
   const { client } = setUp();
-  for (const call of [client.services.suspend("7"), client.services.resetPassword("7", { password: "given-by-me" })]) {
-    expect(await failureOf(call)).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
+  for (const call of [
+    () => client.services.suspend("7"),
+    () => client.services.resetPassword("7", { password: "given-by-me" }),
+  ]) {
+    expect(await failureOf(call())).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
   }
 });
 

@@ -75,7 +75,7 @@ async function run(changes: readonly Change[], options: RunOptions = {}) {
   const removed: string[] = [];
   const resources = Object.entries(config).map(([address, values]) => declared(address, values));
   const result = await apply({
-    plan: { project: "acme", changes } as unknown as Plan,
+    plan: { project: "acme", changes, diagnostics: [] } as unknown as Plan,
     desired: desiredOf(...resources),
     state: stateOf(...state),
     kinds: new Map([...kinds, ["hosting_webhook", fake.kind], ["hosting_service", { ...service, async *list() {} }]]),
@@ -669,7 +669,7 @@ describe("data sources and outputs", () => {
     const written: Record<string, unknown>[] = [];
     const urls: unknown[] = [];
     const { result } = await run([create], {
-      plan: { project: "acme", mode: "apply", changes: [create], outputs: [] } as unknown as Plan,
+      plan: { project: "acme", mode: "apply", changes: [create], outputs: [], diagnostics: [] } as unknown as Plan,
       desired: { ...desiredOf(one), data: [source], outputs },
       readData: async ({ address }) => {
         read.push(address);

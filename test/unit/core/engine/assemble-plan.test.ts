@@ -125,10 +125,10 @@ const situations: readonly {
     expected: [`${GRANT} create`, `${WWW} create`],
   },
   {
-    what: "no longer declared",
+    what: "no longer declared, of a service that may not be removed",
     options: optionsOf(desiredOf(), known, live),
-    expected: [`${GRANT} delete`, `${WWW} no-op`],
-    says: [`plan.prevented ${WWW}`],
+    expected: [`${GRANT} no-op`, `${WWW} no-op`],
+    says: [`plan.prevented ${WWW}`, `plan.held_back ${WWW}`],
   },
   {
     what: "destroy: what is declared counts for nothing",

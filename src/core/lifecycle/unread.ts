@@ -1,0 +1,86 @@
+/** Failures to read one object: they belong to its address, and everything else is planned. */
+import { isBeyondView, type Kind } from "../kinds/kind.ts";
+import { conditionFor, problem } from "../messages/index.ts";
+import {
+  ApiError,
+  type Condition,
+  conditionOf,
+  HostformError,
+  isForbidden,
+  type ResourceState,
+} from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { asRecorded, type Observation, type ReadQuery, type Unread } from "./read.ts";
+
+/** Failures of a request that may concern one object. All other failures concern the token, the host or this machine. */
+const OF_ONE: ReadonlySet<string> = new Set([
+  "api.forbidden",
+  "api.not_found",
+  "api.server",
+  "api.timeout",
+  "api.malformed",
+  "api.inconclusive",
+  "api.pagination",
+  "api.too_large",
+  "api.validation",
+  "api.rejected",
+  "api.conflict",
+]);
+
+/** Words of a 403 by which the API names the account of an object, or the token's restriction (§7). */
+const OF_ACCOUNT = /\baccounts?\b|\bown(?:er|s|ed)?\b|belong/i;
+const OF_RESTRICTION = /restrict|scoped?\b|outside/i;
+
+/**
+ * Returns the reason why one object could not be read. @param id of a recorded object.
+ * @returns undefined for a failure that concerns more than this object.
+ */
+export async function unreadBy(account: Account, kind: Kind, id: unknown, error: unknown): Promise<Unread | undefined> {
+  if (!(error instanceof HostformError)) return undefined;
+  const [why] = error.diagnostics;
+  if (why === undefined || !error.diagnostics.every(({ code }) => OF_ONE.has(code))) return undefined;
+  const { serverMessage = "", endpoint = "" } = error instanceof ApiError ? error : {};
+  const said = (serverMessage || why.summary).replace(/[.\s]+$/, "");
+  const isRestricted = OF_RESTRICTION.test(serverMessage);
+  const isOfObject = OF_ACCOUNT.test(serverMessage) || isRestricted;
+  if (isBeyondView(kind, error) && !isOfObject) return { cause: "ability", why, said };
+  const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
+  if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
+  const listed = await account.list(kind).catch(() => undefined);
+  if (listed === undefined || listed.has(id)) return { cause: "failed", why, said };
+  return { cause: isRestricted ? "outside" : "handed_over", why, said };
+}
+
+/** The observation of an object that could not be read. */
+export function observedUnread(account: Account, { kind, prior }: ReadQuery, unread: Unread): Observation {
+  if (typeof prior?.attributes.id !== "string") return { status: "absent", matches: [], unread };
+  return { ...asRecorded(account, kind, prior), unread };
+}
+
+/** The reason why an object was not read; undefined if it was. */
+export const unreadOf = (observed: Observation | undefined): Unread | undefined =>
+  observed === undefined || observed.status === "gone" ? undefined : observed.unread;
+
+/** Returns true if the token's restriction may be the reason: what it orders may be outside as well. */
+export const mayBeRestricted = ({ cause, said }: Unread): boolean =>
+  cause === "outside" || (cause === "handed_over" && !OF_ACCOUNT.test(said));
+
+/** Returns true if the host shows the object to another account, or to another token: its grants are not shown either. */
+export const isElsewhere = ({ cause }: Unread): boolean => cause === "handed_over" || cause === "outside";
+
+/** The condition of a resource that was not read; undefined if it was never recorded and an error says why. */
+export function unreadCondition(
+  { noun, words }: Kind,
+  address: string,
+  prior: ResourceState | undefined,
+  { cause, said: why }: Unread,
+): Condition | undefined {
+  if (cause === "ability") return conditionOf(problem("condition.unread/ability", { address, noun, why }));
+  if (typeof prior?.attributes.id !== "string") return undefined;
+  const { attributes, sensitive = [] } = prior;
+  const name = attributes[words.name];
+  const isShown = typeof name === "string" && !sensitive.includes(words.name);
+  const given = { address, noun, id: attributes.id as string, name: isShown ? name : undefined, why };
+  if (cause === "handed_over") return conditionFor("handed_over", given);
+  return cause === "outside" ? conditionFor("outside", given) : conditionFor("unread", given);
+}

@@ -1,0 +1,40 @@
+/** Messages about resources that the API did not show, and about changes that wait because of them or of a refusal. */
+import { some } from "../model/index.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
+
+/** Changes that wait for the resource at `address`. `others`: those of other resources, which depend on it. */
+type HeldBack = Words<"address"> & {
+  readonly others: readonly string[];
+  readonly isOwn: boolean;
+  readonly isUnread: boolean;
+};
+
+function waiting({ others, isOwn, address }: HeldBack): string {
+  const rest = others.length === 1 ? `the change of ${others[0]}` : `${others.length} changes`;
+  if (others.length === 0) return `The change of ${address} is held back`;
+  const after = others.length === 1 ? "is" : "are";
+  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capital(rest)} ${after} held back`;
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const trouble = {
+  "plan.unread": error(({ address, noun, why, said }: Words<"address" | "noun" | "why" | "said">) => ({
+    summary: `${address} cannot be planned: the API does not show whether this ${noun} exists`,
+    detail: `${why}. The API says: ${said}.`,
+    remedies: ["Plan again when the cause is gone."],
+  })),
+  "plan.held_back": warning((given: HeldBack) => ({
+    summary: waiting(given),
+    detail: [
+      given.isUnread ? `The API did not show ${given.address}.` : `${given.address} has an error.`,
+      ...(given.others.length > 0 ? [`Held back with it: ${some(given.others)}.`] : []),
+    ].join(" "),
+    remedies: [`Resolve ${given.address} first, or apply the other changes alone.`],
+  })),
+  "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
+    summary: "A restricted token orders a service, and its lists will not show the service",
+    detail: `No list shows ${noun} ${id} (${address}): ${said}.`,
+    remedies: ["Order with a token of the whole account, or add each new service to the restriction of this token."],
+  })),
+} satisfies Catalogue;
