@@ -191,11 +191,11 @@ describe("a value", () => {
     }
   });
 
-  it("in Terraform's words names no command of hostform but the sandbox, and no flag", () => {
+  it("in Terraform's words names no command of hostform but the sandbox and resolve, and no other flag", () => {
     for (const kind of kinds.values())
       for (const one of fc.sample(action, 60))
         for (const snippet of snippetsOf(rendered(terraformRemedies(kind), one)))
-          expect(snippet).not.toMatch(/^(?:hostform (?!sandbox)|--)|^[a-z_]+: /);
+          expect(snippet).not.toMatch(/^(?:hostform (?!sandbox|resolve)|--(?!adopt|absent))|^[a-z_]+: /);
   });
 });
 

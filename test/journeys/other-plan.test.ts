@@ -162,7 +162,7 @@ describe("an order without an answer", () => {
     expect(shown.out).not.toContain("--adopt ID");
     const refused = await project.run("resolve", ADDRESS, "--adopt", id);
     expect(refused.code).toBe(1);
-    expect(flat(refused.err)).toContain('its plan is "Shared Plus", and "Shared Start" was requested');
+    expect(flat(refused.err)).toContain('its plan is "Shared Plus", not "Shared Start"');
     expect(flat(refused.err)).toContain(`hostform resolve '${ADDRESS}' --adopt ${id} --force`);
     expect((await project.recorded(ADDRESS))?.private.pending).toBeDefined();
     expect((await project.run("resolve", ADDRESS, "--adopt", id, "--force")).code).toBe(0);

@@ -325,7 +325,9 @@ describe("a value that no call changes", () => {
       await project.declare(all());
       now.now = rewrite;
       const [changed] = await refusalsOf(project, address);
-      expect(changed?.summary).toBe(`${name} of ${address} was changed in the account, not in the declaration`);
+      expect(changed?.summary).toBe(
+        `${name} of ${address} was changed in the account; the declared value is the earlier one`,
+      );
       expect(changed?.detail).toContain(`has ${name} ${is}; `);
       expect(fixOf(changed)).not.toContain("put");
       expect(fixOf(changed)).toContain("If the account is right: declare `");

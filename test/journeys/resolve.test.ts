@@ -366,7 +366,7 @@ describe("an object that the request did not ask for", () => {
     const omega = project.idOf("accounts", Number(id));
     const refused = await project.run("resolve", address, "--adopt", omega);
     expect(refused.code).toBe(1);
-    expect(refused.err.replace(/\s+/g, " ")).toContain('its name is "Omega", and "Alpha" was requested');
+    expect(refused.err.replace(/\s+/g, " ")).toContain('its name is "Omega", not "Alpha"');
     expect(refused.err.replace(/\s+/g, " ")).toContain(`hostform resolve '${address}' --adopt ${omega} --force`);
     expect((await project.run("resolve", address, "--adopt", omega, "--force")).code).toBe(0);
     project.sent();
@@ -394,7 +394,7 @@ describe("an object that the request did not ask for", () => {
     expect(out).not.toContain("--adopt ID");
     const refused = await project.run("resolve", address, "--adopt", id);
     expect(refused.code, refused.text).toBe(1);
-    expect(refused.err.replace(/\s+/g, " ")).toContain('its plan is "VPS 2", and "VPS 1" was requested');
+    expect(refused.err.replace(/\s+/g, " ")).toContain('its plan is "VPS 2", not "VPS 1"');
   });
 });
 

@@ -311,15 +311,10 @@ export class Account {
     return [...inScale(this.settings.moneyScale, of, await records)];
   }
 
-  /** The same, if this run reads them anyway; empty otherwise. */
-  async startedPlans(): Promise<readonly PlanRecord[]> {
-    return this.#plans === undefined ? [] : this.knownPlans();
-  }
-
-  /** The same, as far as the host shows them and the token may read them (§5: `view`); empty otherwise. */
-  async knownPlans(): Promise<PlanRecord[]> {
+  /** The same, as far as the host shows them and the token may read them (§5: `view`), or (`isFree`) this run reads them anyway. */
+  async knownPlans(isFree = false): Promise<PlanRecord[]> {
     try {
-      return await this.plans();
+      return isFree && this.#plans === undefined ? [] : await this.plans();
     } catch (error) {
       if (isForbidden(error) || isNoList(error)) return [];
       throw error;

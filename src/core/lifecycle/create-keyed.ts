@@ -115,7 +115,7 @@ async function answered(
     if (made.id !== null) account.noteNew(made.id);
     return looksOld(made, account) ? { ...made, mayBeGone: true } : made;
   }
-  await refuseOther(creation, earlier, await account.startedPlans());
+  await refuseOther(creation, earlier, await account.knownPlans(true));
   if (isFirst && run.adoptsOrders === false) {
     await creation.withdraw();
     throw new HostformError([existing(subject, [earlier])]);

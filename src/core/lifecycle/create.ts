@@ -194,7 +194,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   progress.context.fate.did.add("create");
   const before = formsOf(progress.mark, change.before ?? {});
   const number = planned[kind.fromCatalogue?.attribute ?? ""];
-  const plans = await progress.context.account.startedPlans().catch(ifExplained(() => []));
+  const plans = await progress.context.account.knownPlans(true).catch(ifExplained(() => []));
   const { live, forms: plan } = soldAs(kind, { number }, made.attributes, plans);
   const forms = { ...formsSeen(kind, { sent: planned, live, before }, "made"), ...plan };
   progress.attributes = createdAttributes(kind, planned, { ...made, attributes: live }, forms);

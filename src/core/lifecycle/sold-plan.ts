@@ -83,8 +83,7 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
     };
     return { remote: { ...remote, attributes }, forms: {} };
   }
-  const reading = isNumbered || isKnown ? account.startedPlans() : account.knownPlans();
-  const plans = await reading.catch(ifExplained(() => []));
+  const plans = await account.knownPlans(isNumbered || isKnown).catch(ifExplained(() => []));
   const order = isKnown && !isNumbered ? { number } : { number, name: named?.sent ?? was };
   const sold = soldAs(kind, order, live, plans);
   return { remote: { ...remote, attributes: sold.live }, forms: sold.forms };

@@ -41,8 +41,8 @@ export interface OtherObject {
 
 const differing = ({ name, is, sent }: OtherObject["differences"][number]) =>
   is === undefined || sent === undefined
-    ? `its ${name} is not the requested one`
-    : `its ${name} is ${openJson(is)}, and ${openJson(sent)} was requested`;
+    ? `its ${name} is another one`
+    : `its ${name} is ${openJson(is)}, not ${openJson(sent)}`;
 
 export interface Removal extends Words<"address" | "since" | "because"> {
   /** The next run may decide. */
@@ -171,7 +171,7 @@ export const creates = {
   "usage/differs": error(({ address, noun, id, differences, isFinal }: Rejected & OtherObject) => ({
     summary: `${address} cannot adopt ${noun} ${id}: ${differences.map(differing).join("; ")}`,
     detail: isFinal
-      ? `An apply would delete the ${noun}, which the request did not create.`
+      ? "The request did not create it, and an apply would delete it."
       : `The request may not have created this ${noun}.`,
     remedies: isFinal
       ? [{ do: "import", id, when: "this address is to manage it, and its values are declared" }]

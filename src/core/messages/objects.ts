@@ -97,7 +97,7 @@ export const objects = {
     return {
       summary: isKept
         ? `The host keeps another ${name} of ${address} than was sent`
-        : `${name} of ${address} was changed in the account, not in the declaration`,
+        : `${name} of ${address} was changed in the account; the declared value is the earlier one`,
       detail: `${isSecret ? "Both values are secret." : `The ${noun} has ${name} ${was}; ${becomes} is declared.`} The API cannot change it.`,
       remedies: [
         "Ask the host to change it back.",

@@ -105,14 +105,14 @@ describe("an object that the user names", () => {
     [
       "has another natural key",
       { ...liveWebhook, url: "https://b.example" },
-      'its url is "https://b.example", and "https://hooks.acme.example" was requested',
-      "An apply would delete the webhook, which the request did not create.",
+      'its url is "https://b.example", not "https://hooks.acme.example"',
+      "The request did not create it, and an apply would delete it.",
     ],
     [
       "has another query",
       { ...liveWebhook, url: `${HOOK.url}?token=other` },
       "its url is",
-      "An apply would delete the webhook, which the request did not create.",
+      "The request did not create it, and an apply would delete it.",
     ],
   ])("that %s is refused, also by force, with the way to manage it all the same", async (_, live, why, detail) => {
     const id = String(live.id);
@@ -226,7 +226,7 @@ describe("an object that differs from the request", () => {
       const [refused] = (await adopted(prior, String(live.id), [live])) as Diagnostic[];
       for (const name of names) {
         expect(refused?.summary).toContain(
-          `its ${name} is ${JSON.stringify(live[name])}, and ${JSON.stringify(sent[name])} was requested`,
+          `its ${name} is ${JSON.stringify(live[name])}, not ${JSON.stringify(sent[name])}`,
         );
       }
       expect(fixOf(refused)).toContain(`hostform resolve '${address}' --adopt ${live.id} --force`);
@@ -268,7 +268,7 @@ describe("an object that differs from the request", () => {
     const sent = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
     const prior = pendingCreate("hosting_service.a", sent, { pending: { ...pending, known: [], knowsAll: true } });
     const [refused] = (await adopted(prior, "1001", [liveService], "live", {}, plans)) as Diagnostic[];
-    expect(refused?.summary).toContain('its plan is "Shared Start", and "Shared Pro" was requested');
+    expect(refused?.summary).toContain('its plan is "Shared Start", not "Shared Pro"');
     const taken = (await adopted(prior, "1001", [liveService], "live", { isForced: true }, plans)) as ResourceState;
     expect(taken.private.shown).toMatchObject({ plan_id: { sent: 11, is: number } });
     const { change, conditions } = planOf("hosting_service.a", sent, taken);

@@ -57,7 +57,7 @@ describe("a look at a recorded service", () => {
     const fake = fakeAccount(service, remote({ ...liveService, ...now }));
     fake.plans = plans;
     if (isRead) await fake.account.knownPlans();
-    const plansRead = vi.spyOn(fake.account, "knownPlans");
+    const plansRead = vi.spyOn(fake.account, "plans");
     const prior = recorded("hosting_service.a", { ...liveService, plan_id: 11, ...was }, { private: mark });
     const seen = await read(fake.account, { kind: fake.kind, prior, config: undefined });
     if (seen.status !== "present") throw new Error(seen.status);
