@@ -98,6 +98,7 @@ export async function importObject(project: Project, text: string, id: string): 
         dependencies: next({ ...store.state, resources: new Map(rest) }).dependsOn,
       };
       await store.put(record);
+      project.log.warn(await project.state.compare(providers.servers(), store.state, [], [record]));
       return imported(kind, record, next(store.state));
     });
   });

@@ -18,6 +18,7 @@ import {
   isError,
   join,
   type Plan,
+  type ResourceState,
   parseAddress,
   refusalsOfPlan,
   type State,
@@ -127,7 +128,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     noteOutputs(source, made.plan);
     const reported = forStack(source, made.plan.diagnostics, declared);
     const servers = source.untrusted ? [] : providers.servers();
-    const compared = await project.state.compare(servers, store.state, reported);
+    const compared = await project.state.compare(servers, store.state, reported, importsIn(made.plan));
     const warned = { ...made.plan, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };
     interrupts.planned();
     return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
@@ -144,6 +145,14 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     }
   }
 }
+
+/** The records of the objects that a plan imports. */
+const importsIn = ({ changes }: Plan): ResourceState[] =>
+  changes.flatMap(({ address, provider, importing, before }): ResourceState[] =>
+    importing === undefined || before === null
+      ? []
+      : [{ address, provider, attributes: before, schemaVersion: 0, sensitive: [], private: {}, dependencies: [] }],
+  );
 
 /** What the stacks that come after this one in the same run are planned with. */
 function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {
