@@ -1,7 +1,14 @@
 /** The provider's own diagnostics about objects that several addresses, or several states, may hold. */
 import { importIdOf, type Kind } from "../../../core/kinds/kind.ts";
 import type { Held } from "../../../core/local/index.ts";
-import { type Diagnostic, errorOf, type HostformError, type JsonObject, openUrl, warningOf } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  errorOf,
+  type HostformError,
+  type JsonObject,
+  openUrl,
+  warningOf,
+} from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import type { Holder } from "./holdings.ts";
 
