@@ -21,6 +21,7 @@ import {
   join,
   type Plan,
   parseAddress,
+  type ResourceState,
   refusalsOfPlan,
   type State,
   selected,
@@ -134,7 +135,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     noteOutputs(source, made.plan);
     const reported = forStack(source, made.plan.diagnostics, declared);
     const servers = source.untrusted ? [] : providers.servers();
-    const compared = await project.state.compare(servers, store.state, reported);
+    const compared = await project.state.compare(servers, store.state, reported, importsIn(made.plan));
     const { conditions } = made.plan;
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
     const warned = { ...made.plan, ...attention, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };
@@ -153,6 +154,14 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     }
   }
 }
+
+/** The records of the objects that a plan imports. */
+const importsIn = ({ changes }: Plan): ResourceState[] =>
+  changes.flatMap(({ address, provider, importing, before }): ResourceState[] =>
+    importing === undefined || before === null
+      ? []
+      : [{ address, provider, attributes: before, schemaVersion: 0, sensitive: [], private: {}, dependencies: [] }],
+  );
 
 /** What the stacks that come after this one in the same run are planned with. */
 function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {

@@ -1,5 +1,6 @@
-import { ownerIn, siblingsOf } from "../core/engine/index.ts";
+import { moved, ownerIn, resolveConfig, scopeOf, siblingsOf } from "../core/engine/index.ts";
 import { type Kind, kinds, type Remote } from "../core/kinds/index.ts";
+import { matches } from "../core/kinds/kind.ts";
 import {
   adopt,
   type Evidence,
@@ -19,6 +20,7 @@ import {
   ifExplained,
   inQuotes,
   parseAddress,
+  type ResourceState,
   resourceOf,
   type State,
   some,
@@ -47,7 +49,7 @@ export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: 
 
 /** Parts of a project that {@link resolveCreates} needs. */
 export interface Resolvable extends ProjectParts {
-  readonly declaration: Pick<Project["declaration"], "providers">;
+  readonly declaration: Pick<Project["declaration"], "providers"> & Partial<Pick<Project["declaration"], "read">>;
   readonly state: Pick<Project["state"], "place" | "owner"> & {
     write<T>(command: string, work: (open: CreatesStore, signal: AbortSignal) => Promise<T>): Promise<T>;
   };
@@ -82,7 +84,7 @@ export async function resolveCreates(
     withProviders(configs, project, signal, async (providers) => {
       providers.place = project.state.place(open.state.lineage)?.mark;
       const store = (await project.withStored?.(open, providers)) ?? open;
-      const pending = pendingIn(store.state, address);
+      const pending = pendingIn(store.state, address && (await formerOf(project, store.state, address)));
       const [one, ...others] = pending;
       if (one === undefined) return { pending: [] };
       if (how !== "absent") {
@@ -126,6 +128,28 @@ export async function resolveCreates(
       return resolved;
     }),
   );
+}
+
+/** The address at which the state has the pending create of a renamed block: of a move, or of a block that declares the same thing. */
+async function formerOf({ declaration, source }: Resolvable, state: State, address: string): Promise<string> {
+  const { desired } = state.resources.has(address) ? {} : ((await declaration.read?.()) ?? {});
+  const resource = desired?.resources.find((one) => one.address === address);
+  const kind = kinds.get(resource?.type ?? "");
+  if (desired === undefined || resource === undefined || kind === undefined) return address;
+  const move = moved(desired, state).moves.find(({ to }) => to === address);
+  if (move !== undefined) return move.from;
+  const scope = scopeOf((of) => state.resources.get(of)?.attributes, source.env);
+  const { config } = resolveConfig(kind, resource, scope);
+  const declared = new Set(desired.resources.map((one) => one.address));
+  const isFormer = (one: ResourceState) =>
+    isPendingCreate(one) &&
+    !declared.has(one.address) &&
+    parseAddress(one.address)?.type === kind.type &&
+    (kind.naturalKey(config) === undefined
+      ? kind.likeness?.(config) === kind.likeness?.(one.attributes)
+      : matches(kind, one.attributes, config));
+  const [former, ...others] = [...state.resources.values()].filter(isFormer);
+  return former === undefined || others.length > 0 ? address : former.address;
 }
 
 /** The creates without known outcome: all, or the one that an address names. */

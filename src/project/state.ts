@@ -168,6 +168,7 @@ export class ProjectState {
     servers: readonly Server[],
     state: State,
     planned: readonly Diagnostic[],
+    imports: readonly ResourceState[] = [],
   ): Promise<readonly Diagnostic[]> {
     const place = this.place(state.lineage);
     await this.record(servers, state);
@@ -181,6 +182,10 @@ export class ProjectState {
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
       found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
+      // No state moves by an import: the object stays where it is, too.
+      const imported = { ...state, resources: new Map(imports.map((one) => [one.address, one])) };
+      const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
+      found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
     }
     return [...named, ...found];
   }

@@ -83,16 +83,19 @@ it("an import of a row that has ended never advises to forget what is recorded",
 it.each([
   ["webhooks", { deleted_at: past }],
   ["grants", { is_deleted: true }],
-] as const)("%s lists a row with %j as ended, in the table and in JSON, and live rows without a note", async (name, mark) => {
-  const { project } = await ended(mark);
-  const words = name === "grants" ? [name, "hosting_service.www"] : [name];
-  const listed = await project.run(...words);
-  expect(listed.out).toMatch(/ NOTE\n/);
-  expect(listed.out).toMatch(/ended: (?:was deleted on 2026-11-21|is listed with is_deleted true)\n/);
-  await project.run("apply", "--auto-approve");
-  const rows = JSON.parse((await project.run(...words, "--json")).out) as { life?: string }[];
-  expect(rows.map(({ life }) => life?.slice(0, 6)).sort()).toEqual(["ended:", undefined]);
-});
+] as const)(
+  "%s lists a row with %j as ended, in the table and in JSON, and live rows without a note",
+  async (name, mark) => {
+    const { project } = await ended(mark);
+    const words = name === "grants" ? [name, "hosting_service.www"] : [name];
+    const listed = await project.run(...words);
+    expect(listed.out).toMatch(/ NOTE\n/);
+    expect(listed.out).toMatch(/ended: (?:was deleted on 2026-11-21|is listed with is_deleted true)\n/);
+    await project.run("apply", "--auto-approve");
+    const rows = JSON.parse((await project.run(...words, "--json")).out) as { life?: string }[];
+    expect(rows.map(({ life }) => life?.slice(0, 6)).sort()).toEqual(["ended:", undefined]);
+  },
+);
 
 it("a webhook that the host has switched off stays as it is, and the plan says what to do", async () => {
   const kinds = { webhook: { more: { is_active: false } } };
@@ -108,5 +111,7 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   expect((await project.run("webhooks")).out).toContain("switched off: is_active is false");
   await project.run("state", "rm", "hosting_webhook.billing");
   await project.declare({ project: "acme" });
-  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(/webhook \S+ is switched off: is_active is false/);
+  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(
+    /webhook \S+ is switched off: is_active is false/,
+  );
 });

@@ -138,6 +138,23 @@ describe("an object in two states", () => {
     }
   });
 
+  it("is a warning of the import that makes it so, and of the first plan with an import", async () => {
+    const one = await start("a");
+    await one.apply();
+    one.clock.advance(60_000);
+    const [{ id } = { id: "" }] = await held(one);
+    const by = await one.beside(declared("two", "a"));
+    const imported = await by.run("import", "hosting_webhook.a", id);
+    expect(imported.code, imported.text).toBe(0);
+    expect(imported.text).toContain("[state.shared]");
+    await by.run("state", "rm", "hosting_webhook.a");
+    const { webhooks, ...rest } = declared("two", "a");
+    await by.declare({ ...rest, webhooks: { a: { ...webhooks?.a, import: id } } } as never);
+    const planned = await by.run("plan");
+    expect(planned.text.match(/\[state\.shared\]/g), planned.text).toHaveLength(1);
+    expect(planned.text).toContain("which hosting_webhook.a in hosting.tfstate in ");
+  });
+
   it("is no warning any more once one of the two states has released it", async () => {
     const { one, two } = await shared();
     await two.run("state", "rm", "hosting_webhook.other");

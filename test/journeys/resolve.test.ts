@@ -280,6 +280,31 @@ describe("the question about a create", () => {
   });
 });
 
+describe("a renamed block whose create is pending", () => {
+  it.each(["hosting_client_account.alpha", "hosting_client_account.beta"])("is resolved at %s", async (address) => {
+    const project = await pendingAccount();
+    await project.declare({
+      project: "resolve",
+      client_accounts: { beta: { name: "Alpha & Sons", currency: "USD" }, other: { name: "Omega" } },
+    });
+    expect((await project.run("resolve", address)).out).toMatch(/^hosting_client_account\.alpha\n/);
+    expect((await project.run("resolve", "hosting_client_account.other")).err).toContain("has no resource");
+    expect((await project.run("resolve", address, "--absent")).code).toBe(0);
+  });
+
+  it("of a server without a domain is not a lost state", async () => {
+    const server = (name: string) => ({ project: "resolve", services: { [name]: { plan_id: 31, currency: "USD" } } });
+    const project = await startProject({ declare: server("old") });
+    project.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 9 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    project.clock.advance(3_600_000);
+    await project.declare(server("new"));
+    const { text } = await project.run("plan");
+    expect(text).not.toContain("The state may have been lost");
+    expect((await project.run("resolve", "hosting_service.new")).out).toMatch(/^hosting_service\.old\n/);
+  });
+});
+
 describe("the query of a webhook's URL", () => {
   it("is on no screen: of a plan, a lost create, its question, an adoption and a replacement", async () => {
     const hook = (query: string) => ({

@@ -210,6 +210,7 @@ describe("docs/reliability.md", () => {
     const text = readFileSync(PAGE, "utf8");
     const [before = "", rest = ""] = text.split(BEGIN);
     const [shown = "", after = ""] = rest.split(END);
+    expect(text).toContain(`| ${all} of ${all} cells |`);
     if (process.env.UPDATE_DOCS === "1") writeFileSync(PAGE, `${before}${BEGIN}\n${table()}\n${END}${after}`);
     else expect(shown.trim()).toBe(table().trim());
   });

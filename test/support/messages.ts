@@ -163,7 +163,12 @@ export const samples: {
     { ...one, hidden: "email" },
     { ...two, hidden: "url, events" },
   ],
-  "plan.lookalike": [one, two, { ...two, other: ["domain", "acme.example", "www.acme.example"] }],
+  "plan.lookalike": [
+    one,
+    two,
+    { ...two, pending: "hosting_service.shop" },
+    { ...two, other: ["domain", "acme.example", "www.acme.example"] },
+  ],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
   "state.shared": [
     { ...shared, other: "hosting_service.shop", more: 0 },

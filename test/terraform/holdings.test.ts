@@ -382,6 +382,23 @@ resource "hosting_client_account" "${name}" {
     expect(terraform.changesSent()).toHaveLength(1);
   });
 
+  it("what left the state and is declared is named in the first plan already, and in no plan of a rename", async () => {
+    const terraform = await start(webhook("a", "one"));
+    await terraform.write(webhook("b", "one"));
+    expect((await terraform.planned()).text).not.toContain("exists already");
+    await terraform.write(webhook("a", "one"));
+    const id = String(terraform.attributes("hosting_webhook.a").id);
+    await terraform.well("state", "rm", "hosting_webhook.a");
+    const { warnings, text } = await terraform.planned();
+    expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ .* exists already: this state had it at 2/);
+    expect(warnings[0]?.detail).toContain("the apply creates nothing and fails");
+    expect(warnings[0]?.detail).toContain(`terraform import`);
+    expect(warnings[0]?.detail).toContain(id);
+    const applied = await terraform.run("apply", "-no-color", "-input=false", "-auto-approve");
+    expect(applied.code).toBe(1);
+    expect(terraform.changesSent()).toEqual([]);
+  });
+
   it("two addresses that declare one webhook are refused, whichever is planned first", async () => {
     const terraform = await start(webhook("a", "one"));
     await terraform.write(webhook("a", "one") + webhook("b", "one"));

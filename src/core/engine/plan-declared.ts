@@ -147,9 +147,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       dependsOn,
       secretByReference: secretsIn(resource, kinds, scope),
       ownerOf: (remote) => ownerOf(resource.provider, kind, remote),
-      ...(isPendingCreate(state.resources.get(resource.address)) && {
-        siblings: siblingsOf(resource, kind, pending),
-      }),
+      siblings: siblingsOf(resource, kind, pending),
       abandoned: abandoned.get(`${resource.provider} ${kind.type}`) ?? [],
       isLeaving,
       isRemoved: (address) => removed.has(address) || removed.has(resourceOf(address)),

@@ -19,8 +19,6 @@ export interface IntentFacts {
   readonly deletable: boolean;
   /** The declaration: this object, or none (removed, expired). */
   readonly want: "it" | "nothing";
-  /** The other process that holds the turn to create now. */
-  readonly sender?: { readonly progressAt: Instant } | undefined;
 }
 
 export interface Attempt {
@@ -113,9 +111,6 @@ const ON_THE_WAY_MS = 5_000;
 /** Ages of a request at which an apply looks at the list before absence is proved. */
 const LOOKS_MS = [ON_THE_WAY_MS, 15_000, 35_000];
 
-/** A sender without progress for this long is dead. */
-const PROGRESS_MS = 60_000;
-
 /** An object whose creation time is further from each attempt is not its result: clocks differ by less. */
 export const SKEW_MS = 600_000;
 
@@ -179,7 +174,7 @@ export function excluded(facts: Facts): (readonly [row: Row, why: Exclusion])[] 
 }
 
 function deriveFrom(facts: Facts, filters: Filters) {
-  const { attempts, rows, before, now, readAt, listLagMs, keyRetentionMs, sender } = facts;
+  const { attempts, rows, before, now, readAt, listLagMs, keyRetentionMs } = facts;
   const news = rows.filter(({ id }) => !before.ids.has(id));
   const candidates = news.filter((row) => !Object.values(filters).some((excludes) => excludes(row, facts)));
   const alike = candidates.filter(({ key }) => !isOther(key));
@@ -193,7 +188,6 @@ function deriveFrom(facts: Facts, filters: Filters) {
     ...facts,
     outcomes,
     isOpen: last !== undefined,
-    senderAge: sender === undefined ? PROGRESS_MS : agesOf(sender.progressAt, now).young,
     candidates,
     alike,
     found:
@@ -244,7 +238,7 @@ function adopt({ id }: Row, { want, secretLost, deletable }: IntentFacts): Outco
 }
 
 /**
- * The first row whose condition holds decides. Rows 1 to 6 need no list, and `copied` needs no whole one. `found` and `twice` do not wait: an object in the list
+ * The first row whose condition holds decides. Rows 1 to 5 need no list, and `copied` needs no whole one. `found` and `twice` do not wait: an object in the list
  * is evidence at any age. `young` precedes all rows that need proof of absence.
  */
 // biome-ignore format: a table
@@ -252,8 +246,6 @@ export const table = (): readonly Rule[] => [
   ["woken", "another run may have settled this create while this process slept",
     ({ gap, now }) => gap && wait(now.wall)],
   ["lost-lock", "only the run that holds the lock of the state decides", ({ lock }) => lock === "lost" && wait("next-run")],
-  ["sender", "the answer to another process may be on its way",
-    ({ senderAge, now }) => senderAge < PROGRESS_MS && wait(now.wall + PROGRESS_MS - senderAge)],
   ["not-sent", "no attempt left", ({ outcomes }) => outcomes.every((one) => one === "not-sent") && refused("not-sent")],
   ["refused", "the API refused each attempt that left", ({ isOpen }) => !isOpen && refused("api")],
   ["blind", "no call shows the result", ({ creation, list }) => (creation === "blind" || list === "none") && ask()],

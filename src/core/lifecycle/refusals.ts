@@ -14,7 +14,7 @@ import {
 } from "../model/index.ts";
 import { unreadableOf } from "./attributes.ts";
 import { formsSeen } from "./own-forms.ts";
-import { madeThen, type Sent } from "./pending-create.ts";
+import { madeThen, type PendingCreate, type Sent } from "./pending-create.ts";
 import type { PendingDecision } from "./pending-facts.ts";
 
 /** Finds the evidence for the messages about a resource. One function for each reason not to change it. */
@@ -24,6 +24,8 @@ interface Subject {
   readonly prior?: { readonly attributes: JsonObject } | undefined;
   readonly importId?: string;
   ownerOf?(remote: Remote): string | undefined;
+  /** Other pending creates of the kind. */
+  readonly siblings?: readonly PendingCreate[] | undefined;
   /** Returns true for an address that a removed block names. */
   isRemoved?(address: string): boolean;
   /** The caller does not see all addresses of the state. */
@@ -178,6 +180,6 @@ export function lookalike(
   }
   const former = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
   return former === undefined
-    ? problem("plan.lookalike", { ...objects(subject, live), severity })
+    ? problem("plan.lookalike", { ...objects(subject, live), pending: subject.siblings?.[0]?.address, severity })
     : problem("plan.lookalike/renamed", { address, former });
 }

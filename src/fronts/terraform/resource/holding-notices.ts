@@ -1,7 +1,14 @@
 /** The provider's own diagnostics about objects that several addresses, or several states, may hold. */
 import { importIdOf, type Kind } from "../../../core/kinds/kind.ts";
 import type { Held } from "../../../core/local/index.ts";
-import { type Diagnostic, errorOf, type HostformError, type JsonObject, warningOf } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  errorOf,
+  type HostformError,
+  type JsonObject,
+  openUrl,
+  warningOf,
+} from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import type { Holder } from "./holdings.ts";
 
@@ -15,7 +22,7 @@ const RENAMED = { do: "move", when: "it was renamed" } as const;
 function named(kind: Kind, attributes: JsonObject): string {
   const { id } = attributes;
   const name = attributes[kind.words.name];
-  return `${kind.noun} ${String(id)}${typeof name === "string" && name !== id ? ` (${name})` : ""}`;
+  return `${kind.noun} ${String(id)}${typeof name === "string" && name !== id ? ` (${openUrl(name)})` : ""}`;
 }
 
 const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
@@ -26,6 +33,16 @@ export function declaredTwice(kind: Kind, attributes: JsonObject): Diagnostic {
     detail: `Two addresses declare the same ${kind.noun}. ${ONE_ADDRESS}`,
     object: importIdOf(kind, String(attributes.id), attributes),
     remedies: [RENAMED, "Otherwise remove one of the two, or declare other values."],
+  });
+}
+
+/** A create is what an object of the state was, and this run was not shown its address: it left the state, or is renamed. */
+export function heldUnseen(kind: Kind, attributes: JsonObject, { lastSeen }: Holder): Diagnostic {
+  const id = importIdOf(kind, String(attributes.id), attributes);
+  return warningOf("plan.exists", `${named(kind, attributes)} exists already: this state had it at ${time(lastSeen)}`, {
+    detail: "If it has left the state (`terraform state rm`), the apply creates nothing and fails.",
+    object: id,
+    remedies: [{ do: "import", id, when: "this address is to manage it again" }, RENAMED],
   });
 }
 

@@ -41,7 +41,7 @@ import {
 } from "./attribute-mapping.ts";
 import { activeEntry } from "./entry-lookup.ts";
 import { mayPassOn } from "./handover.ts";
-import { declaredTwice, heldTwice, willTakeOver } from "./holding-notices.ts";
+import { declaredTwice, heldTwice, heldUnseen, willTakeOver } from "./holding-notices.ts";
 import { leftOvers } from "./left-over.ts";
 import {
   deferred,
@@ -155,7 +155,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
-  const { others: judged, refused: held } = await judgeHeld(kind, free, scope);
+  const { others: judged, refused: held, unseen = [] } = await judgeHeld(kind, free, scope);
   // Terraform may have refreshed the pending create of this name meanwhile, at another address.
   const isFound = !known && judged.status === "absent" && judged.matches.length > 0;
   const late = isFound ? (await activeEntry(kind, name, scope)).entry : undefined;
@@ -178,6 +178,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...diagnostics,
     ...held,
     ...moves,
+    ...(moves.length === 0 && !scope.holdings.isApply ? unseen : []),
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
@@ -210,7 +211,12 @@ async function judgeHeld(
   kind: Kind,
   observed: Observation,
   scope: ProviderScope,
-): Promise<{ readonly others: Observation; readonly refused: readonly Diagnostic[] }> {
+): Promise<{
+  readonly others: Observation;
+  readonly refused: readonly Diagnostic[];
+  /** Warnings about objects of addresses that this run has not shown. */
+  readonly unseen?: readonly Diagnostic[];
+}> {
   if (observed.status === "present" || observed.matches.length === 0) return { others: observed, refused: [] };
   const holders = await Promise.all(
     observed.matches.map(async (remote) => ({ remote, holder: await scope.holdings.findHolder(kind, remote) })),
@@ -223,7 +229,10 @@ async function judgeHeld(
   const kept = holders.filter(({ holder }) => holder?.plan === "stays");
   const unknown = holders.flatMap(({ remote, holder }) => (holder === undefined ? [remote] : []));
   const refused = kept.map(({ remote: { id, attributes } }) => declaredTwice(kind, { ...attributes, id }));
-  return { others: { ...observed, matches: kept.length > 0 ? [] : unknown }, refused };
+  const unseen = holders.flatMap(({ remote: { id, attributes }, holder }) =>
+    holder === undefined || holder.isShown ? [] : [heldUnseen(kind, { ...attributes, id }, holder)],
+  );
+  return { others: { ...observed, matches: kept.length > 0 ? [] : unknown }, refused, unseen };
 }
 
 /** Objects that may be the declared one, without being certainly it. */

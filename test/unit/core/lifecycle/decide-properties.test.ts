@@ -65,7 +65,6 @@ const intents: fc.Arbitrary<IntentFacts> = fc.record({
   secretLost: fc.boolean(),
   deletable: fc.boolean(),
   want: some<IntentFacts["want"]>("it", "it", "nothing"),
-  sender: some(undefined, undefined, undefined, { progressAt: { wall: SENT } }),
 });
 
 const hosts: fc.Arbitrary<HostFacts> = fc.record({
@@ -190,7 +189,6 @@ describe("a decision", () => {
         const seen = { ...one.observed, now: later(one.observed.now), readAt: later(one.observed.readAt) };
         const [before, after] = [decided(one), decided({ ...one, observed: seen })];
         if (before.row === "again") expect(after.do).toBe("resend");
-        // A sender that is dead by then hides nothing.
         if (before.do === "adopt") expect(after.do).not.toBe("resend");
       }),
     );
@@ -285,10 +283,6 @@ describe("a create that was carried out", () => {
 const PARTS: Readonly<Record<string, (drawn: Facts) => Facts>> = {
   woken: (one) => ({ ...one, observed: { ...one.observed, gap: true } }),
   "lost-lock": (one) => ({ ...one, observed: { ...one.observed, gap: false, lock: "lost" } }),
-  sender: (one) => ({
-    ...calm(one),
-    intent: { ...one.intent, sender: { progressAt: { ...one.observed.now } } },
-  }),
   "not-sent": (one) => sentAs(one, "not-sent"),
   refused: (one) => sentAs(one, "refused"),
   copied: (one) => listable(one, { rows: [row({ holder: COPIED })] }),
@@ -343,8 +337,7 @@ const asOther = (each: Row): Row => ({ ...each, key: each.key === "near" ? "othe
 const calm = (one: Facts): Facts => ({ ...one, observed: { ...one.observed, gap: false, lock: "held" } });
 
 function sentAs(one: Facts, outcome: Attempt["outcome"]): Facts {
-  const { sender: _, ...rest } = one.intent;
-  return { ...calm(one), intent: { ...rest, attempts: [attempt({ outcome })] } };
+  return { ...calm(one), intent: { ...one.intent, attempts: [attempt({ outcome })] } };
 }
 
 /** A listable create of an hour ago, of another run. */

@@ -22,7 +22,6 @@ type Case = readonly [
 
 const OWN = { ofThisRun: true } as const;
 const other = row({ id: "301", key: "other" });
-const sender = { progressAt: { wall: SENT + 5_000 } };
 
 /** One case or more for each row of the table: facts, and the outcome. */
 const CASES: readonly Case[] = [
@@ -37,12 +36,6 @@ const CASES: readonly Case[] = [
     "another run has the lock, although the object is listed",
     [intent(), observed(10_000, [row()], { lock: "lost" })],
     { do: "wait", until: "next-run" },
-  ],
-  [
-    "sender",
-    "another process made progress 20 s ago",
-    [intent({ sender }), observed(25_000, [row()])],
-    { do: "wait", until: SENT + 65_000 },
   ],
   [
     "not-sent",
@@ -336,11 +329,6 @@ describe("decide", () => {
   it("counts only lost answers of this run as attempts too often", () => {
     const attempts = [attempt(OWN), attempt({ ...OWN, outcome: "not-sent" })];
     expect(decide(intent({ attempts }), observed(PROOF), host()).row).toBe("again");
-  });
-
-  it("believes that a sender without progress for 60 s is dead", () => {
-    expect(decide(intent({ sender }), observed(64_999, [row()]), host()).row).toBe("sender");
-    expect(decide(intent({ sender }), observed(65_000, [row()]), host()).row).toBe("found");
   });
 });
 
