@@ -56,6 +56,7 @@ async function elsewhere(from: Terraform): Promise<Terraform> {
   await other.write(CONFIG);
   await other.run("init");
   await writeFile(stateOf(other), await readFile(stateOf(from), "utf8"));
+  other.believeLists();
   return other;
 }
 

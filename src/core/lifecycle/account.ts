@@ -422,6 +422,7 @@ export class Account {
     const key = listName(kind, parent);
     this.#collections.delete(key);
     this.#confirmed.delete(key);
+    if (parent === undefined) this.rows.delete(kind.type);
     this.#invoices = undefined;
   }
 }
