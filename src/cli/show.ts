@@ -26,7 +26,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
     return 0;
   }
   if (format !== "text") {
-    const recorded = { project: (await namesOf(project)).project, serial, resources, outputs };
+    const recorded = { project: (await namesOf(project)).project || undefined, serial, resources, outputs };
     const moneyScale = await declaredScale(project);
     const render = format === "html" ? renderRecordedHtml : renderRecordedMarkdown;
     terminal.out(
