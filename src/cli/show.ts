@@ -3,7 +3,7 @@
 import { secretNames } from "../project/known-secrets.ts";
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
-import { declaredScale, formatOf, type PlanFormat, printPlan, namesOf } from "./plan-reports.ts";
+import { declaredScale, formatOf, namesOf, type PlanFormat, printPlan } from "./plan-reports.ts";
 import { stateRows } from "./state.ts";
 import { type Action, printJson } from "./terminal.ts";
 
