@@ -147,7 +147,6 @@ export function addGuardOptions(command: CliCommand): CliCommand {
     .option("--allow-removals", "lift the removal limits")
     .option("--allow-unknown-prices", "also order items without a listed price")
     .option("--allow-missing", "accept that many recorded resources are missing in the account")
-    .option("--account-moved", "accept an account with another address, or without the recorded objects")
     .optionsGroup("Options:");
 }
 

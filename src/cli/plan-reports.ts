@@ -3,6 +3,7 @@ import path from "node:path";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import type { BaseOptions } from "../project/base.ts";
 import type { GuardFlags } from "../project/guards.ts";
+import { declaredPlaces } from "../project/identity.ts";
 import type { RefreshOptions } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
@@ -119,7 +120,7 @@ export async function reportsOf(
   };
   /** Makes a plan without changes, in place of a plan that failed. */
   const unplanned = async (mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> => ({
-    project: (await projectName(project)) ?? "",
+    ...(await namesOf(project)),
     lineage: "",
     serial: 0,
     timestamp: new Date(terminal.clock.now()).toISOString(),
@@ -168,11 +169,12 @@ const NOT_ENDED: Diagnostic = {
   remedies: ["Wait for its end, or run the command again."],
 };
 
-/** The name of the project, as far as its declaration can be read. */
-export async function projectName({ declaration }: Pick<Project, "declaration">): Promise<string | undefined> {
+/** The name of the project and its accounts, as far as its declaration can be read. */
+export async function namesOf({ declaration, source }: Pick<Project, "declaration" | "source">) {
   const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
-  const name = (desired ?? partial)?.project ?? "";
-  return isProjectName(name) ? name : undefined;
+  const { project: name = "", providers = new Map() } = desired ?? partial ?? {};
+  const project = isProjectName(name) ? name : "";
+  return { project, places: project === "" ? [] : declaredPlaces(source, { project, providers }) };
 }
 
 /** The scale of amounts is declared. A plan can be shown without its declaration: amounts then name their unit. */

@@ -3,7 +3,7 @@
 import { secretNames } from "../project/known-secrets.ts";
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
-import { declaredScale, formatOf, type PlanFormat, printPlan, projectName } from "./plan-reports.ts";
+import { declaredScale, formatOf, namesOf, type PlanFormat, printPlan } from "./plan-reports.ts";
 import { stateRows } from "./state.ts";
 import { type Action, printJson } from "./terminal.ts";
 
@@ -26,7 +26,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
     return 0;
   }
   if (format !== "text") {
-    const recorded = { project: await projectName(project), serial, resources, outputs };
+    const recorded = { project: (await namesOf(project)).project || undefined, serial, resources, outputs };
     const moneyScale = await declaredScale(project);
     const render = format === "html" ? renderRecordedHtml : renderRecordedMarkdown;
     terminal.out(

@@ -53,20 +53,31 @@ export const identityOf = (account: Account): AccountMark => ({
 export const identitiesOf = (aliases: Iterable<string>, providers: Providers): Identities =>
   new Map([...aliases].map((alias) => [alias, identityOf(providers.get(alias).account)]));
 
+type Named = Pick<Desired, "project" | "providers">;
+
+/** An account by its declaration alone. @param among the accounts that it is to be distinguished from. */
+function placeOf({ env }: Pick<ProjectSource, "env">, { project, providers }: Named, provider: string, among: number) {
+  const address = providers.get(provider)?.baseUrl ?? env.HOSTING_BASE_URL ?? "";
+  const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
+  const { host, pathname } = URL.parse(address) ?? { host: address, pathname: "" };
+  const prefix = pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+  const name = isSandbox ? "SANDBOX" : among === 1 && project !== "" ? project : provider;
+  return { provider, name, host: `${host}${prefix}`, services: null, domain: null };
+}
+
+/** The accounts of a declaration, where nothing was read. */
+export const declaredPlaces = (source: ProjectSource, named: Named): Place[] =>
+  [...named.providers.keys()].sort().map((provider) => placeOf(source, named, provider, named.providers.size));
+
 /** The accounts of a run as people know them. Sends no request. */
 export function placesOf(
-  { env, untrusted }: Pick<ProjectSource, "env" | "untrusted">,
-  { project }: Pick<Desired, "project">,
+  source: ProjectSource,
+  declared: Named,
   aliases: ReadonlySet<string>,
   providers: Providers,
   { resources }: State,
 ): Place[] {
   return [...aliases].sort().map((provider) => {
-    const address = providers.addressOf(provider);
-    const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
-    const named = aliases.size === 1 && project !== "" ? project : provider;
-    const { host, pathname } = new URL(address);
-    const prefix = pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
     const listed = providers.get(provider).account.rows.get(service.type)?.objects.values();
     const live = listed && [...listed].filter(({ phase }) => phase !== "gone").map(({ attributes }) => attributes);
     const recorded = [...resources.values()].filter(
@@ -75,11 +86,11 @@ export function placesOf(
     const own = recorded.flatMap(({ attributes, sensitive }) => (sensitive.includes("domain") ? [] : [attributes]));
     const isLive = ({ id }: JsonObject) => live === undefined || live.some((one) => one.id === id);
     // A stranger learns nothing of the account that the project does not manage.
-    const known = [...own.filter(isLive), ...(untrusted ? [] : (live ?? []))];
-    const domains = known.flatMap(({ domain }) => (typeof domain === "string" ? [domain] : []));
+    const known = [...own.filter(isLive), ...(source.untrusted ? [] : (live ?? []))];
+    const domain = known.map((one) => one.domain).find((one) => typeof one === "string");
     const services = live?.length ?? (recorded.length > 0 ? recorded.length : null);
-    const domain = domains[0] === undefined ? null : shownName(domains[0]);
-    return { provider, name: isSandbox ? "SANDBOX" : named, host: `${host}${prefix}`, services, domain };
+    const place = placeOf(source, declared, provider, aliases.size);
+    return { ...place, services, domain: domain === undefined ? null : shownName(domain) };
   });
 }
 

@@ -155,11 +155,6 @@ export class Providers {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
   }
 
-  /** The address of a provider, as it is declared. */
-  addressOf(alias: string): string {
-    return this.#addressOf(this.#config(alias)) ?? "";
-  }
-
   /** What was read of the accounts may be old by now. */
   refresh(): void {
     for (const { account } of this.#open.values()) account.refresh();

@@ -77,7 +77,7 @@ describe("a state at another account", () => {
   it("is refused by every command at a host that has none of its objects", async () => {
     const other = await elsewhere(await applied());
     const commands = COMMANDS.filter(([, flag]) => flag !== "--refresh=changed");
-    await expectRefused(other, commands, /service 10\d\d \(blog\.acme\.example\).*none of these \d+ objects/s);
+    await expectRefused(other, commands, /service 10\d\d \(blog\.acme\.example\) and \d+ more.*none of them/s);
     const watched = await other.run("watch", "--auto-approve", "--interval", "1m", "--max-runs", "1");
     expect(watched.text).toContain("[account.foreign]");
     expect(other.changesSent()).toEqual([]);

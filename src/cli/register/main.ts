@@ -159,7 +159,8 @@ function withTargets(command: CliCommand): CliCommand {
       "--order-anyway <address>",
       "order this server although the account has a similar one that is not in the state (repeatable)",
       collect,
-    );
+    )
+    .option("--account-moved", "accept an account with another address, or without the recorded objects");
   return addGuardOptions(targeted);
 }
 

@@ -12,33 +12,14 @@ import {
   saysNotFound,
 } from "../model/index.ts";
 import { type InvoiceReading, Invoices, MOST_PAGES } from "./invoices.ts";
-import { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
+import type { ListCosts, Listing, Recheck, Rows, Shown } from "./list-costs.ts";
+import { listName, readAgainCost } from "./list-costs.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
 
 /** What was read so short a time ago is not read again before an order, unless a person was waited for: the order itself takes as long. */
 const MOMENT_MS = 15_000;
-
-type Listing = Promise<ReadonlyMap<string, Remote>>;
-
-interface Shown {
-  /** An answer that is no list is shown as an empty list, and the client warns of it. */
-  readonly isShown?: boolean;
-}
-
-/** A collection without a parent as a run has read it last. */
-interface Rows {
-  readonly objects: ReadonlyMap<string, Remote>;
-  /** Nothing is missing in it. */
-  readonly isWhole: boolean;
-}
-
-interface Recheck {
-  readonly earlier: Listing | undefined;
-  readonly again: Listing;
-  readonly both: Listing;
-}
 
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
@@ -221,10 +202,9 @@ export class Account {
     const reading = { ...this.#context, whole, onRead, onNoList: isUnproven, onBadRow: isUnproven };
     // Creates of others after the count make the list outdated.
     const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
-    const note = (objects: Rows["objects"]) => {
-      if (parent === undefined) this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) });
-    };
-    listing.then(note, () => {});
+    const note = (objects: Rows["objects"]) =>
+      void this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) });
+    if (parent === undefined) listing.then(note, () => {});
     return listing;
   }
 
@@ -437,5 +417,6 @@ export class Account {
     this.#collections.delete(key);
     this.#confirmed.delete(key);
     this.#forgetInvoices();
+    if (parent === undefined) this.rows.delete(kind.type);
   }
 }

@@ -1,4 +1,24 @@
-import type { Kind } from "../kinds/kind.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
+
+export type Listing = Promise<ReadonlyMap<string, Remote>>;
+
+export interface Shown {
+  /** An answer that is no list is shown as an empty list, and the client warns of it. */
+  readonly isShown?: boolean;
+}
+
+/** A collection without a parent as a run has read it last. */
+export interface Rows {
+  readonly objects: ReadonlyMap<string, Remote>;
+  /** Nothing is missing in it. */
+  readonly isWhole: boolean;
+}
+
+export interface Recheck {
+  readonly earlier: Listing | undefined;
+  readonly again: Listing;
+  readonly both: Listing;
+}
 
 /** Requests that reading an account again takes. */
 export interface ListCosts {

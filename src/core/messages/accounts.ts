@@ -13,14 +13,14 @@ const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin)
 
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({
-    summary: `${of} leads to another address than the state was recorded at`,
-    detail: `Recorded: ${recorded}. Now: ${origin}. An id of one account names another object in another account.`,
+    summary: `${of} leads to another address than the recorded one`,
+    detail: `Recorded: ${recorded}. Now: ${origin}. The same id may be another object there.`,
     remedies: [CORRECT, { ...MOVED, when: "the same account has moved to this address" }],
   })),
   "account.foreign/objects": error(
     ({ of, origin, recorded, objects }: Account & Words<"recorded"> & { readonly objects: readonly string[] }) => ({
-      summary: `${of} leads to another account than the state was recorded with`,
-      detail: `Recorded: the account at ${recorded} with ${some(objects)}. Now: the account at ${origin}, which has none of these ${objects.length} objects.`,
+      summary: `${of} leads to another account than the recorded one`,
+      detail: `Recorded at ${recorded}: ${objects[0]} and ${objects.length - 1} more. Now at ${origin}: none of them.`,
       remedies: [
         CORRECT,
         ...(isOnThisMachine(origin) ? [SANDBOX] : []),
@@ -30,7 +30,7 @@ export const accounts = {
   ),
   "guard.missing": error(({ missing, share }: { readonly missing: readonly string[]; readonly share: string }) => ({
     summary: `The account lacks ${share}. Is this the wrong account?`,
-    detail: `Missing: ${some(missing)}`,
+    detail: `Missing: ${some(missing)}.`,
     remedies: [CORRECT, { do: "allow", limits: [{ limit: "missing" }] }],
   })),
 } satisfies Catalogue;

@@ -251,8 +251,8 @@ export const objects = {
   "secret.output/other": error(
     ({ address, name, place, recorded, other }: Words<"address" | "name" | "place" | "recorded" | "other">) => ({
       summary: `${place} holds another secret than the recorded ${name} of ${address}`,
-      detail: `Recorded fingerprint: ${recorded}. Fingerprint of the secret there: ${other}. hostform does not overwrite it, because it may exist nowhere else.`,
-      remedies: ["Keep that secret in another place and remove it there, or name another place in `secret_output`."],
+      detail: `Recorded: ${recorded}. There: ${other}. It may exist nowhere else, so it is not overwritten.`,
+      remedies: ["Move that secret away, or name another place for the new one."],
     }),
   ),
   "secret.output/held": error(({ address, noun, id, from, name, place, other, isOccupied }: HeldSecret) => ({

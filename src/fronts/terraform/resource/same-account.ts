@@ -9,7 +9,7 @@ import { otherHost } from "./notices.ts";
 
 const of = "The provider";
 
-/** The mark of its account for an instance. A mark with anchors stays. */
+/** The mark of its account for an instance. Its anchors stay until a list lacks one of them. */
 export function accountOf(
   kind: Kind,
   id: unknown,
@@ -17,9 +17,10 @@ export function accountOf(
   { account, hasMoved }: ProviderSession,
 ): Pick<Mark, "account"> {
   const { origin } = account;
-  if (kept !== undefined && (origin === undefined || (kept.origin === origin && kept.anchors.length > 0 && !hasMoved)))
-    return { account: kept };
-  if (origin === undefined) return {};
+  if (origin === undefined) return kept === undefined ? {} : { account: kept };
+  const isListed = ({ type, id: other }: Anchor) => account.rows.get(type)?.objects.has(other) ?? true;
+  const isSame = kept?.origin === origin && kept.anchors.length > 0 && kept.anchors.every(isListed);
+  if (isSame && !hasMoved) return { account: kept };
   return { account: accountMark({ origin, anchors: anchorsIn(account) }, { type: kind.type, id }) };
 }
 
