@@ -123,7 +123,7 @@ export function recordedConditions(
 ): string[] {
   return resources.flatMap((one) => {
     const { address, attributes, private: mark } = one;
-    if (mark.suspended === undefined || mark.suspended.declared) return [];
+    if (mark.suspended?.since === undefined) return [];
     const { noun, site = "" } = words(typeOf(one));
     const name = hidden(one).has(site) || attributes[site] == null ? "" : ` (${textOf(attributes[site])})`;
     const since = mark.suspended.since.slice(0, 10);

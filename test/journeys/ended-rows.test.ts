@@ -75,5 +75,5 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   expect(flat(plan.out)).toMatch(
     /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as switched off: is_active is false/,
   );
-  expect(plan.out).toContain("1 condition needs attention");
+  expect(plan.out).toContain("1 object is switched off.");
 });
