@@ -33,7 +33,7 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
 
 /** Returns true for a warning about a suspension that the declaration did not ask for. */
 export const saysSuspended = ({ summary }: Said): boolean =>
-  /is suspended, and the declaration does not say/.test(summary);
+  /suspended, (?:and|although) the declaration/.test(summary);
 
 /** That a secret which somebody else got cannot be written out: each plan says so until the object is replaced. */
 export function saysLost({ summary, detail }: Said): boolean {
