@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { apiReference } from "./generate/api-reference.ts";
+import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
@@ -31,6 +32,7 @@ await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "s
 const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("src/core/kinds/names.gen.ts", kindNames(kinds));
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
+await settle("schemas/conditions.schema.json", conditionsSchema());
 const { catalogueLint } = await import("./generate/schema-lint.ts");
 const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");
 await settle("schemas/provider.json", `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`);

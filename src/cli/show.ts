@@ -2,7 +2,14 @@
 
 import { secretNames } from "../project/known-secrets.ts";
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
-import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
+import {
+  escapeLine,
+  recordedConditions,
+  renderListing,
+  renderRecordedHtml,
+  renderRecordedMarkdown,
+  stateJson,
+} from "../report/index.ts";
 import { declaredScale, formatOf, namesOf, type PlanFormat, printPlan } from "./plan-reports.ts";
 import { stateRows } from "./state.ts";
 import { type Action, printJson } from "./terminal.ts";
@@ -35,5 +42,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
     return 0;
   }
   terminal.out(renderListing("state", stateRows(resources), terminal.outLook));
+  const attention = recordedConditions(resources, { hidden: secretNames, words: wordsOfType });
+  for (const text of attention) terminal.out(`\n${escapeLine(text)}\n`);
   return 0;
 };

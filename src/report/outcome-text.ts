@@ -40,6 +40,10 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     flowText(listBlock(header, addresses, paint, most), options.width, 2);
   const requests = `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`;
   const ends = flowText(resultLines(plan, result, paint), options.width);
+  const waiting = new Set(
+    result.outcomes.flatMap(({ address, awaiting }) => (awaiting === undefined ? [] : [address])),
+  );
+  const attention = conditionText({ conditions: (result.conditions ?? []).filter((one) => !waiting.has(one.address)) });
   const blocks = [
     ...(diagnostics.length > 0 ? [renderDiagnostics(diagnostics, options)] : []),
     ...(interrupted ? [] : [ends]),
@@ -56,7 +60,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
       interrupted ? "Not started, because the run was interrupted; no request was sent:" : "Not started:",
       notStarted,
     ),
-    conditionText(result) && `${flowText(conditionText(result), options.width)}\n`,
+    attention && `${flowText(attention, options.width)}\n`,
     // Of many the lists are long: what they come to is the last that is seen.
     interrupted ? `${ends}${requests}` : requests,
   ];

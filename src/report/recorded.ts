@@ -104,13 +104,33 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
     heading: project === undefined ? "hostform state" : `hostform state: ${project}`,
     headline: counts.length === 0 ? "Nothing is recorded." : `Recorded: ${counts.join(", ")}.`,
     notes: isUnscaled ? [note, UNSCALED] : [note],
-    attention: resources.flatMap(({ address, private: { pending } }) => {
-      if (pending === undefined) return [];
-      const fix = options.remedies({ address, remedies: [{ do: "resolve" }] });
-      return [[`Created or not: the outcome is unknown (${address}).`, fix].filter(Boolean).join(" ")];
-    }),
+    attention: [
+      ...resources.flatMap(({ address, private: { pending } }) => {
+        if (pending === undefined) return [];
+        const fix = options.remedies({ address, remedies: [{ do: "resolve" }] });
+        return [[`Created or not: the outcome is unknown (${address}).`, fix].filter(Boolean).join(" ")];
+      }),
+      ...recordedConditions(resources, options),
+    ],
     tables: [...tables, ...(values.length > 0 ? [{ title: "Outputs", head: ["Output", "Value"], rows: values }] : [])],
   };
+}
+
+/** Suspensions that no declaration asked for, as the last apply saw them: a sentence each. */
+export function recordedConditions(
+  resources: readonly ResourceState[],
+  { hidden, words }: Pick<RecordedOptions, "hidden" | "words">,
+): string[] {
+  return resources.flatMap((one) => {
+    const { address, attributes, private: mark } = one;
+    if (mark.suspended?.since === undefined) return [];
+    const { noun, site = "" } = words(typeOf(one));
+    const name = hidden(one).has(site) || attributes[site] == null ? "" : ` (${textOf(attributes[site])})`;
+    const since = mark.suspended.since.slice(0, 10);
+    return [
+      `${address}: ${noun} ${textOf(attributes.id ?? null)}${name} is suspended, and the declaration does not say so. An apply saw this first on ${since}.`,
+    ];
+  });
 }
 
 const typeOf = ({ address }: ResourceState) => parseAddress(address)?.type ?? "resource";

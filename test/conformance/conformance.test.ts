@@ -220,9 +220,9 @@ describe.each([...kinds.values()])("$type", (kind) => {
     project.sent();
     await project.apply();
     expect(count()).toBe(kind.creation === "listable" ? 1 : 0);
-    const { diagnostics } = await project.plan();
-    const said = kind.creation === "listable" || unreadable ? [] : ["plan.gone"];
-    expect(diagnostics.map(({ code }) => code)).toEqual(said);
+    const { diagnostics, conditions = [] } = await project.plan();
+    const said = kind.creation === "listable" || unreadable ? [] : ["gone"];
+    expect([diagnostics, conditions.map(({ condition }) => condition)]).toEqual([[], said]);
   });
 
   it("exists for a minute after its creation though no list shows it, and is missed after that", async () => {
@@ -239,10 +239,11 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(project.changesSent()).toEqual([]);
     // The minute is over.
     if (kind.list === undefined) return;
-    const { changes, diagnostics } = await project.plan();
+    const { changes, diagnostics, conditions = [] } = await project.plan();
     const actions = changes.find(({ address }) => address === sample.address)?.actions;
-    expect([actions, diagnostics.map(({ code }) => code)]).toEqual(
-      kind.creation === "listable" ? [["create"], []] : [["no-op"], expect.arrayContaining(["plan.gone"])],
+    const said = [...diagnostics.map(({ code }) => code), ...conditions.map(({ condition }) => condition)];
+    expect([actions, said]).toEqual(
+      kind.creation === "listable" ? [["create"], []] : [["no-op"], expect.arrayContaining(["gone"])],
     );
   });
 

@@ -12,7 +12,7 @@ import { Life, type Machine } from "../support/terraform-core-process.ts";
 import type { Said } from "../support/terraform-core-wire.ts";
 import { losses } from "./losses.ts";
 import { AGENCY, declarationsOf } from "./terraform-agency.ts";
-import { closeMachine, startMachine } from "./terraform-life.ts";
+import { closeMachine, saysSuspended, startMachine } from "./terraform-life.ts";
 
 const ADDRESSES = Object.keys(AGENCY);
 const address = fc.constantFrom(...ADDRESSES);
@@ -117,7 +117,8 @@ class Agency {
       const { said: recovered } = await this.core.run(declarationsOf(this.#declared));
       this.expectSound(recovered);
       this.pay();
-      const { said, changes } = await this.core.plan(declarationsOf(this.#declared));
+      const { said: all, changes } = await this.core.plan(declarationsOf(this.#declared));
+      const said = all.filter((one) => !saysSuspended(one));
       if (said.length === 0 && changes.every(({ action }) => action === "no-op")) return;
       open = [...recovered, ...said];
       for (const one of open) await this.#doAsTold(one);

@@ -155,8 +155,9 @@ export async function expectSettled(
     return;
   }
   // Where it is from, and under which name it was made; nothing that is still to be settled or done.
-  // An attribute that an import withholds is no change that is left to do.
-  const { host: _, made: __, created: ___, undeclared: ____, ...open } = core.private(address) as JsonObject;
+  // An attribute that an import withholds is no change that is left to do, and neither is a declared suspension.
+  const mark = core.private(address) as JsonObject;
+  const { host: _, made: __, created: ___, undeclared: ____, suspended: _____, ...open } = mark;
   expect(open, "private").toEqual({});
   if (subject.kind.list !== undefined) expect(core.attributes(address).id).toBe(String(made.at(-1)));
   await subject.expectNoChanges(course.declared(subject), secrets);

@@ -31,6 +31,10 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
   return machine;
 }
 
+/** Returns true for a warning about a suspension that the declaration did not ask for. */
+export const saysSuspended = ({ summary }: Said): boolean =>
+  /suspended, (?:and|although) the declaration/.test(summary);
+
 /** That a secret which somebody else got cannot be written out: each plan says so until the object is replaced. */
 export function saysLost({ summary, detail }: Said): boolean {
   return `${summary} ${detail}`.includes("is not known and could not be written to");
@@ -82,11 +86,13 @@ export class Subject {
   /**
    * Fails unless a plan has nothing to do and nothing to say, and changes nothing.
    * @param secrets false: that the one-time secret is lost may be said, as it is until the object is replaced.
+   * @param isOffline the host has suspended the object: a plan says so.
    */
-  async expectNoChanges(declared: Declarations = this.declared(), secrets = true): Promise<void> {
+  async expectNoChanges(declared: Declarations = this.declared(), secrets = true, isOffline = false): Promise<void> {
     const { current } = this.core.state;
     const { changes, said: all, refreshed } = await this.core.plan(declared);
-    const said = secrets ? all : all.filter((one) => !saysLost(one));
+    expect(all.some(saysSuspended)).toBe(isOffline);
+    const said = all.filter((one) => !saysSuspended(one) && (secrets || !saysLost(one)));
     expect({ said, actions: changes.map(({ action }) => action) }).toEqual({ said: [], actions: ["no-op"] });
     expect([...refreshed.current.values()].map(({ attributes }) => attributes)).toEqual(
       [...current.values()].map(({ attributes }) => attributes),

@@ -1,4 +1,7 @@
 /** Conditions: what is offline, unpaid or gone stands beside the changes, and no run calls that a match. */
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
@@ -25,9 +28,14 @@ async function live(declare: object = AB, sandbox = {}): Promise<Project> {
 const idOf = async (project: Project, name: string) =>
   Number((await project.recorded(`hosting_service.${name}`))?.attributes.id);
 
+const ajv = new Ajv2020({ strictTypes: false });
+formats.default(ajv);
+const validate = ajv.compile(JSON.parse(readFileSync("schemas/conditions.schema.json", "utf8")));
+
 const conditionsOf = async (project: Project, ...args: string[]) => {
   const ran = await project.run("plan", "--json", ...args);
   const { hostform, complete } = JSON.parse(ran.out);
+  expect(validate(hostform.conditions), JSON.stringify(validate.errors)).toBe(true);
   const found = hostform.conditions.map((one: { address: string; condition: string }) => {
     return `${one.condition} ${one.address.replace("hosting_service.", "")}`;
   });
@@ -64,8 +72,13 @@ describe("a declared site that the host has suspended", () => {
     expect(conditions[0]).toMatchObject({ condition: "offline", domain: "a.example" });
     expect(conditions[0].since).toMatch(/^2026-11-21T/);
     expect(conditions[0].detail).toContain("An apply saw this first on 2026-11-21.");
+    const sentence = "is suspended, and the declaration does not say so. An apply saw this first on 2026-11-21.";
+    for (const format of ["text", "html", "markdown"])
+      expect((await project.run("show", "--format", format)).out, format).toContain(sentence);
+    await project.run("plan", "--out", "a.plan", "--target", "hosting_service.a");
     project.control.unsuspendService(await idOf(project, "a"));
     await project.apply();
+    expect((await project.run("show")).out).not.toContain("suspended");
     expect((await project.recorded("hosting_service.a"))?.private).not.toHaveProperty("suspended");
   });
 
@@ -181,7 +194,7 @@ describe("invoices", () => {
     expect(project.sent().filter((line) => line.includes("/invoices"))).toHaveLength(1);
     expect(ran.code).toBe(4);
     expect(ran.text.match(/^ {2}! Not read: .*/gm)).toEqual([
-      "  ! Not read: hosting_service.a, hosting_service.b, 1 more",
+      "  ! Not read: hosting_service.a, hosting_service.b, hosting_service.c",
     ]);
     expect(ran.text).toContain('it lacks the ability "billing"');
     const { found } = await conditionsOf(project);

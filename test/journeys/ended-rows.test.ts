@@ -107,7 +107,7 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   expect(flat(plan.out)).toMatch(
     /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as switched off: is_active is false/,
   );
-  expect(plan.out).toContain("1 condition needs attention");
+  expect(plan.out).toContain("1 object is switched off.");
   expect((await project.run("webhooks")).out).toContain("switched off: is_active is false");
   await project.run("state", "rm", "hosting_webhook.billing");
   await project.declare({ project: "acme" });

@@ -112,7 +112,7 @@ describe.each([[{}], [null], [{ data: null }]])(
       const project = await hidden(["/services", "/migration-requests"], [200, body, undefined]);
       const [service] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
       project.control.remove("services", service?.id ?? 0);
-      expect((await project.run("plan")).text).toContain("plan.gone");
+      expect((await project.run("plan")).text).toContain("1 declared object is gone.");
       expect((await project.run("plan", "--reorder", "hosting_service.www")).text).toContain("api.inconclusive");
       for (const { id } of project.control.list("migration_requests")) project.control.remove("migration_requests", id);
       expect((await project.run("apply", "--auto-approve")).text).toContain(

@@ -75,9 +75,11 @@ describe("a service that is gone, with its grants", () => {
       await order(project);
       const [site] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
       project.control.remove("services", site?.id ?? 0);
-      const { diagnostics, changes } = await project.plan();
+      const { diagnostics, changes, conditions } = await project.plan();
+      expect(conditions?.map(({ condition, address }) => `${condition} ${address}`)).toEqual([
+        "gone hosting_service.www",
+      ]);
       expect(diagnostics.map(({ code, address }) => `${code} ${address}`)).toEqual([
-        "plan.gone hosting_service.www",
         'apply.skipped hosting_grant.www["dev@acme.example"]',
         'apply.skipped hosting_grant.www["guest@acme.example"]',
       ]);

@@ -145,7 +145,7 @@ describe("orders at a host whose clock is an hour behind, and whose answers do n
     expect(text).toContain('\n  hosting_grant.lost["dev@acme.example"]: hosting_service.lost, which comes first');
     expect(project.changesSent()).toEqual(Array.from({ length: 6 }, () => "POST /services"));
     expect(await project.recorded("hosting_service.new-4")).toBeDefined();
-    expect((await project.plan()).diagnostics).toContainEqual(expect.objectContaining({ code: "plan.gone" }));
+    expect((await project.plan()).conditions).toContainEqual(expect.objectContaining({ condition: "gone" }));
   });
 });
 

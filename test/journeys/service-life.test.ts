@@ -97,10 +97,10 @@ describe("suspended", () => {
     project.sent();
     const ran = await project.run("apply", "--auto-approve");
     expect(project.changesSent()).toEqual([]);
-    expect((await project.plan()).diagnostics).toMatchObject([{ code: "plan.unknown_status", severity: "warning" }]);
+    expect((await project.plan()).conditions).toMatchObject([{ condition: "unknown_status" }]);
     await project.declare(www({ suspended: false }));
-    const { diagnostics, changes } = await project.plan();
-    expect(diagnostics).toEqual([expect.objectContaining({ code: "plan.unknown_status", severity: "warning" })]);
+    const { conditions, changes } = await project.plan();
+    expect(conditions).toEqual([expect.objectContaining({ condition: "unknown_status" })]);
     expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
     // Whether it is as declared cannot be seen.
     expect(ran.code).toBe(1);
@@ -117,7 +117,7 @@ describe("suspended", () => {
     await project.apply();
     project.control.change("services", 1003, { status: "fraud" });
     await project.declare({ ...www(), providers: { default: { status_words: { Fraud: "gone" } } } });
-    expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.gone"]);
+    expect((await project.plan()).conditions?.map(({ condition }) => condition)).toEqual(["gone"]);
   });
 
   it("waits for fifty jobs with one listing for all of them", async () => {

@@ -135,7 +135,7 @@ describe("a status that is not understood", () => {
     const before = project.clock.now();
     const ran = await project.run("watch", "--auto-approve", "--interval", "5m", "--max-runs", "4");
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.text.match(/is unknown \[plan\.unknown_status\]/g)).toHaveLength(1);
+    expect(ran.text.match(/status "OK_FINE" is unknown/g)).toHaveLength(1);
     expect(project.clock.now() - before).toBeLessThan(16 * MINUTE_MS);
   });
 

@@ -320,7 +320,9 @@ const withoutPasswords = (declaration: Declaration): Declaration => ({
 /** Applied, with nothing to do and nothing to ask. */
 function isQuiet(end: RunEnd): boolean {
   if (end.end !== "applied") return false;
-  const { changes, diagnostics } = end.plan;
-  const asking = diagnostics.some(({ code }) => ["plan.gone", "plan.pending", "apply.skipped"].includes(code));
+  const { changes, diagnostics, conditions = [] } = end.plan;
+  const asking =
+    diagnostics.some(({ code }) => ["plan.gone", "plan.pending", "apply.skipped"].includes(code)) ||
+    conditions.some(({ condition }) => condition === "gone");
   return changes.every(isNoOp) && !asking;
 }

@@ -1,5 +1,5 @@
 import { withdraw } from "../../src/core/lifecycle/settle.ts";
-import { type Diagnostic, parseAddress, resourceOf, type State } from "../../src/core/model/index.ts";
+import { conditionWarning, type Diagnostic, parseAddress, resourceOf, type State } from "../../src/core/model/index.ts";
 import { type Declaration, serviceAddress } from "./declaration.ts";
 import type { Machine, RunEnd } from "./machine.ts";
 import type { Owners } from "./owners.ts";
@@ -96,13 +96,16 @@ export class User {
       for (const address of flag)
         if (this.#isLive(end.state.resources.get(address)?.attributes.id)) flag.delete(address);
     if (await this.#tellsNames(end.state)) return;
-    for (const diagnostic of [...end.plan.diagnostics, ...outcomes]) await this.#react(diagnostic, end.state);
+    const attention = (end.plan.conditions ?? []).map(conditionWarning);
+    for (const diagnostic of [...attention, ...end.plan.diagnostics, ...outcomes])
+      await this.#react(diagnostic, end.state);
   }
 
   async #react({ code, address }: Diagnostic, state: State): Promise<void> {
     if (address === undefined) return;
     switch (code) {
       case "plan.gone":
+      case "condition.gone":
       case "apply.replayed":
         this.#witness.agreeToReorder(this.#server, new Set([address]));
         // What was to be adopted is gone: the block must not name it any longer.

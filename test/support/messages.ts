@@ -68,7 +68,7 @@ export const samples: {
     { ...object, ...bill, since: "2026-11-03" },
     { ...object, ...bill, more: 2 },
   ],
-  "condition.offline/withdrawn": [{ ...object, since: "2026-11-03" }],
+  "condition.offline/withdrawn": [object],
   "condition.offline/provisioning": [object],
   "condition.offline/pending": [object],
   "condition.unpaid": [

@@ -299,7 +299,7 @@ export async function lack(project: Project): Promise<object> {
   const box = own(control.list("services")).find(({ plan_id }) => plan_id === 31);
   control.remove("services", box?.id ?? 0);
   const plan = await project.plan();
-  expect(plan.diagnostics.map(({ code }) => code)).toEqual(["plan.gone"]);
+  expect(plan.conditions?.map(({ condition }) => condition)).toEqual(["gone"]);
   await project.run("apply", "--auto-approve");
   expect(own(control.list("services"))).toHaveLength(2);
   return plan.changes.map(({ address, actions }) => [address, actions]);

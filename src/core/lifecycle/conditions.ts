@@ -52,7 +52,7 @@ export function asksForInvoices({
   return (phase !== "live" && !isWanted) || dueOf({ attributes, now }) !== undefined;
 }
 
-/** The mark of a suspended object: when that was seen first, and whether a declaration asked for it. */
+/** The mark of a suspended object: a declaration asked for it, or the time at which it was seen first. */
 export function suspensionMark(
   mark: PrivateMark,
   phase: Phase,
@@ -60,10 +60,8 @@ export function suspensionMark(
   now: number,
 ): PrivateMark {
   if (phase !== "suspended") return mark;
-  const { suspended: before } = mark;
-  const since = before?.since ?? new Date(now).toISOString();
-  const isDeclared = config?.suspended === true || before?.declared === true;
-  return { ...mark, suspended: { since, ...(isDeclared && { declared: true }) } };
+  if (config?.suspended === true) return { ...mark, suspended: { declared: true } };
+  return mark.suspended === undefined ? { ...mark, suspended: { since: new Date(now).toISOString() } } : mark;
 }
 
 /** Returns the invoice for which the host suspends an object: it is due, and the declaration did not ask for the suspension. */
@@ -124,7 +122,7 @@ export function billingConditions(
   const { since, declared } = mark.suspended ?? {};
   const down = { ...object, since: since?.slice(0, 10) };
   const at: ConditionFacts = since === undefined ? {} : { since };
-  if (declared) return [conditionFor("offline/withdrawn", down, { ...facts, ...at }), ...owed, ...unread];
+  if (declared) return [conditionFor("offline/withdrawn", object, facts), ...owed, ...unread];
   if (unpaid && suspendedFor(subject, mark, reading))
     return [conditionFor("offline/invoice", { ...down, ...unpaid }, { ...billed, ...at }), ...owed];
   const form = bill === undefined || bill.why !== undefined ? "offline/unread" : "offline";

@@ -32,7 +32,7 @@ export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]
     const { toward, mutation } = step;
     const { job: _, ...rest } = progress.mark;
     const job = toward && { since: isoNow(progress), toward, before: statusOf(progress) };
-    const suspended = toward === "suspended" && { suspended: { since: isoNow(progress), declared: true as const } };
+    const suspended = toward === "suspended" && { suspended: { declared: true as const } };
     const asked = job === undefined ? progress.mark : { ...rest, job, ...suspended };
     await begin(progress, mutation, asked, progress.mark, async (answer) => {
       const { once, ...accepted } = step.accept(answer as Parameters<typeof step.accept>[0]);

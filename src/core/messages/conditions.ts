@@ -53,7 +53,7 @@ export interface Unpaid {
 
 /** `hosting_service.www: service 1001 (www.acme.example)`. */
 const objectOf = ({ address, noun, id, name }: Recorded) =>
-  `${address}: ${noun} ${id}${name === undefined ? "" : ` (${name})`}`;
+  `${address}: ${noun} ${id}${name === undefined || address.includes(name) ? "" : ` (${name})`}`;
 
 const seen = ({ since }: Since) => (since === undefined ? [] : [`An apply saw this first on ${since}.`]);
 
@@ -82,9 +82,9 @@ export const conditions = {
     detail: sentences(...seen(given), "An apply does not restore it before the invoice is paid."),
     remedies: [PAY],
   })),
-  "condition.offline/withdrawn": warning((given: Recorded & Since) => ({
+  "condition.offline/withdrawn": warning((given: Recorded) => ({
     summary: `${objectOf(given)} stays suspended, although the declaration no longer says so`,
-    detail: sentences(...seen(given), "An attribute that is not declared stays as it is."),
+    detail: "An attribute that is not declared stays as it is.",
     remedies: [{ do: "set", attribute: "suspended", value: false, when: "it is to come back online" }],
   })),
   "condition.offline/provisioning": warning((given: Recorded) => ({

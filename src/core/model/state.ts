@@ -95,8 +95,8 @@ export interface PrivateMark {
   readonly client?: string;
   /** Only shows what a status word that is not understood should mean. */
   readonly job?: QueuedJob;
-  /** A suspension: when it was seen first (ISO 8601, by the host's clock), and whether the declaration asked for it. */
-  readonly suspended?: { readonly since: string; readonly declared?: true };
+  /** A suspension: a declaration asked for it, or the time at which an apply saw it first (ISO 8601, by the host's clock). */
+  readonly suspended?: { readonly since?: string; readonly declared?: true };
   /**
    * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
    * declared is recorded. Written by the Terraform provider alone; readers of the state take them for not done.

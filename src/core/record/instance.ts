@@ -205,7 +205,7 @@ const markFields = {
   account: account.optional(),
   client: z.string().optional(),
   emptied: z.string().optional(),
-  suspended: z.looseObject({ since: z.string(), declared: z.literal(true).optional() }).optional(),
+  suspended: z.looseObject({ since: z.string().optional(), declared: z.literal(true).optional() }).optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 
 const markNames = Object.keys(markFields);
