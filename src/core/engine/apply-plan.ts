@@ -26,10 +26,8 @@ import {
   type Diagnostic,
   type EnvVars,
   type EvalScope,
-  errorOf,
   HostformError,
   heldIn,
-  ifExplained,
   isNoOp,
   isReplacement,
   type JsonObject,
@@ -42,7 +40,7 @@ import {
   warningOf,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
-import { ReadyQueue } from "./dependencies.ts";
+import { ReadyQueue, skipped, waitsFor } from "./dependencies.ts";
 import { type Limits, storeRefusals } from "./guards.ts";
 import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
@@ -117,7 +115,6 @@ class Run {
   /** Fate of the requests of each change that sends some. */
   readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
-  readonly #lost = new AbortController();
   /** Aborted by Ctrl-C, and when the lock of the state is lost. */
   readonly #stop: AbortSignal;
   /** A wait for lists was reported: those of other creates say the same. */
@@ -127,29 +124,24 @@ class Run {
 
   constructor(options: ApplyOptions) {
     this.#options = options;
-    const { clock, waitMs: timeoutMs, onEvent } = options;
-    const stop = AbortSignal.any([options.stop, this.#lost.signal]);
+    const { clock, waitMs: timeoutMs, onEvent, plan, limits = {}, desired, readData, env } = options;
+    const kinds = kindsOf(desired, options.kinds);
+    this.#kinds = kinds;
+    const recorded = options.recorded ?? options.state;
+    this.#records = new Records(options.recorder, kinds, recorded, plan.changes, () => options.onLostLock?.());
+    const stop = AbortSignal.any([options.stop, this.#records.lost]);
     this.#stop = stop;
     const onWaiting = (addresses: readonly string[], seconds: number) =>
       onEvent?.({ type: "waiting", addresses, seconds });
     const idle = () => this.#slots.idle();
-    const mayLook = (isGap: boolean) => this.#holdsLock(isGap);
+    const mayLook = (isGap: boolean) => this.#records.holdsLock(isGap);
     this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle, mayLook });
     this.#confirmations = new JobWatch({ clock, stop, timeoutMs: CONFIRM_MS, idle, mayLook });
-    const { plan, limits = {}, desired, readData, env } = options;
-    const kinds = kindsOf(desired, options.kinds);
-    this.#kinds = kinds;
     this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
     this.#gate = new OrderGate({ plan, limits, kinds, providers: desired.providers });
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
-    const onLostLock = () => {
-      if (this.#lost.signal.aborted) return;
-      this.#lost.abort();
-      options.onLostLock?.();
-    };
-    this.#records = new Records(options.recorder, kinds, options.recorded ?? options.state, plan.changes, onLostLock);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
     const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
@@ -181,12 +173,12 @@ class Run {
     );
     const running = await this.#startReady(queue);
     if (this.#defect !== undefined) throw this.#defect.error;
-    const isOver = running.size > 0 || this.#lost.signal.aborted;
+    const isOver = running.size > 0 || this.#records.lost.aborted;
     const outputs = isOver ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
     this.#endOpen(queue, running);
     return {
       outcomes: [...this.#outcomes.values()],
-      diagnostics: [...this.#lostLock(), ...this.#gate.exceeded(), ...outputs],
+      diagnostics: [...this.#records.unreportedLoss(this.#outcomes.values()), ...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
       unfulfilled: unfulfilledIn(plan),
       held: heldIn(plan),
@@ -198,20 +190,6 @@ class Run {
       requests: requests() - before,
       seconds: (clock.monotonic() - started) / 1000,
     };
-  }
-
-  /** The failure of the lock, unless a change has it. */
-  #lostLock(): readonly Diagnostic[] {
-    const { diagnostics = [] } = (this.#lost.signal.aborted && this.#records.lostLock()) || {};
-    const codes = [...this.#outcomes.values()].flatMap((one) => one.diagnostics.map(({ code }) => code));
-    return codes.includes("state.lost_lock") ? [] : diagnostics;
-  }
-
-  /** @param isGap this process slept or was stopped: the server of the state is asked. */
-  async #holdsLock(isGap: boolean): Promise<boolean> {
-    // A server that does not answer shows no loss.
-    if (isGap) await this.#records.proveLock().catch(ifExplained(() => {}));
-    return this.#records.lostLock() === undefined;
   }
 
   /** Conditions of the plan, and those of objects that this run ordered. */
@@ -443,19 +421,4 @@ function halfway(address: string): Diagnostic {
 /** Resolves when the signal is aborted; never without one. */
 function whenAborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-/** A change that was not made because one before it failed. */
-function skipped(address: string, failed: string): Diagnostic {
-  return errorOf("apply.skipped", `Skipped ${address}`, {
-    detail: `${failed}, which comes first, was not applied.`,
-    remedies: [`Fix ${failed} and apply again.`],
-    address,
-  });
-}
-
-/** A change that waits for one that waits. */
-function waitsFor(address: string, other: string): Diagnostic {
-  const summary = `${address} waits for ${other}`;
-  return warningOf("apply.waiting", summary, { remedies: ["Run it again when that is done."], address });
 }

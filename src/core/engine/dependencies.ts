@@ -6,12 +6,15 @@ import {
   type Change,
   type Desired,
   type DesiredResource,
+  type Diagnostic,
   didYouMean,
+  errorOf,
   fail,
   isReplacement,
   resourceOf,
   type State,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 
@@ -204,3 +207,18 @@ export class ReadyQueue {
 
 const isDeletedFirst = (change: Change) => isReplacement(change) && change.actions[0] === "delete";
 const isRemoval = ({ actions }: Change) => (actions[0] === "delete" && actions.length === 1) || actions[0] === "forget";
+
+/** A change that was not made because one before it failed. */
+export function skipped(address: string, failed: string): Diagnostic {
+  return errorOf("apply.skipped", `Skipped ${address}`, {
+    detail: `${failed}, which comes first, was not applied.`,
+    remedies: [`Fix ${failed} and apply again.`],
+    address,
+  });
+}
+
+/** A change that waits for one that waits. */
+export function waitsFor(address: string, other: string): Diagnostic {
+  const summary = `${address} waits for ${other}`;
+  return warningOf("apply.waiting", summary, { remedies: ["Run it again when that is done."], address });
+}

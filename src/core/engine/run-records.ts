@@ -7,7 +7,17 @@ import {
   type PendingCreate,
   thingKey,
 } from "../lifecycle/index.ts";
-import { type Change, equal, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
+import {
+  type Change,
+  type ChangeOutcome,
+  type Diagnostic,
+  equal,
+  HostformError,
+  ifExplained,
+  type OutputState,
+  type ResourceState,
+  type State,
+} from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
 /** Where results are recorded; each call resolves when its content is durable. */
@@ -39,10 +49,10 @@ export class Records {
   readonly #pending = new Map<string, PendingCreate>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
   readonly #making: ReadonlySet<string>;
-  readonly #onLostLock: () => void;
+  readonly #lost = new AbortController();
   #lostLock: HostformError | undefined;
 
-  /** @param onLostLock is called at each failure that shows that the lock of the state is lost. */
+  /** @param onLostLock is called once, when the lock of the state is lost. */
   constructor(
     recorder: Recorder,
     kinds: Kinds,
@@ -51,7 +61,7 @@ export class Records {
     onLostLock: () => void = () => {},
   ) {
     this.#recorder = recorder;
-    this.#onLostLock = onLostLock;
+    this.lost.addEventListener("abort", onLostLock, { once: true });
     this.#kinds = kinds;
     this.#resources = new Map(state.resources);
     for (const resource of state.resources.values()) this.#index(resource);
@@ -80,8 +90,26 @@ export class Records {
   /** Returns the failure that showed that the lock of the state is lost. */
   lostLock(): HostformError | undefined {
     this.#lostLock ??= this.#recorder.lostLock?.();
-    if (this.#lostLock !== undefined) this.#onLostLock();
+    if (this.#lostLock !== undefined) this.#lost.abort();
     return this.#lostLock;
+  }
+
+  /** Aborted when the lock of the state is lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** The failure of the lock, unless a change has it. */
+  unreportedLoss(outcomes: Iterable<ChangeOutcome>): readonly Diagnostic[] {
+    const codes = [...outcomes].flatMap((one) => one.diagnostics.map(({ code }) => code));
+    return codes.includes("state.lost_lock") ? [] : (this.#lostLock?.diagnostics ?? []);
+  }
+
+  /** @param isGap this process slept or was stopped: the server of the state is asked. */
+  async holdsLock(isGap: boolean): Promise<boolean> {
+    // A server that does not answer shows no loss.
+    if (isGap) await this.proveLock().catch(ifExplained(() => {}));
+    return this.lostLock() === undefined;
   }
 
   /** Asks the backend of the state. @throws HostformError `state.lost_lock`, `state.backend`. */
@@ -127,7 +155,7 @@ export class Records {
     await write().catch((error: unknown) => {
       if (error instanceof HostformError && error.diagnostics[0]?.code === "state.lost_lock") {
         this.#lostLock ??= error;
-        this.#onLostLock();
+        this.#lost.abort();
       }
       throw error;
     });

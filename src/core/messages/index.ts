@@ -8,11 +8,9 @@ import { conditions } from "./conditions.ts";
 import { creates } from "./creates.ts";
 import { type Given, problemsOf } from "./message.ts";
 import { objects } from "./objects.ts";
-import { processes, wakeOrEnd } from "./processes.ts";
+import { processes } from "./processes.ts";
 import { statusWords } from "./status-words.ts";
 import { trouble } from "./trouble.ts";
-
-export { wakeOrEnd };
 
 /** Every message of the core. No two subjects have one name in common. */
 export const catalogue = {

@@ -1,4 +1,5 @@
 /** Messages about the processes of one machine: their shared store, and their turns to create. */
+import { wakeOrEnd } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
@@ -12,15 +13,6 @@ function processIn({ pid, project }: { pid: number; project?: string }, p: "P" |
   if (pid > 0) return `${p}rocess ${pid}${of}`;
   return p === "P" ? "Another process" : "another process";
 }
-
-/**
- * Ways to end the wait for a process. A stopped process takes no SIGTERM.
- * @param pid of a process of this machine, or 0. @param elsewhere the sentence for a process without a number here.
- */
-export const wakeOrEnd = (pid: number, elsewhere = "End the process that hangs."): string =>
-  Number.isSafeInteger(pid) && pid > 0
-    ? `If process ${pid} is stopped (Ctrl-Z) or hangs: \`kill -CONT ${pid}\` lets it go on, \`kill -KILL ${pid}\` ends it.`
-    : elsewhere;
 
 export const processes = {
   "provider.ledger": warning(({ place, reason }: Failure) => ({

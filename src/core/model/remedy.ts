@@ -96,3 +96,12 @@ export function rendererOf(
 export function underCondition(when: string | undefined, sentence: string): string {
   return when === undefined ? sentence : `If ${when}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
 }
+
+/**
+ * Ways to end the wait for a process. A stopped process takes no SIGTERM.
+ * @param pid of a process of this machine, or 0. @param elsewhere the sentence for a process without a number here.
+ */
+export const wakeOrEnd = (pid: number, elsewhere = "End the process that hangs."): string =>
+  Number.isSafeInteger(pid) && pid > 0
+    ? `If process ${pid} is stopped (Ctrl-Z) or hangs: \`kill -CONT ${pid}\` lets it go on, \`kill -KILL ${pid}\` ends it.`
+    : elsewhere;

@@ -2,8 +2,7 @@
 import { lstatSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
-import { wakeOrEnd } from "../messages/index.ts";
-import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
+import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
 import { filesOfState, refuseLost } from "./state-file.ts";
 
 export interface LockRequest {
