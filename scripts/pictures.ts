@@ -17,7 +17,7 @@ const { pictures, close } = await allPictures();
 try {
   for (const { name, width, height, dark, source, url } of pictures) {
     const viewport = typeof height === "number" ? height : 1000;
-    const { page } = await openPage(browser, { width, height: viewport, dark });
+    const { page } = await openPage(browser, { width, height: viewport, dark }, () => undefined);
     if (url === undefined) await page.setContent(source);
     else await page.goto(url);
     const end =

@@ -28,7 +28,7 @@ export interface Opened {
   complaints: string[];
 }
 
-/** A page in its own profile: no cookies of another test. */
+/** A page in its own profile: no cookies of another test. @param onEnd is given what closes the profile. Default: the end of the test. */
 export async function openPage(
   browser: Browser,
   {
@@ -37,10 +37,11 @@ export async function openPage(
     dark = false,
     script = true,
   }: { width?: number; height?: number; dark?: boolean; script?: boolean } = {},
+  onEnd: (close: () => Promise<void>) => void = onTestFinished,
 ): Promise<Opened> {
   const context = await browser.createBrowserContext();
   // A page that stays open goes on to draw, and to follow the sandbox.
-  onTestFinished(() => context.close());
+  onEnd(() => context.close());
   const page = await context.newPage();
   await page.setViewport({ width, height });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
