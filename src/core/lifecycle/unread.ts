@@ -35,12 +35,7 @@ const OF_RESTRICTION = /restrict|scoped?\b|outside/i;
  * Returns the reason why one object could not be read. @param id of a recorded object.
  * @returns undefined for a failure that concerns more than this object.
  */
-export async function unreadBy(
-  account: Account,
-  kind: Kind,
-  id: unknown,
-  error: unknown,
-): Promise<Unread | undefined> {
+export async function unreadBy(account: Account, kind: Kind, id: unknown, error: unknown): Promise<Unread | undefined> {
   if (!(error instanceof HostformError)) return undefined;
   const [why] = error.diagnostics;
   if (why === undefined || !error.diagnostics.every(({ code }) => OF_ONE.has(code))) return undefined;

@@ -1,11 +1,4 @@
-import {
-  importIdOf,
-  type Kind,
-  kinds,
-  namedBy,
-  type ReadSettings,
-  type Remote,
-} from "../../../core/kinds/index.ts";
+import { importIdOf, type Kind, kinds, namedBy, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   billedTwice,
