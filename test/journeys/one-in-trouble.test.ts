@@ -281,7 +281,9 @@ describe("a token that is restricted to some services", () => {
       service_ids: services,
     });
     project.env.HOSTING_TOKEN = token.value;
-    return { project, id };
+    /** The host places an order of the token: the order is on no list of it. */
+    const restrict = (service_ids: number[] | null) => project.control.change("tokens", token.id, { service_ids });
+    return { project, restrict: () => restrict(services), lift: () => restrict(null) };
   }
 
   it("has a condition for what it does not see, and plans the rest", async () => {
@@ -300,6 +302,28 @@ describe("a token that is restricted to some services", () => {
     expect((await project.plan()).diagnostics).toMatchObject([
       { severity: "warning", code: "plan.restricted", summary: expect.stringContaining("will not show") },
     ]);
+  });
+
+  it("has a condition for what it has ordered, and orders it once", async () => {
+    const { project, restrict, lift } = await restricted();
+    const services = { ...SERVICES, d: site("d.acme.example") };
+    await project.declare({ ...DECLARED, services });
+    project.answer = () => {
+      lift();
+      return "yes";
+    };
+    const ran = await project.run("apply");
+    expect(ran.code, ran.text).toBe(0);
+    restrict();
+    project.sent();
+    await project.declare({ ...DECLARED, services: { ...services, b: { ...SERVICES.b, suspended: true } } });
+    const plan = await project.plan();
+    expect(plan.conditions?.map(({ address, condition }) => `${address} ${condition}`)).toEqual([
+      "hosting_service.a outside",
+      "hosting_service.d outside",
+    ]);
+    await project.apply();
+    expect(project.changesSent()).toEqual([expect.stringMatching(/\/suspend$/)]);
   });
 });
 
