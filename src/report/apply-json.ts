@@ -169,6 +169,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
       not_started: by("not-started"),
       pending: result.pending,
       ...(result.unfulfilled?.length && { unfulfilled: result.unfulfilled }),
+      ...(result.held?.length && { held_back: result.held }),
       unknown: result.outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : [])),
       interrupted: result.interrupted,
       requests: result.requests,

@@ -54,6 +54,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     list("Answered, but the answer could not be recorded:", unrecorded),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),
+    list("Held back:", result.held ?? []),
     list("Deleted, and not created again:", lostTexts(plan, result)),
     list("Skipped:", skippedTexts(result)),
     list(
@@ -111,6 +112,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     ...count(unknown, "with no known outcome"),
     ...count(unrecorded, "not recorded"),
     ...count(unclearIn(result), "with an unknown status"),
+    ...count(result.held ?? [], "held back"),
   ];
   if (result.interrupted) {
     const all = [`${done.length} of ${plural(result.outcomes.length, "change")} completed`, ...ends].join(", ");

@@ -1,5 +1,14 @@
 // What `watch` reports: lines for people, messages for machines.
-import { type Change, type Drift, isNoOp, type Json, type Plan, shorten } from "../core/model/index.ts";
+import {
+  type Change,
+  type Drift,
+  heldIn,
+  isNoOp,
+  isStopped,
+  type Json,
+  type Plan,
+  shorten,
+} from "../core/model/index.ts";
 import { message, type UiMessage } from "./apply-json.ts";
 import { conditionText } from "./conditions.ts";
 import { escapeLine, jsonText } from "./escape.ts";
@@ -67,10 +76,13 @@ const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 
 /** What a check found, in one sentence. */
 export function foundText(plan: Plan, errors: number): string {
-  if (errors > 0) return `The plan has ${plural(errors, "error")} and is not applied.`;
   const changes = plan.changes.filter((change) => !isNoOp(change));
+  if (errors > 0 && (isStopped(plan) || changes.length === 0))
+    return `The plan has ${plural(errors, "error")} and is not applied.`;
+  const held = heldIn(plan).length;
   const attention = conditionText(plan);
-  if (changes.length > 0) return `${planCounts(countChanges(changes))} ${attention}`.trim();
+  if (changes.length > 0)
+    return `${planCounts(countChanges(changes))}${held > 0 ? ` Held back: ${plural(held, "resource")}.` : ""} ${attention}`.trim();
   if (plan.pending.length > 0) {
     return `${plural(plan.pending.length, "create")} without known outcome: see \`hostform resolve\`.`;
   }

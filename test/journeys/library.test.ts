@@ -32,6 +32,27 @@ async function projectWith(text: string) {
 }
 
 describe("a program of one's own", () => {
+  it("applies what trouble with one resource does not hold back, if it says so", async () => {
+    const { load, dir, ordered } = await projectWith(SITES);
+    await apply(await load(), { approve: () => true });
+    const changed = SITES.replace("domain: shop.acme", "domain: other.acme").replace(
+      "webhooks:",
+      `  new: { plan_id: 11, currency: USD, domain: new.acme.example }\nwebhooks:`,
+    );
+    writeFileSync(path.join(dir, "hosting.yaml"), changed);
+    const loaded = await load();
+    const planned = await plan(loaded, { saveTo: "part.plan" });
+    expect(planned).toMatchObject({ applicable: false, hasChanges: true, heldBack: ["hosting_service.shop"] });
+    expect(await apply(loaded, { approve: () => true })).toMatchObject({ approved: false });
+    expect(ordered()).toBe(2);
+    expect(await apply(loaded, { approve: () => true, partial: true })).toMatchObject({
+      approved: true,
+      complete: false,
+    });
+    expect(ordered()).toBe(3);
+    expect(readdirSync(dir)).toContain("part.plan");
+  });
+
   it("plans, decides, applies once, and finds nothing to do after it", async () => {
     const { load, ordered, dir } = await projectWith(SITES);
     const loaded = await load();

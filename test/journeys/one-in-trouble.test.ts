@@ -1,4 +1,6 @@
 // Trouble with one object: everything else is planned and applied.
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
@@ -279,7 +281,9 @@ describe("a token that is restricted to some services", () => {
       service_ids: services,
     });
     project.env.HOSTING_TOKEN = token.value;
-    return { project, id };
+    /** The host places an order of the token: the order is on no list of it. */
+    const restrict = (service_ids: number[] | null) => project.control.change("tokens", token.id, { service_ids });
+    return { project, restrict: () => restrict(services), lift: () => restrict(null) };
   }
 
   it("has a condition for what it does not see, and plans the rest", async () => {
@@ -298,5 +302,67 @@ describe("a token that is restricted to some services", () => {
     expect((await project.plan()).diagnostics).toMatchObject([
       { severity: "warning", code: "plan.restricted", summary: expect.stringContaining("will not show") },
     ]);
+  });
+
+  it("has a condition for what it has ordered, and orders it once", async () => {
+    const { project, restrict, lift } = await restricted();
+    const services = { ...SERVICES, d: site("d.acme.example") };
+    await project.declare({ ...DECLARED, services });
+    project.answer = () => {
+      lift();
+      return "yes";
+    };
+    const ran = await project.run("apply");
+    expect(ran.code, ran.text).toBe(0);
+    restrict();
+    project.sent();
+    await project.declare({ ...DECLARED, services: { ...services, b: { ...SERVICES.b, suspended: true } } });
+    const plan = await project.plan();
+    expect(plan.conditions?.map(({ address, condition }) => `${address} ${condition}`)).toEqual([
+      "hosting_service.a outside",
+      "hosting_service.d outside",
+    ]);
+    await project.apply();
+    expect(project.changesSent()).toEqual([expect.stringMatching(/\/suspend$/)]);
+  });
+});
+
+describe("a stack", () => {
+  const stack = (names: readonly string[], more: object = {}) => ({
+    terraform: {
+      required_providers: { hosting: { source: "hostform/hosting" } },
+      backend: { local: { path: "s.tfstate" } },
+    },
+    provider: { hosting: [{ project: "trouble" }] },
+    resource: {
+      hosting_service: Object.fromEntries(names.map((name) => [name, { ...site(`${name}.acme.example`), ...more }])),
+      hosting_grant: Object.fromEntries(
+        names.map((name) => [
+          name,
+          { service_id: `\${hosting_service.${name}.id}`, email: "dev@acme.example", permission: "view" },
+        ]),
+      ),
+    },
+  });
+  const STACK = ["--stack", "stack"] as const;
+
+  it("is applied without the service that a client has taken over, and forgets it", async () => {
+    const project = await startProject();
+    const declare = async (document: object) => {
+      await mkdir(path.join(project.dir, "stack"), { recursive: true });
+      await project.declare(document, "stack/main.tf.json");
+    };
+    await declare(stack(["a", "b"]));
+    await project.apply(...STACK);
+    project.control.acceptTransfer(project.control.offerTransfer(idOf(project, "a"), { to: "customer" }).id);
+    project.sent();
+    await declare(stack(["a", "b"], { suspended: true }));
+    const ran = await project.run("apply", "--auto-approve", "--partial", ...STACK);
+    expect(ran).toMatchObject({ code: 1, text: expect.stringMatching(/handed over to another account/) });
+    expect(project.changesSent()).toEqual([expect.stringMatching(/\/suspend$/)]);
+    await declare(stack(["b"], { suspended: true }));
+    const last = await project.run("apply", "--auto-approve", "--allow-removals", ...STACK);
+    expect(last).toMatchObject({ code: 0, text: expect.stringContaining("2 no longer managed") });
+    expect(project.changesSent()).toEqual([]);
   });
 });

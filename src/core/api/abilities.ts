@@ -23,7 +23,8 @@ export function knowAbilities({ clock }: { clock: Clock }, next: ChainHandler<Ap
   return async function knowing(request) {
     const { ability, repeat } = endpoints[request.endpoint];
     const isTried = repeat === "safe" && ability !== "view";
-    if (isTried) await first.get(ability);
+    const before = isTried ? first.get(ability) : undefined;
+    if (before !== undefined) await before;
     const known = lacking.get(ability);
     if (known !== undefined && clock.monotonic() - known.at < KNOWN_MS) throw known.failure.unsent(request.endpoint);
     const answer = next(request);

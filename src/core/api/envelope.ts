@@ -1,4 +1,4 @@
-import { isObject } from "../model/index.ts";
+import { type ApiError, isObject } from "../model/index.ts";
 import { type ApiRecord, type Decoder, type Fields, readRecord, snakeNames } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
 import { describeShape, malformed } from "./failed-attempt.ts";
@@ -97,11 +97,22 @@ function formOf(json: unknown): string {
   return JSON.stringify(["{}", ...names.sort()]);
 }
 
-/** Reads one item of a page. @throws FailedAttempt api.malformed */
-export function readItem<E extends RecordEndpoint>(endpoint: E, item: unknown): RecordOf<E> {
+/**
+ * Reads one item of a page. @param unreadable takes the failure of an item: it counts as a row, with its text in place of an id.
+ * @throws FailedAttempt api.malformed without `unreadable`.
+ */
+export function readItem<E extends RecordEndpoint>(
+  endpoint: E,
+  item: unknown,
+  unreadable?: Map<string, ApiError>,
+): RecordOf<E> {
   const read = readRecord(decoderOf(endpoint), item);
-  if ("problem" in read) throw malformed(endpoint, { expected: read.problem, came: describeShape(item) });
-  return read.record;
+  if ("record" in read) return read.record;
+  const failure = malformed(endpoint, { expected: read.problem, came: describeShape(item) });
+  if (unreadable === undefined) throw failure;
+  const id = `\0${JSON.stringify(item)}`;
+  unreadable.set(id, failure);
+  return { id, raw: {} } as RecordOf<E>;
 }
 
 /** HAL's empty list: nothing but the address of the list itself. */

@@ -348,23 +348,11 @@ export class Reading {
     return this.#afterLast === "nothing";
   }
 
-  /** A row that cannot be read counts as a row: it has a place in its page, and its text in place of an id. */
-  #readRow(item: unknown): ApiRecord {
-    const { endpoint, onBadRow } = this.#options;
-    try {
-      return readItem(endpoint, item);
-    } catch (error) {
-      if (onBadRow === undefined || !(error instanceof ApiError)) throw error;
-      const row = { id: `\0${JSON.stringify(item)}`, raw: {} };
-      this.unreadable.set(row.id, error);
-      return row;
-    }
-  }
-
   /** The rows of a page, and those of them that are new. */
   #take(page: ListPage) {
-    const { endpoint } = this.#options;
-    const records: readonly ApiRecord[] = page.items.map((item) => this.#readRow(item));
+    const { endpoint, onBadRow } = this.#options;
+    const unreadable = onBadRow && this.unreadable;
+    const records: readonly ApiRecord[] = page.items.map((item) => readItem(endpoint, item, unreadable));
     const rows = records.map((record) => rowOf(endpoint, record));
     const fresh = records.filter((_, at) => !this.#rows.has(rows[at] ?? ""));
     for (const row of rows) this.#rows.add(row);

@@ -108,7 +108,7 @@ export const codes = {
   "account.double": "The account has several services with one domain, and one of them is managed here: each is billed",
   "account.unlisted": "An object was created just now, and no list shows it yet",
   "plan.unknown_date": "The API shows a date that cannot be read, so no change is planned on it",
-  "plan.unread": "What the token may not read is compared with the record only",
+  "plan.unread": "An object that the API does not show is compared with the record only, or is not planned",
   "plan.held_back": "A change waits until the trouble of another resource is over",
   "plan.restricted": "A token that is restricted to certain services orders another one",
   "plan.unfit": "A resource that was named cannot be replaced or ordered again",

@@ -29,14 +29,15 @@ async function saidBy(work: Promise<{ readonly diagnostics: readonly Diagnostic[
 describe("the plan of a destroy", () => {
   const GET = ["get 1001"];
   it.each([
-    ["prevent", "live", ["error plan.prevented"], []],
-    [null, "live", ["error plan.prevented"], []],
+    // Another account may own it now: then it is forgotten.
+    ["prevent", "live", ["error plan.prevented"], ["list"]],
+    [null, "live", ["error plan.prevented"], ["list"]],
     ["forget", "live", ["warning plan.stays"], []],
     ["suspend", "live", ["warning plan.offline"], []],
     ["suspend", "suspended", ["warning plan.stays"], []],
     // Terraform has not refreshed an instance whose removal it plans.
-    ["suspend", "pending", ["error plan.prevented"], GET],
-    ["suspend", "a word that nobody knows", ["error plan.prevented"], GET],
+    ["suspend", "pending", ["error plan.prevented"], [...GET, "list"]],
+    ["suspend", "a word that nobody knows", ["error plan.prevented"], [...GET, "list"]],
     // A status says that it has ended; that nothing is found does not.
     ["prevent", "terminated", [], []],
     ["prevent", GONE, ["error plan.prevented"], [...GET, "list"]],

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { api, failureOf, setUp, useNock } from "./support.ts";
+
+/** §5: the first 403 that names a missing ability ends all requests that need it. */
+useNock();
+
+const LACKS = { message: 'This token does not have the "technical" ability.' };
+const list = { data: [], meta: { total: 0 } };
+
+describe("a token without an ability", () => {
+  it("sends one request that needs it, however many are asked for at once", async () => {
+    api().get(/./).reply(403, LACKS);
+    const { client, events } = setUp();
+    const ids = Array.from({ length: 20 }, (_, id) => String(id));
+    const failures = await Promise.all(ids.map((id) => failureOf(client.grants.list(id).all())));
+    expect(events).toHaveLength(1);
+    const [first, ...others] = failures.map(({ status, reached }) => ({ status, reached }));
+    expect(first).toEqual({ status: 403, reached: "answered" });
+    expect(new Set(others.map((other) => JSON.stringify(other)))).toEqual(new Set(['{"status":403,"reached":"no"}']));
+  });
+
+  it("changes nothing either, and says that the request was not sent", async () => {
+    api().get("/webhooks?page=1&per_page=100").reply(403, LACKS);
+    const { client, events } = setUp();
+    await failureOf(client.webhooks.list().all());
+    const refused = await failureOf(client.webhooks.create({ url: "https://a.example", events: [] }));
+    expect(refused).toMatchObject({ reached: "no", diagnostics: [{ code: "api.forbidden" }] });
+    expect(refused.diagnostics[0]?.detail).toContain("This request was not sent.");
+    expect(events).toHaveLength(1);
+  });
+
+  it("goes on with what needs another ability", async () => {
+    api().get("/webhooks?page=1&per_page=100").reply(403, LACKS);
+    api().get("/services?page=1&per_page=100").reply(200, list);
+    api().get("/accounts?page=1&per_page=100").reply(200, list);
+    const { client } = setUp();
+    await failureOf(client.webhooks.list().all());
+    expect(await client.services.list().all()).toEqual([]);
+    expect(await client.accounts.list().all()).toEqual([]);
+  });
+
+  it("asks again after a minute: somebody may have given it the ability", async () => {
+    api().get("/webhooks?page=1&per_page=100").reply(403, LACKS);
+    api().get("/webhooks?page=1&per_page=100").reply(200, list);
+    const { client, clock } = setUp();
+    await failureOf(client.webhooks.list().all());
+    clock.advance(60_000);
+    expect(await client.webhooks.list().all()).toEqual([]);
+  });
+});
+
+it.each([
+  ["another account", "This service belongs to another account than this token."],
+  ["a restriction", "Service 7 is outside this token's restriction to technical services."],
+  ["no ability by name", "Forbidden"],
+])("a 403 about %s ends no other request", async (_, message) => {
+  api().get("/services/7/grants?page=1&per_page=100").reply(403, { message });
+  api().get("/services/8/grants?page=1&per_page=100").reply(200, list);
+  const { client } = setUp();
+  await failureOf(client.grants.list("7").all());
+  expect(await client.grants.list("8").all()).toEqual([]);
+});

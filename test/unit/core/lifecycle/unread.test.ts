@@ -1,0 +1,84 @@
+// The reason why one object could not be read, by the API's answer and by the list around it.
+import { describe, expect, it } from "vitest";
+import { mayBeRestricted, unreadBy, unreadCondition } from "../../../../src/core/lifecycle/index.ts";
+import { ApiError, type Code, HostformError } from "../../../../src/core/model/index.ts";
+import { fakeAccount, kindOf, liveService, recorded, remote } from "../../../support/subjects.ts";
+
+const BY_ID = "GET /api/v1/services/{id}";
+const GRANTS = "GET /api/v1/services/{id}/grants";
+
+const refusal = (code: Code, { status = 403, endpoint = BY_ID, said = "" }) =>
+  new ApiError({ code, summary: "refused", endpoint, reached: "answered", status, serverMessage: said });
+
+const SERVICE = "hosting_service";
+const GRANT = "hosting_grant";
+
+describe("an object that was not read", () => {
+  it.each<[string, string, ReturnType<typeof refusal>, boolean, string | undefined]>([
+    [
+      "another account's",
+      SERVICE,
+      refusal("api.forbidden", { said: "Belongs to another account" }),
+      false,
+      "handed_over",
+    ],
+    ["refused without words", SERVICE, refusal("api.forbidden", { said: "Forbidden" }), false, "handed_over"],
+    ["outside a restriction", SERVICE, refusal("api.forbidden", { said: "Outside the restriction" }), false, "outside"],
+    ["refused, and listed", SERVICE, refusal("api.forbidden", { said: "Belongs to another account" }), true, "failed"],
+    ["broken", SERVICE, refusal("api.server", { status: 500 }), false, "failed"],
+    [
+      "in a list that is refused",
+      SERVICE,
+      refusal("api.forbidden", { endpoint: "GET /api/v1/services" }),
+      false,
+      "failed",
+    ],
+    [
+      "kept from a token that views",
+      GRANT,
+      refusal("api.forbidden", { endpoint: GRANTS, said: "No ability" }),
+      false,
+      "ability",
+    ],
+    [
+      "kept from another account",
+      GRANT,
+      refusal("api.forbidden", { endpoint: GRANTS, said: "Wrong account" }),
+      false,
+      "failed",
+    ],
+    ["without a token", SERVICE, refusal("api.unauthenticated", { status: 401 }), false, undefined],
+    ["out of reach", SERVICE, refusal("api.unreachable", { status: 0 }), false, undefined],
+  ])("%s %s", async (_, type, error, isListed, cause) => {
+    const { account, kind } = fakeAccount(kindOf(type), ...(isListed ? [remote(liveService)] : []));
+    expect((await unreadBy(account, kind, "1001", error))?.cause).toBe(cause);
+  });
+
+  it("is nobody's if the failure is a defect, or of several kinds", async () => {
+    const { account, kind } = fakeAccount(kindOf(SERVICE));
+    const both = [...refusal("api.server", {}).diagnostics, ...refusal("api.unauthenticated", {}).diagnostics];
+    expect(await unreadBy(account, kind, "1001", new Error("x"))).toBeUndefined();
+    expect(await unreadBy(account, kind, "1001", new HostformError(both))).toBeUndefined();
+  });
+
+  it.each([
+    ["Belongs to another account", false],
+    ["Forbidden", true],
+    ["Outside the restriction", true],
+  ])("%j: the token may be restricted: %s", async (said, expected) => {
+    const { account, kind } = fakeAccount(kindOf(SERVICE));
+    const unread = await unreadBy(account, kind, "1001", refusal("api.forbidden", { said }));
+    expect(unread && mayBeRestricted(unread)).toBe(expected);
+  });
+
+  it("is a condition with its name, unless that is secret or was never recorded", async () => {
+    const { account, kind } = fakeAccount(kindOf(SERVICE));
+    const unread = await unreadBy(account, kind, "1001", refusal("api.forbidden", { said: "Wrong account." }));
+    if (unread === undefined) throw new Error("it is read");
+    const prior = recorded("hosting_service.a", liveService);
+    const summary = (of: typeof prior | undefined) => unreadCondition(kind, "hosting_service.a", of, unread)?.summary;
+    expect(summary(prior)).toContain(`(${liveService.domain})`);
+    expect(summary({ ...prior, sensitive: ["domain"] })).not.toContain(`${liveService.domain}`);
+    expect(summary(undefined)).toBeUndefined();
+  });
+});
