@@ -24,8 +24,21 @@ const MOST_ASKED = 5;
 /** One missing object proves nothing. */
 const LEAST_MISSING = 2;
 
+/** By the lists that they are from: each instance of the Terraform provider asks. */
+const known = new WeakMap<Account, { readonly lists: readonly unknown[]; readonly anchors: readonly Anchor[] }>();
+
 /** The oldest objects that the lists of this run have shown, oldest first. Sends no request. */
-export function anchorsIn({ rows }: Account): Anchor[] {
+export function anchorsIn(account: Account): readonly Anchor[] {
+  const lists = [...account.rows.values()];
+  const earlier = known.get(account);
+  if (earlier?.lists.length === lists.length && lists.every((list, at) => list === earlier.lists[at]))
+    return earlier.anchors;
+  const anchors = oldestIn(account);
+  known.set(account, { lists, anchors });
+  return anchors;
+}
+
+function oldestIn({ rows }: Account): Anchor[] {
   const all = [...rows].flatMap(([type, { objects }]) =>
     [...objects.values()].flatMap((one) => (one.phase === "gone" ? [] : [{ type, one, made: madeBetween(one)?.[0] }])),
   );
