@@ -161,17 +161,19 @@ function evidenceIn(account: Account, kinds: Kinds, records: readonly ResourceSt
   return [...found.values()];
 }
 
-function foreign(
+function foreign(of: string, account: Account, records: readonly ResourceState[], evidence: readonly Evidence[]) {
+  const objects = evidence.map(({ kind, id, values }) => {
+    const name = values[kind.words.name];
+    return `${kind.noun} ${id}${typeof name === "string" ? ` (${name})` : ""}`;
+  });
+  const [recorded] = records.flatMap(({ private: mark }) => mark.account?.origin ?? []);
+  return foreignObjects(of, account, recorded, objects);
+}
+
+/** The error about an account that has none of the recorded objects. */
+export const foreignObjects = (
   of: string,
   { origin = "its address" }: Account,
-  records: readonly ResourceState[],
-  evidence: readonly Evidence[],
-): Diagnostic {
-  const objects = evidence.map(({ kind, id, values }) => {
-    const name = values[kind.words.name] ?? values.created_at;
-    const label = typeof name === "string" ? ` (${name === values.created_at ? `created ${name}` : name})` : "";
-    return `${kind.noun} ${id}${label}`;
-  });
-  const recorded = records.flatMap(({ private: { account } }) => account?.origin ?? [])[0] ?? origin;
-  return problem("account.foreign/objects", { of, origin, recorded, objects });
-}
+  recorded = origin,
+  objects: readonly string[],
+): Diagnostic => problem("account.foreign/objects", { of, origin, recorded, objects });
