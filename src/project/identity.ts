@@ -84,7 +84,8 @@ export function placesOf(
       (one) => one.provider === provider && one.address.startsWith(`${service.type}.`),
     );
     const own = recorded.flatMap(({ attributes, sensitive }) => (sensitive.includes("domain") ? [] : [attributes]));
-    const isLive = ({ id }: JsonObject) => live === undefined || live.some((one) => one.id === id);
+    const ids = live && new Set(live.map(({ id }) => id));
+    const isLive = ({ id }: JsonObject) => ids?.has(id) ?? true;
     // A stranger learns nothing of the account that the project does not manage.
     const known = [...own.filter(isLive), ...(source.untrusted ? [] : (live ?? []))];
     const domain = known.map((one) => one.domain).find((one) => typeof one === "string");

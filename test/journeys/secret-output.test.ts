@@ -473,3 +473,42 @@ describe("a generated password with a secret_output", () => {
     expect((await attributes(project, VPS))?.generated_password).toBe(password);
   });
 });
+
+describe("a secret_output that holds another secret than the recorded fingerprint says", () => {
+  const ENV_FILE = { env_file: { path: ".env", name: "HOOK_SECRET" } };
+  it.each([
+    ["a file", FILE, FILE.file, (secret: string) => `${secret}\n`],
+    ["a line of an env file", ENV_FILE, ".env", (secret: string) => `A=1\nHOOK_SECRET='${secret}'\n`],
+  ])("is not overwritten (%s), and nothing is sent", async (_, output, file, holding) => {
+    const project = await startProject({ declare: to(output) });
+    await project.apply();
+    const theirs = holding("whsec_of another account");
+    writeFileSync(at(project, file), theirs, { mode: 0o600 });
+    const [{ id } = { id: 0 }] = project.control.list("webhooks");
+    project.control.remove("webhooks", id);
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toMatch(
+      /holds another secret than the recorded secret of hosting_webhook/,
+    );
+    expect(ran.text).not.toContain("whsec_of");
+    expect(text(project, file)).toBe(theirs);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it.each([
+    ["the recorded one", (own: string) => `${own}\n`],
+    ["nothing", () => ""],
+  ])("is overwritten if it holds %s", async (_, holding) => {
+    const project = await startProject({ declare: to(FILE) });
+    await project.apply();
+    const before = made(project);
+    writeFileSync(at(project, FILE.file), holding(before));
+    const [{ id } = { id: 0 }] = project.control.list("webhooks");
+    project.control.remove("webhooks", id);
+    await project.apply();
+    expect(made(project)).not.toBe(before);
+    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
+  });
+});

@@ -12,7 +12,7 @@ import {
   saysNotFound,
 } from "../model/index.ts";
 import { type InvoiceReading, Invoices, MOST_PAGES } from "./invoices.ts";
-import type { ListCosts, Listing, Recheck, Rows, Shown } from "./list-costs.ts";
+import type { ListCosts, Recheck, Rows, Shown } from "./list-costs.ts";
 import { listName, readAgainCost } from "./list-costs.ts";
 
 /** §8: rows of a page. */
@@ -20,6 +20,7 @@ const PAGE_ROWS = 100;
 
 /** What was read so short a time ago is not read again before an order, unless a person was waited for: the order itself takes as long. */
 const MOMENT_MS = 15_000;
+type Listing = Recheck["again"];
 
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same

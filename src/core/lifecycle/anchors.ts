@@ -24,8 +24,21 @@ const MOST_ASKED = 5;
 /** One missing object proves nothing. */
 const LEAST_MISSING = 2;
 
+/** By the lists that they are from: each instance of the Terraform provider asks. */
+const known = new WeakMap<Account, { readonly lists: readonly unknown[]; readonly anchors: readonly Anchor[] }>();
+
 /** The oldest objects that the lists of this run have shown, oldest first. Sends no request. */
-export function anchorsIn({ rows }: Account): Anchor[] {
+export function anchorsIn(account: Account): readonly Anchor[] {
+  const lists = [...account.rows.values()];
+  const earlier = known.get(account);
+  if (earlier?.lists.length === lists.length && lists.every((list, at) => list === earlier.lists[at]))
+    return earlier.anchors;
+  const anchors = oldestIn(account);
+  known.set(account, { lists, anchors });
+  return anchors;
+}
+
+function oldestIn({ rows }: Account): Anchor[] {
   const all = [...rows].flatMap(([type, { objects }]) =>
     [...objects.values()].flatMap((one) => (one.phase === "gone" ? [] : [{ type, one, made: madeBetween(one)?.[0] }])),
   );
@@ -148,17 +161,19 @@ function evidenceIn(account: Account, kinds: Kinds, records: readonly ResourceSt
   return [...found.values()];
 }
 
-function foreign(
+function foreign(of: string, account: Account, records: readonly ResourceState[], evidence: readonly Evidence[]) {
+  const objects = evidence.map(({ kind, id, values }) => {
+    const name = values[kind.words.name];
+    return `${kind.noun} ${id}${typeof name === "string" ? ` (${name})` : ""}`;
+  });
+  const [recorded] = records.flatMap(({ private: mark }) => mark.account?.origin ?? []);
+  return foreignObjects(of, account, recorded, objects);
+}
+
+/** The error about an account that has none of the recorded objects. */
+export const foreignObjects = (
   of: string,
   { origin = "its address" }: Account,
-  records: readonly ResourceState[],
-  evidence: readonly Evidence[],
-): Diagnostic {
-  const objects = evidence.map(({ kind, id, values }) => {
-    const name = values[kind.words.name] ?? values.created_at;
-    const label = typeof name === "string" ? ` (${name === values.created_at ? `created ${name}` : name})` : "";
-    return `${kind.noun} ${id}${label}`;
-  });
-  const recorded = records.flatMap(({ private: { account } }) => account?.origin ?? [])[0] ?? origin;
-  return problem("account.foreign/objects", { of, origin, recorded, objects });
-}
+  recorded = origin,
+  objects: readonly string[],
+): Diagnostic => problem("account.foreign/objects", { of, origin, recorded, objects });

@@ -1,6 +1,6 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
 
-export type Listing = Promise<ReadonlyMap<string, Remote>>;
+type Listing = Promise<ReadonlyMap<string, Remote>>;
 
 export interface Shown {
   /** An answer that is no list is shown as an empty list, and the client warns of it. */

@@ -1,10 +1,16 @@
 /** The account of an instance: Terraform shows the provider one instance at a time, so each carries what identifies its account. */
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
-import { type Account, accountMark, anchorsIn, isSameObject } from "../../../core/lifecycle/index.ts";
-import { problem } from "../../../core/messages/index.ts";
+import {
+  type Account,
+  accountMark,
+  anchorsIn,
+  foreignObjects,
+  isSameObject,
+  originProblem,
+} from "../../../core/lifecycle/index.ts";
 import { type Anchor, HostformError, isForbidden, type JsonObject } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
-import { labelOf, type Mark } from "./attribute-mapping.ts";
+import { labelOf, type Mark, recordedAs } from "./attribute-mapping.ts";
 import { otherHost } from "./notices.ts";
 
 const of = "The provider";
@@ -41,13 +47,12 @@ export async function refuseForeign(
     throw new HostformError([otherHost(kind, recorded, "refreshed")]);
   }
   const { origin: was, anchors } = mark.account;
-  if (was !== origin) throw new HostformError([problem("account.foreign/address", { of, origin, recorded: was })]);
+  const elsewhere = originProblem(of, account, [recordedAs(kind, recorded, mark)]);
+  if (elsewhere.length > 0) throw new HostformError(elsewhere);
   if (anchors.length === 0) return;
   for (const anchor of anchors) if (!(await isMissing(anchor, account))) return;
-  const nameOf = ({ type, id, created_at }: Anchor) =>
-    `${kinds.get(type)?.noun ?? type} ${id}${created_at === null ? "" : ` (created ${created_at})`}`;
-  const objects = [labelOf(kind, recorded), ...anchors.map(nameOf)];
-  throw new HostformError([problem("account.foreign/objects", { of, origin, recorded: was, objects })]);
+  const names = anchors.map(({ type, id }) => `${kinds.get(type)?.noun ?? type} ${id}`);
+  throw new HostformError([foreignObjects(of, account, was, [labelOf(kind, recorded), ...names])]);
 }
 
 /** By account and anchor: all instances of a plan share a few anchors. */
