@@ -132,7 +132,9 @@ function named(title: string, rows: PlanReport["orders" | "offline"], room: numb
 function otherSections({ attention, others }: PlanReport): string[] {
   const points = attention
     .filter(({ from }) => from === "account") // Errors and warnings have a block of their own.
-    .map(({ title, where, text, fix }) => [`${title} (${where.join(", ")}).`, text, fix].filter(Boolean).join(" "));
+    .map(({ title, where, text, fix }) =>
+      [`${title}${where.length > 0 ? ` (${where.join(", ")})` : ""}.`, text, fix].filter(Boolean).join(" "),
+    );
   return [...bullets("Needs attention", points), ...others.flatMap(({ title, lines }) => bullets(title, lines))];
 }
 

@@ -284,12 +284,9 @@ function conditionRows({ all, detail: text, fix }: SameConditions): AttentionRow
   const rows =
     title !== undefined
       ? [{ title, where: all.map(({ address }) => address) }]
-      : all.map(({ summary, address }) => ({ title: capitalized(withoutAddress(summary, address)), where: [address] }));
+      : all.map(({ summary }) => ({ title: summary, where: [] }));
   return rows.map((row): AttentionRow => ({ from: "account", severity: "warning", ...row, ...more }));
 }
-
-const withoutAddress = (summary: string, address: string) =>
-  summary.startsWith(`${address}: `) ? summary.slice(address.length + 2) : summary;
 
 function driftRow(drift: Plan["drift"][number], change: Change | undefined, said: ReadonlySet<string>): AttentionRow[] {
   const { address } = drift;

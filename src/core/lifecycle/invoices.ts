@@ -5,7 +5,7 @@ import { formatMoney, HostformError, type Invoice, inScale, isForbidden, isOpen,
 /** Most pages of invoices that a plan reads. */
 export const MOST_PAGES = 10;
 
-/** What was read of the invoices of an account. */
+/** Invoices of an account, as far as they were read. */
 export interface InvoiceReading {
   /** By order. */
   readonly invoices: ReadonlyMap<string, readonly InvoiceRecord[]>;

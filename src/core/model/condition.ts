@@ -1,7 +1,6 @@
-import { type ApplyResult, changesRecord, type Invoice, isNoOp, type Plan, unfulfilledIn } from "./changes.ts";
 import { type Code, codes } from "./codes.ts";
-import { effectOf } from "./effect.ts";
 import { type Diagnostic, warningOf } from "./errors.ts";
+import type { Invoice } from "./invoice.ts";
 import type { Remedy } from "./remedy.ts";
 
 type NameIn<Each> = Each extends `condition.${infer Name}` ? Name : never;
@@ -50,28 +49,6 @@ export function conditionOf({ code, address = "", summary, detail, remedies }: D
   };
 }
 
-/** What a run can be told to fail on: the names of conditions, and `drift` for any difference. */
+/** Names on which a run can fail: those of conditions, and `drift` for any difference. */
 export const FAIL_ON = [...CONDITION_NAMES, "drift"] as const;
 export type FailOn = (typeof FAIL_ON)[number];
-
-/** Conditions under which a declared object does not exist, or serves nobody. */
-const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_over"]);
-
-/** Returns true if no declared object is gone or offline. */
-export const isUp = ({ conditions = [] }: Pick<Plan, "conditions">): boolean =>
-  !conditions.some(({ condition }) => DOWN.has(condition));
-
-/**
- * The names of {@link FAIL_ON} that hold: of the account before the plan is applied, or after the apply.
- * @param result of the apply, if the plan was applied.
- */
-export function holding(plan: Plan, result?: ApplyResult): ReadonlySet<FailOn> {
-  const { conditions = [] } = result ?? plan;
-  const names = new Set<FailOn>(conditions.map(({ condition }) => condition));
-  if (plan.unread !== undefined) names.add("unread");
-  const { changes } = plan;
-  if (result === undefined && changes.some((change) => effectOf(change) === "unsuspend")) names.add("offline");
-  const differs = result === undefined && (!changes.every(isNoOp) || changesRecord(plan));
-  if (names.size > 0 || differs || unfulfilledIn(plan).length > 0) names.add("drift");
-  return names;
-}

@@ -11,6 +11,8 @@ export * from "./contract-report.ts";
 export * from "./desired.ts";
 export * from "./effect.ts";
 export * from "./errors.ts";
+export * from "./holding.ts";
+export * from "./invoice.ts";
 export * from "./moment.ts";
 export * from "./money-scale.ts";
 export * from "./natural-key.ts";

@@ -1,0 +1,26 @@
+// Which conditions hold of a plan, and of what is left after an apply.
+import { type ApplyResult, changesRecord, isNoOp, type Plan, unfulfilledIn } from "./changes.ts";
+import type { ConditionName, FailOn } from "./condition.ts";
+import { effectOf } from "./effect.ts";
+
+/** Conditions under which a declared object does not exist, or serves nobody. */
+const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_over"]);
+
+/** Returns true if no declared object is gone or offline. */
+export const isUp = ({ conditions = [] }: Pick<Plan, "conditions">): boolean =>
+  !conditions.some(({ condition }) => DOWN.has(condition));
+
+/**
+ * The names of {@link FAIL_ON} that hold: of the account before the plan is applied, or after the apply.
+ * @param result of the apply, if the plan was applied.
+ */
+export function holding(plan: Plan, result?: ApplyResult): ReadonlySet<FailOn> {
+  const { conditions = [] } = result ?? plan;
+  const names = new Set<FailOn>(conditions.map(({ condition }) => condition));
+  if (plan.unread !== undefined) names.add("unread");
+  const { changes } = plan;
+  if (result === undefined && changes.some((change) => effectOf(change) === "unsuspend")) names.add("offline");
+  const differs = result === undefined && (!changes.every(isNoOp) || changesRecord(plan));
+  if (names.size > 0 || differs || unfulfilledIn(plan).length > 0) names.add("drift");
+  return names;
+}

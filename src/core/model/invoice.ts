@@ -1,0 +1,36 @@
+// Invoices, and whether they are paid.
+import { readMoment } from "./moment.ts";
+
+/** The invoice of an order (§2). Amounts are in the API's own unit. */
+export interface Invoice {
+  readonly id: string | null;
+  readonly number: string | null;
+  readonly currency: string | null;
+  readonly total: number | null;
+  readonly status: string | null;
+  readonly due_date: string | null;
+  /** Whether it is known to be paid. */
+  readonly paid?: boolean;
+}
+
+const UNPAID =
+  /\b(?:unpaid|not|non|no|open|due|overdue|pending|awaiting|waiting|outstanding|issued|sent|draft|new|part|partial|partially|cancel|canceled|cancelled|void|voided|refund|refunded|reversed|disputed|uncollectible|failed|declined)\b/;
+
+/**
+ * Returns true for an invoice that is paid, undefined where that cannot be read. A known status word outranks the time of
+ * payment, which some hosts fill with a zero date (§2 leaves the words open).
+ */
+export function isPaid({ paid_at, status }: { readonly paid_at: string | null; readonly status: string | null }) {
+  const words = (status ?? "")
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replace(/[^\p{L}]+/gu, " ")
+    .toLowerCase();
+  if (UNPAID.test(words)) return false;
+  if (/\b(?:paid|settled)\b/.test(words)) return true;
+  const { form } = readMoment(paid_at);
+  return form === "unknown" ? undefined : form !== "none";
+}
+
+/** Returns true for an invoice that is to be paid: it is neither paid nor ended, as far as its status shows (§2 leaves the words open). */
+export const isOpen = (invoice: Parameters<typeof isPaid>[0]): boolean =>
+  isPaid(invoice) === false && !/cancel|void|refund|revers|draft|uncollect|written/i.test(invoice.status ?? "");
