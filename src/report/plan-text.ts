@@ -111,19 +111,17 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
 /** What needs attention and is no change. */
 function conditionLines({ conditions = [] }: Plan, paint: Paint, { remedies }: PlanTextOptions): string[] {
   if (conditions.length === 0) return [];
-  const same = Map.groupBy(conditions, ({ summary, detail, remedies: fixes }) =>
-    JSON.stringify([summary, detail, fixes]),
+  const same = Map.groupBy(conditions, (one) =>
+    one.condition === "unread" ? JSON.stringify([one.detail, one.remedies]) : one,
   );
-  const lines = [...same.values()].flatMap((all) => {
-    const [{ summary, detail, ...about }] = all as [Condition];
+  const lines = [...same.values()].flatMap(([first, ...more]) => {
+    const { summary, detail, ...about } = first as Condition;
     const fix = remedies(about);
-    // A summary that names no resource is that of several.
-    const isNamed = all.length === 1 && summary.includes(about.address);
-    const where = isNamed ? [] : [`    ${escapeLine(some(all.map(({ address }) => address)))}`];
+    const others = `The same for ${formatNumber(more.length)} more: ${some(more.map(({ address }) => address))}`;
     return [
       `  ${paint.warning("!")} ${escapeLine(summary)}`,
-      ...where,
       ...(detail === undefined ? [] : [`    ${escapeLine(detail)}`]),
+      ...(more.length === 0 ? [] : [`    ${escapeLine(others)}`]),
       ...(fix === undefined ? [] : [`    ${paint.fix("Fix:")} ${escapeLine(fix)}`]),
     ];
   });
