@@ -63,12 +63,8 @@ export function groupedConditions(
 }
 
 /** One title for objects that were not read for one cause; undefined where each condition has a line of its own. */
-export function titleOf(all: readonly Condition[]): string | undefined {
-  const [first] = all;
-  if (first?.condition !== "unread") return undefined;
-  if (!first.summary.includes(first.address)) return first.summary;
-  return all.length > 1 ? "Not read" : undefined;
-}
+export const titleOf = (all: readonly Condition[]): string | undefined =>
+  all[0]?.condition === "unread" && all.length > 1 ? "As recorded, not checked" : undefined;
 
 /** Conditions of which each has a line; beyond this many they are counted. */
 const MAX_LINES = 10;

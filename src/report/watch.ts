@@ -77,12 +77,20 @@ const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 /** What a check found, in one sentence. */
 export function foundText(plan: Plan, errors: number): string {
   const changes = plan.changes.filter((change) => !isNoOp(change));
-  if (errors > 0 && (isStopped(plan) || changes.length === 0))
-    return `The plan has ${plural(errors, "error")} and is not applied.`;
-  const held = heldIn(plan).length;
+  const failed = `The plan has ${plural(errors, "error")}`;
+  if (errors > 0 && (isStopped(plan) || changes.length === 0)) return `${failed} and is not applied.`;
   const attention = conditionText(plan);
-  if (changes.length > 0)
-    return `${planCounts(countChanges(changes))}${held > 0 ? ` Held back: ${plural(held, "resource")}.` : ""} ${attention}`.trim();
+  if (changes.length > 0) {
+    const held = heldIn(plan).length;
+    return [
+      ...(errors > 0 ? [`${failed}.`] : []),
+      planCounts(countChanges(changes)),
+      ...(held > 0 ? [`Held back: ${plural(held, "resource")}.`] : []),
+      attention,
+    ]
+      .filter((sentence) => sentence !== "")
+      .join(" ");
+  }
   if (plan.pending.length > 0) {
     return `${plural(plan.pending.length, "create")} without known outcome: see \`hostform resolve\`.`;
   }

@@ -218,7 +218,7 @@ describe("a change that cannot be made", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect(ran).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/Nothing was changed[\s\S]*other 3 changes with --partial/),
+      err: expect.stringMatching(/Nothing was changed.*other 3 changes with --partial/s),
     });
     expect(project.changesSent()).toEqual([]);
     expect((await project.run("apply", "--auto-approve", "--partial")).code).toBe(1);

@@ -127,14 +127,15 @@ export const conditions = {
     detail: `No list shows it, and the API refuses it: ${given.why}.`,
     remedies: ["Use a token of the whole account, or add the service to the restriction of this token."],
   })),
+  // The same detail for each resource with the same reason, so that a report can fold them.
   "condition.unread": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)} was not read`,
     detail: `${given.why}. Its condition is unknown. The plan compares it with the record.`,
     remedies: ["Plan again when the cause is gone."],
   })),
-  // The same words for each resource of the kind, so that a report can fold them.
-  "condition.unread/ability": warning(({ noun, why }: Words<"address" | "noun" | "why">) => ({
-    summary: `As recorded, not checked: the token may not read this ${noun} (403): ${why}`,
+  "condition.unread/ability": warning(({ address, noun, why }: Words<"address" | "noun" | "why">) => ({
+    summary: `${address} is as recorded, not checked`,
+    detail: `The token may not read a ${noun} (403): ${why}.`,
     remedies: ["To check it, plan with a token that has the ability, where only reviewed declarations are used."],
   })),
   "condition.unread/invoices": warning((given: Recorded & Words<"why">) => ({

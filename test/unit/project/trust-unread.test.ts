@@ -24,11 +24,9 @@ describe("with a token that only views", () => {
     const { write, plan } = await planned();
     const same = await plan(...trust);
     expect([same.code, same.stderr]).toEqual([0, ""]);
+    expect(same.stdout).toMatch(/! hosting_webhook.hook is as recorded, not checked\n.*a webhook \(403\)/);
     expect(same.stdout).toMatch(
-      /not checked: the token may not read this webhook \(403\).*\n {4}hosting_webhook.hook\n/,
-    );
-    expect(same.stdout).toMatch(
-      /not checked: the token may not read this grant \(403\).*\n {4}hosting_grant.www\["dev/,
+      /! hosting_grant.www\["dev@acme.example"\] is as recorded, not checked\n.*a grant \(403\)/,
     );
     expect(same.stdout).toContain("No changes in what was read. 2 resources are not checked; see above.");
     expect(same.stdout).toContain("For reading: 2 resources not checked.\n");
@@ -70,6 +68,8 @@ describe("with a token that only views", () => {
     sandbox.control.clearRequests();
     const { stdout } = await plan();
     expect(stdout).toContain(`For reading: ${sites + 1} resources not checked.\n`);
+    expect(stdout.match(/is as recorded, not checked/g)).toHaveLength(2);
+    if (sites > 1) expect(stdout).toContain(`The same for ${sites - 1} more: hosting_grant.`);
     expect(
       sandbox.control
         .requests()

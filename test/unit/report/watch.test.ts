@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { errorOf } from "../../../src/core/model/index.ts";
 import { foundText, watchLine, watchMessage, watchNotes } from "../../../src/report/index.ts";
 import { change, diagnostic, drift, order, plan, reason, update } from "./builders.ts";
 
@@ -75,7 +76,13 @@ describe("what a look found", () => {
   });
 
   it("says first that a plan has errors", () => {
-    expect(foundText(plan([order()]), 2)).toBe("The plan has 2 errors and is not applied.");
+    const diagnostics = [errorOf("plan.immutable", "no", { address: "hosting_service.a" })];
+    expect(foundText({ ...plan([]), diagnostics }, 1)).toBe("The plan has 1 error and is not applied.");
+    expect(foundText({ ...plan([order()]), diagnostics }, 1)).toBe(
+      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Held back: 1 resource.",
+    );
+    const guard = [errorOf("guard.orders", "no")];
+    expect(foundText({ ...plan([order()]), diagnostics: guard }, 1)).toBe("The plan has 1 error and is not applied.");
   });
 });
 
