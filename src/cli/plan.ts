@@ -48,7 +48,8 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       if (flags.out !== undefined) {
         if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
         else {
-          const origin = await originOf(project.source, desired, store.state);
+          const identities = Object.fromEntries(run.identities);
+          const origin = { ...(await originOf(project.source, desired, store.state)), identities };
           await writeSavedPlan(project, flags.out, { request: options, origin, plan });
           const command = commandLine(project.source, "apply", [flags.out]);
           const part =

@@ -24,8 +24,15 @@ export type Identities = ReadonlyMap<string, AccountMark>;
  * Compares prepared providers with the recorded accounts: the addresses at once, the objects when the lists are read.
  * @throws HostformError `account.foreign`
  */
-export function requireAccounts(aliases: Iterable<string>, providers: Providers, state: State): void {
-  const problems = [...aliases].flatMap((alias) => problemsOf(alias, () => providers.get(alias).account, state));
+export function requireAccounts(
+  aliases: Iterable<string>,
+  providers: Providers,
+  state: Pick<State, "resources">,
+  identities: Readonly<Record<string, AccountMark>> = {},
+): void {
+  const problems = [...aliases].flatMap((alias) =>
+    problemsOf(alias, () => providers.get(alias).account, state, identities[alias]),
+  );
   if (problems.length > 0) throw new HostformError(problems);
 }
 
@@ -35,8 +42,15 @@ export function requireAccount(alias: string, account: Account, state: State): v
   if (problems.length > 0) throw new HostformError(problems);
 }
 
-function problemsOf(alias: string, open: () => Account, { resources }: State): Diagnostic[] {
-  const records = [...resources.values()].filter(({ provider }) => provider === alias);
+/** @param saved the account of a saved plan. */
+function problemsOf(
+  alias: string,
+  open: () => Account,
+  { resources }: Pick<State, "resources">,
+  saved?: AccountMark,
+): Diagnostic[] {
+  const recorded = [...resources.values()].filter(({ provider }) => provider === alias);
+  const records = [...recorded, ...(saved ? [{ address: "", attributes: {}, private: { account: saved } }] : [])];
   if (records.length === 0) return [];
   const [of, account] = [`Provider ${alias}`, open()];
   account.confirm = accountGate(of, account, kinds, records);
@@ -56,12 +70,18 @@ export const identitiesOf = (aliases: Iterable<string>, providers: Providers): I
 type Named = Pick<Desired, "project" | "providers">;
 
 /** An account by its declaration alone. @param among the accounts that it is to be distinguished from. */
-function placeOf({ env }: Pick<ProjectSource, "env">, { project, providers }: Named, provider: string, among: number) {
+function placeOf(
+  { env, environment }: Pick<ProjectSource, "env" | "environment">,
+  { project, providers }: Named,
+  provider: string,
+  among: number,
+) {
   const address = providers.get(provider)?.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
   const { host, pathname } = URL.parse(address) ?? { host: address, pathname: "" };
   const prefix = pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
-  const name = isSandbox ? "SANDBOX" : among === 1 && project !== "" ? project : provider;
+  const single = environment?.name ?? project;
+  const name = isSandbox ? "SANDBOX" : among === 1 && single !== "" ? single : provider;
   return { provider, name, host: `${host}${prefix}`, services: null, domain: null };
 }
 

@@ -248,7 +248,8 @@ export async function plan(loaded: LoadedProject, options: PlanOptions = {}): Pr
       const planned = plannedOf(run);
       if (saveTo !== undefined && mayApply(run.plan, true)) {
         const { originOf } = await import("./plan-origin.ts");
-        const origin = await originOf(project.source, run.desired, run.store.state);
+        const identities = Object.fromEntries(run.identities);
+        const origin = { ...(await originOf(project.source, run.desired, run.store.state)), identities };
         await writeSavedPlan(project, saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
       }
       return planned;

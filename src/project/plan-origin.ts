@@ -2,6 +2,7 @@ import { hash, scryptSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
+  type AccountMark,
   type Change,
   type Desired,
   equal,
@@ -29,6 +30,8 @@ export interface Origin {
   readonly declaration: readonly FileDigest[];
   /** Alias of each provider -> address of its API; null where none is set. */
   readonly accounts: Readonly<Record<string, string | null>>;
+  /** What identified each of them. Absent: an earlier version made the plan. */
+  readonly identities?: Readonly<Record<string, AccountMark>>;
 }
 
 /** A file of the declaration: its path from the project's folder, and the SHA-256 of its bytes. */

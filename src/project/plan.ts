@@ -243,7 +243,9 @@ async function makePlan(
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
   const hasMoved = guards?.accountMoved === true;
-  if (!hasMoved) requireAccounts(aliases, providers, recorded);
+  // A saved plan accepts the account that it was made with.
+  const { identities = {} } = saved?.origin ?? {};
+  requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
   // A job that plans a request has a token that only views.
   const isReading = command === "plan" || (command === "watch" && unattended !== true);
   const shared = { state, kinds, env, reorder: new Set(reorder) };

@@ -154,11 +154,11 @@ const JSON_WORDS = `
   endColumn endLine error_count errored events failed filename forget format_version held_seconds highlight_end_offset
   highlight_start_offset hostform id_key id_value implied_provider import importing index interrupted interval_seconds
   last_read lineage listing managed max_runs message messages module modifying next_seconds not-started not_planned not_read not_started operation
-  orders outcome outcomes output_changes outputs payment pending planned_change planned_values previous_address
+  orders outcome outcomes output_changes outputs payment pending places planned_change planned_values previous_address
   prior_state private progress project provider provider_name provisioning reason reasons reorder remedies removal
   remove replace replace_because_cannot_update replace_paths requests resource resource_addr resource_changes
   resource_drift resource_key resource_name resource_type resources result root_module schema_version seconds secret
-  secret_to sensitive sensitive_values serial service severity snippet start_line status summary suspend suspend-and-
+  secret_to sensitive sensitive_values serial service services severity snippet start_line status summary suspend suspend-and-
   forget suspending target targets terraform terraform_version timestamp unchecked unfulfilled unknown unlisted unread unrecorded
   unsuspend unsuspending update values version waits_for warning warning_count action change context declared elapsed
   hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui access_given access_taken

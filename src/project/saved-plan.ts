@@ -246,6 +246,8 @@ function strip(values: JsonObject | null, names: readonly string[], mark: true |
   );
 }
 
+const anchorShape = z.strictObject({ type: z.string(), id: z.string(), created_at: z.string().nullable() });
+const accountShape = z.strictObject({ origin: z.string(), anchors: z.array(anchorShape) });
 const values = z.record(z.string(), z.json()).nullable();
 const addresses = z.array(z.string());
 
@@ -273,6 +275,7 @@ const shape = z.looseObject({
     project: z.string(),
     declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     accounts: z.record(z.string(), z.string().nullable()),
+    identities: z.record(z.string(), accountShape).optional(),
   }),
   plan: z.looseObject({
     timestamp: z.string(),

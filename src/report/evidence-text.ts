@@ -165,7 +165,7 @@ function answersOf(one: EvidenceReport): Answer[] {
   const nothing = { option: "--absent", when: `if the request created nothing: ${absent}` };
   switch (verdict) {
     case "unclear":
-      return all.length > 0 ? [...made, nothing] : [other, nothing];
+      return all.length > 0 ? [...made, nothing] : candidates?.length ? [nothing] : [other, nothing];
     case "waiting":
       return [...(all.length > 0 ? made : [other]), { option: "--absent", when: "if the request created nothing" }];
     case "nothing":

@@ -132,6 +132,11 @@ describe("a state at another account", () => {
     });
     await project.declare({ ...DECLARED, webhooks: { ...DECLARED.webhooks, more: hook("more") } });
     expect((await project.run("plan", "--account-moved", "--out", "moved.plan")).code).toBe(0);
+    const { HOSTING_TOKEN } = project.env;
+    project.env.HOSTING_TOKEN = project.sandbox.tokens.customer;
+    project.sent();
+    await expectRefused(project, [["apply", "moved.plan"]], /leads to another account/);
+    project.env.HOSTING_TOKEN = HOSTING_TOKEN;
     expect((await project.run("apply", "moved.plan")).code).toBe(0);
     expect((await project.run("plan", "--detailed-exitcode")).code).toBe(0);
   });

@@ -306,7 +306,7 @@ describe("a renamed block whose create is pending", () => {
 });
 
 describe("the query of a webhook's URL", () => {
-  it("is on no screen: of a plan, a lost create, its question, an adoption and a replacement", async () => {
+  it("is on no screen: of a plan, a lost create, its question, a refused adoption and a replacement", async () => {
     const hook = (query: string) => ({
       project: "resolve",
       webhooks: { h: { url: `https://h.example/in?${query}`, events: ["invoice.paid"] } },
@@ -330,7 +330,11 @@ describe("the query of a webhook's URL", () => {
     await see("resolve");
     await see("resolve", "--json");
     const id = project.idOf("webhooks", made.id);
-    expect((await see("resolve", "hosting_webhook.h", "--adopt", id)).code, screens.at(-1)).toBe(0);
+    expect((await see("resolve", "hosting_webhook.h", "--adopt", id)).code, screens.at(-1)).toBe(1);
+    project.control.remove("webhooks", made.id);
+    expect((await see("resolve", "hosting_webhook.h", "--absent")).code, screens.at(-1)).toBe(0);
+    project.control.clearFaults();
+    expect((await see("apply", "--auto-approve")).code, screens.at(-1)).toBe(0);
     await project.declare(hook("token=qQ3"));
     expect((await see("plan")).text).toContain('"https://h.example/in?\u2026" -> (another user or query)');
     await see("show");

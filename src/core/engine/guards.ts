@@ -63,7 +63,10 @@ function missingGuard({ recorded, records = new Map(), observations = new Map(),
   const all = [...records.values()];
   const isMissing = ({ address, attributes: { id } }: ResourceState) => {
     const seen = observations.get(address);
-    return typeof id === "string" && seen?.status === "gone" && seen.isListed === undefined;
+    if (typeof id !== "string" || seen === undefined) return false;
+    // No list shows the object, and the API refuses it: it may never have been of this account.
+    if (seen.status !== "gone") return seen.unread?.cause === "handed_over";
+    return seen.isListed === undefined;
   };
   const missing = new Set(all.filter(isMissing).map(({ attributes }) => attributes.id));
   const isInside = ({ address, attributes }: ResourceState) => {

@@ -70,8 +70,11 @@ export function accountMark(
 
 export const keyOf = ({ type, id }: Anchor): string => `${type} ${id}`;
 
+/** What a record says of its account. */
+type Recorded = Pick<ResourceState, "address" | "attributes" | "private">;
+
 /** Refuses records of another address. Sends no request. */
-export function originProblem(of: string, account: Account, records: readonly ResourceState[]): Diagnostic[] {
+export function originProblem(of: string, account: Account, records: readonly Recorded[]): Diagnostic[] {
   const { origin } = account;
   const recorded = records.map(({ private: { account: mark } }) => mark?.origin).find((one) => one && one !== origin);
   return recorded === undefined || origin === undefined
@@ -96,7 +99,7 @@ export function accountGate(
   of: string,
   account: Account,
   kinds: Kinds,
-  records: readonly ResourceState[],
+  records: readonly Recorded[],
 ): () => Promise<void> {
   const evidence = evidenceIn(account, kinds, records);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
@@ -145,7 +148,7 @@ export function accountGate(
   };
 }
 
-function evidenceIn(account: Account, kinds: Kinds, records: readonly ResourceState[]): Evidence[] {
+function evidenceIn(account: Account, kinds: Kinds, records: readonly Recorded[]): Evidence[] {
   const found = new Map<string, Evidence>();
   const add = (type: string, id: unknown, values: JsonObject) => {
     const kind = kinds.get(type);
@@ -161,7 +164,7 @@ function evidenceIn(account: Account, kinds: Kinds, records: readonly ResourceSt
   return [...found.values()];
 }
 
-function foreign(of: string, account: Account, records: readonly ResourceState[], evidence: readonly Evidence[]) {
+function foreign(of: string, account: Account, records: readonly Recorded[], evidence: readonly Evidence[]) {
   const objects = evidence.map(({ kind, id, values }) => {
     const name = values[kind.words.name];
     return `${kind.noun} ${id}${typeof name === "string" ? ` (${name})` : ""}`;

@@ -28,7 +28,7 @@ const origin: Origin = {
   declaration: [{ file: "hosting.yaml", digest: "d" }],
   accounts: { default: "https://api.example" },
 };
-const request: PlanRequest = { mode: "apply", targets: [], reorder: [], orderAnyway: [], guards: {} };
+const request: PlanRequest = { mode: "apply", targets: [], reorder: [], replace: [], orderAnyway: [], guards: {} };
 const saved = (of: Plan, over: Partial<SavedPlan> = {}): SavedPlan => ({ request, origin, plan: of, ...over });
 
 const none = new Redaction();
