@@ -6,19 +6,18 @@ import path from "node:path";
 import {
   type ApplyEvent,
   type Clock,
-  type Condition,
   type Diagnostic,
   type FailOn,
   fail,
   HostformError,
-  holding,
   isError,
   isFulfilled,
   systemClock,
 } from "../core/model/index.ts";
 import {
+  type Attention,
+  attentionOf,
   type ConditionJson,
-  conditionJson,
   type DiagnosticJson,
   diagnosticJson,
   type PlanJson,
@@ -136,14 +135,10 @@ export interface PlanOptions {
 }
 
 /** A plan: what would change, and whether it may. */
-export interface Planned {
+export interface Planned extends Attention {
   /** Terraform's representation, as `hostform plan --json` prints it. */
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
-  /** What needs attention and is no change, as `hostform.conditions` of {@link Planned.json}. */
-  readonly conditions: readonly ConditionJson[];
-  /** The names that `--fail-on` of the command line would fail on. */
-  readonly holds: readonly FailOn[];
   readonly hasChanges: boolean;
   /** Whether it can be applied: it has no errors, and nothing was left unread. */
   readonly applicable: boolean;
@@ -174,7 +169,7 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
 }
 
 /** What an apply has done. */
-export interface Applied {
+export interface Applied extends Attention {
   readonly plan: Planned;
   /** Whether `approve` returned true. If not, nothing was changed. */
   readonly approved: boolean;
@@ -182,10 +177,6 @@ export interface Applied {
   readonly complete: boolean;
   readonly changes: readonly AppliedChange[];
   readonly diagnostics: readonly DiagnosticJson[];
-  /** What needs attention after the apply. */
-  readonly conditions: readonly ConditionJson[];
-  /** The names that `--fail-on` of the command line would fail on after the apply. */
-  readonly holds: readonly FailOn[];
   /** Addresses of creates of which it is not known whether the host has made them. */
   readonly pending: readonly string[];
 }
@@ -275,8 +266,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
           diagnostics: shown(redaction, diagnostics),
         })),
         diagnostics: shown(redaction, result.diagnostics),
-        conditions: shownConditions(redaction, result.conditions),
-        holds: [...holding(run.plan, result)],
+        ...(redaction.redactValue(attentionOf(run.plan, yamlRemedies, result)) as Attention),
         pending: result.pending,
       };
     });
@@ -391,16 +381,12 @@ function shown(redaction: Redaction, diagnostics: readonly Diagnostic[]): readon
   return redaction.redactValue(texts) as readonly DiagnosticJson[];
 }
 
-const shownConditions = (redaction: Redaction, conditions: readonly Condition[] = []) =>
-  redaction.redactValue(conditions.map((one) => conditionJson(one, yamlRemedies))) as readonly ConditionJson[];
-
 function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction } }: Run): Planned {
   const look = { moneyScale, remedies: yamlRemedies };
   return {
     json: redaction.redactValue(planJson(made, look)) as PlanJson,
     diagnostics: shown(redaction, made.diagnostics),
-    conditions: shownConditions(redaction, made.conditions),
-    holds: [...holding(made)],
+    ...(redaction.redactValue(attentionOf(made, yamlRemedies)) as Attention),
     hasChanges: hasChanges(made),
     applicable: !made.diagnostics.some(isError) && made.unread === undefined,
     text: () => redaction.redact(renderPlan(made, { ...look, color: false })),
