@@ -6,21 +6,20 @@ import path from "node:path";
 import {
   type ApplyEvent,
   type Clock,
-  type Condition,
   type Diagnostic,
   type FailOn,
   fail,
   HostformError,
   heldIn,
-  holding,
   isFulfilled,
   isStopped,
   type Plan,
   systemClock,
 } from "../core/model/index.ts";
 import {
+  type Attention,
+  attentionOf,
   type ConditionJson,
-  conditionJson,
   type DiagnosticJson,
   diagnosticJson,
   type PlanJson,
@@ -146,14 +145,10 @@ export interface PlanOptions {
 }
 
 /** A plan: what would change, and whether it may. */
-export interface Planned {
+export interface Planned extends Attention {
   /** Terraform's representation, as `hostform plan --json` prints it. */
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
-  /** What needs attention and is no change, as `hostform.conditions` of {@link Planned.json}. */
-  readonly conditions: readonly ConditionJson[];
-  /** The names that `--fail-on` of the command line would fail on. */
-  readonly holds: readonly FailOn[];
   readonly hasChanges: boolean;
   /** Whether all of it can be applied: it has no errors, nothing is held back, and the token may read what is declared. */
   readonly applicable: boolean;
@@ -188,7 +183,7 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
 }
 
 /** What an apply has done. */
-export interface Applied {
+export interface Applied extends Attention {
   readonly plan: Planned;
   /** Whether `approve` returned true. If not, nothing was changed. */
   readonly approved: boolean;
@@ -196,10 +191,6 @@ export interface Applied {
   readonly complete: boolean;
   readonly changes: readonly AppliedChange[];
   readonly diagnostics: readonly DiagnosticJson[];
-  /** What needs attention after the apply. */
-  readonly conditions: readonly ConditionJson[];
-  /** The names that `--fail-on` of the command line would fail on after the apply. */
-  readonly holds: readonly FailOn[];
   /** Addresses of creates of which it is not known whether the host has made them. */
   readonly pending: readonly string[];
 }
@@ -291,8 +282,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
           diagnostics: shown(redaction, diagnostics),
         })),
         diagnostics: shown(redaction, result.diagnostics),
-        conditions: shownConditions(redaction, result.conditions),
-        holds: [...holding(run.plan, result)],
+        ...(redaction.redactValue(attentionOf(run.plan, yamlRemedies, result)) as Attention),
         pending: result.pending,
       };
     });
@@ -416,16 +406,12 @@ function shown(redaction: Redaction, diagnostics: readonly Diagnostic[]): readon
   return redaction.redactValue(texts) as readonly DiagnosticJson[];
 }
 
-const shownConditions = (redaction: Redaction, conditions: readonly Condition[] = []) =>
-  redaction.redactValue(conditions.map((one) => conditionJson(one, yamlRemedies))) as readonly ConditionJson[];
-
 function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction } }: Run): Planned {
   const look = { moneyScale, remedies: yamlRemedies };
   return {
     json: redaction.redactValue(planJson(made, look)) as PlanJson,
     diagnostics: shown(redaction, made.diagnostics),
-    conditions: shownConditions(redaction, made.conditions),
-    holds: [...holding(made)],
+    ...(redaction.redactValue(attentionOf(made, yamlRemedies)) as Attention),
     hasChanges: hasChanges(made),
     applicable: mayApply(made, false),
     heldBack: heldIn(made),

@@ -1,7 +1,16 @@
 // Conditions of objects, which no change ends: how many there are, and each with its cause.
-import { type Condition, type ConditionName, type Plan, some } from "../core/model/index.ts";
+import {
+  type ApplyResult,
+  type Condition,
+  type ConditionName,
+  type FailOn,
+  holding,
+  type Plan,
+  some,
+} from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { firstOf } from "./numbers.ts";
+import { type ConditionJson, conditionJson } from "./plan-json.ts";
 import type { Paint, ReportStyle } from "./text-style.ts";
 
 /** By condition: what holds of one resource, and of several. */
@@ -35,6 +44,20 @@ export function conditionText({ conditions = [] }: Pick<Plan, "conditions">): st
 /** Number of resources that do not serve anybody, though the declaration says so. */
 export const offlineNow = ({ conditions = [] }: Pick<Plan, "conditions">): number =>
   addressesOf(conditions.filter(({ condition }) => condition === "offline" || condition === "gone"));
+
+/** What needs attention, for programs. */
+export interface Attention {
+  /** As `hostform.conditions` of a plan's JSON. */
+  readonly conditions: readonly ConditionJson[];
+  /** The names that `--fail-on` of the command line would fail on. */
+  readonly holds: readonly FailOn[];
+}
+
+/** @param result of the apply; absent: before it. */
+export const attentionOf = (plan: Plan, remedies: ReportStyle["remedies"], result?: ApplyResult): Attention => ({
+  conditions: ((result ?? plan).conditions ?? []).map((one) => conditionJson(one, remedies)),
+  holds: [...holding(plan, result)],
+});
 
 /** Conditions with one cause and one way out. */
 export interface SameConditions {

@@ -33,7 +33,7 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
 
 /** Returns true for a warning about a suspension that the declaration did not ask for. */
 export const saysSuspended = ({ summary }: Said): boolean =>
-  /suspended, (?:and|although) the declaration/.test(summary);
+  /suspended, but (?:not|is no longer) declared/.test(summary);
 
 /** That a secret which somebody else got cannot be written out: each plan says so until the object is replaced. */
 export function saysLost({ summary, detail }: Said): boolean {

@@ -71,8 +71,8 @@ describe("a declared site that the host has suspended", () => {
     const { conditions } = await conditionsOf(project);
     expect(conditions[0]).toMatchObject({ condition: "offline", domain: "a.example" });
     expect(conditions[0].since).toMatch(/^2026-11-21T/);
-    expect(conditions[0].detail).toContain("An apply saw this first on 2026-11-21.");
-    const sentence = "is suspended, and the declaration does not say so. An apply saw this first on 2026-11-21.";
+    expect(conditions[0].detail).toContain("First recorded on 2026-11-21.");
+    const sentence = "is suspended, but not declared so. First recorded on 2026-11-21.";
     for (const format of ["text", "html", "markdown"])
       expect((await project.run("show", "--format", format)).out, format).toContain(sentence);
     await project.run("plan", "--out", "a.plan", "--target", "hosting_service.a");
@@ -98,7 +98,7 @@ describe("a declared site that the host has suspended", () => {
     await project.declare(AB);
     const ran = await project.run("plan", "--fail-on", "offline");
     expect(ran.code).toBe(4);
-    expect(ran.text.replace(/\s+/g, " ")).toContain("stays suspended, although the declaration no longer says so");
+    expect(ran.text.replace(/\s+/g, " ")).toContain("stays suspended, but is no longer declared so");
     expect(ran.text).toContain("suspended: false");
     await project.declare(sites({ a: { suspended: false }, b: {} }));
     await project.apply("--fail-on", "offline,drift");
@@ -154,7 +154,7 @@ describe("an unpaid renewal", () => {
     expect(ran.text.replace(/\s+/g, " ")).toContain(
       "No changes. 51 sites are offline and not declared so. 51 sites have unpaid invoices.",
     );
-    expect(ran.text.match(/is suspended for an unpaid invoice/g)?.length).toBe(10);
+    expect(ran.text.match(/is suspended for unpaid invoice/g)?.length).toBe(10);
     const { found, conditions } = await conditionsOf(project);
     expect(found).toHaveLength(102);
     expect(conditions[0].fix).toContain("Pay the invoice");

@@ -6,6 +6,7 @@ import { Account } from "../../src/core/lifecycle/index.ts";
 import {
   type ApplyResult,
   type Clock,
+  conditionWarning,
   HostformError,
   isError,
   type Plan,
@@ -259,10 +260,10 @@ export class Machine {
       this.#world.after(stopAfterMs + stopAgainAfterMs, () => press("is stopped again", now));
   }
 
-  #notePlan(life: Life, { changes, diagnostics }: Plan): void {
+  #notePlan(life: Life, { changes, diagnostics, conditions = [] }: Plan): void {
     const acting = changes.filter(({ actions }) => actions[0] !== "no-op");
     for (const { address, actions } of acting) this.#world.note(`${life.name} plans ${address}: ${actions.join(", ")}`);
-    for (const { severity, code, summary } of diagnostics)
+    for (const { severity, code, summary } of [...diagnostics, ...conditions.map(conditionWarning)])
       this.#world.note(`${life.name} ${severity}: ${summary} [${code}]`);
   }
 }

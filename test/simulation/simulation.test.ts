@@ -171,5 +171,5 @@ const HAPPENINGS = [
   /\[plan\.lookalike\] is not there/,
   /\[plan\.pending\] is \d/,
   /\[plan\.pending\] is not there/,
-  /\[plan\.gone\]/,
+  /\[condition\.gone\]/,
 ];

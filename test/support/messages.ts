@@ -70,7 +70,7 @@ export const samples: {
   ],
   "condition.offline/withdrawn": [object],
   "condition.offline/provisioning": [object],
-  "condition.offline/pending": [object],
+  "condition.offline/pending": [true, false].map((isRead) => ({ ...object, isRead })),
   "condition.unpaid": [
     { ...object, ...bill },
     { ...object, ...bill, more: 1 },

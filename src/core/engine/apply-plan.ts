@@ -5,12 +5,12 @@ import {
   type Applied,
   type ApplyContext,
   applyChange,
+  conditionsAfter,
   explain,
   Fate,
   isPendingCreate,
   JobWatch,
   NotLiveYet,
-  orderCondition,
   refuseStopped,
   settleStored,
 } from "../lifecycle/index.ts";
@@ -162,7 +162,7 @@ class Run {
    * @throws HostformError `store.busy` or `store.newer`: no request was sent.
    */
   async run(): Promise<ApplyResult> {
-    const { plan, clock, stop, requests } = this.#options;
+    const { plan, clock, stop, requests, accounts } = this.#options;
     const [started, before] = [clock.monotonic(), requests()];
     const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
     if (refusals.length > 0) throw new HostformError(refusals);
@@ -176,6 +176,7 @@ class Run {
     const isOver = running.size > 0 || this.#records.lost.aborted;
     const outputs = isOver ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
     this.#endOpen(queue, running);
+    const scaleOf = (alias: string) => accounts(alias).account.settings.moneyScale;
     return {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [...this.#records.unreportedLoss(this.#outcomes.values()), ...this.#gate.exceeded(), ...outputs],
@@ -183,28 +184,13 @@ class Run {
       unfulfilled: unfulfilledIn(plan),
       held: heldIn(plan),
       noWait: this.#options.waitMs <= 0,
-      ...this.#conditions(),
+      ...conditionsAfter(plan, this.#outcomes, this.#attributes, scaleOf),
       pending: plan.changes.flatMap(({ address }) =>
         this.#records.isPending(address) && !this.#outcomes.get(address)?.unrecorded ? [address] : [],
       ),
       requests: requests() - before,
       seconds: (clock.monotonic() - started) / 1000,
     };
-  }
-
-  /** Conditions of the plan, and those of objects that this run ordered. */
-  #conditions(): Pick<ApplyResult, "conditions"> {
-    const { plan, accounts } = this.#options;
-    const ordered = plan.changes.flatMap((change) => {
-      const { address, sensitive, provider } = change;
-      const { awaiting, invoice } = this.#outcomes.get(address) ?? {};
-      const [kind, attributes] = [kindOf(address, this.#kinds), this.#attributes.get(address)];
-      if ((awaiting !== "payment" && awaiting !== "provisioning") || !kind || !attributes) return [];
-      const { moneyScale } = accounts(provider).account.settings;
-      return [orderCondition({ kind, address, attributes, sensitive }, awaiting, invoice, moneyScale)];
-    });
-    const all = [...(plan.conditions ?? []), ...ordered];
-    return all.length === 0 ? {} : { conditions: all.toSorted((a, b) => (a.address < b.address ? -1 : 1)) };
   }
 
   /** @returns the changes that are still under way, if not even their records are awaited. */

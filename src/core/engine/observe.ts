@@ -286,7 +286,7 @@ async function invoicesOf(
     ({ provider }) => provider,
   );
   const readings = [...orders].map(async ([provider, of]) => {
-    return [provider, await accounts(provider).invoicesOf(of.map(({ id }) => id))] as const;
+    return [provider, await accounts(provider).invoices.of(of.map(({ id }) => id))] as const;
   });
   return new Map(await Promise.all(readings));
 }

@@ -1,4 +1,4 @@
-import type { ApiRecord, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
+import type { ApiRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, endingWith, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
@@ -11,7 +11,7 @@ import {
   isNotFound,
   saysNotFound,
 } from "../model/index.ts";
-import { type InvoiceReading, Invoices, MOST_PAGES } from "./invoices.ts";
+import { Invoices } from "./invoices.ts";
 import type { ListCosts, Recheck, Rows, Shown } from "./list-costs.ts";
 import { listName, readAgainCost } from "./list-costs.ts";
 
@@ -50,8 +50,8 @@ export class Account {
   /** When they were read, at the host, and how many pages there were. */
   #plansAt: number | undefined;
   #planPages = 1;
-  #invoices: Promise<InvoiceRecord[]> | undefined;
-  #bills: Invoices | undefined;
+  /** Any change may raise an invoice: then they are listed again. */
+  readonly invoices: Invoices;
   /** Store that the processes of this machine share. Absent: creates take no turns. */
   readonly store: AccountStore | undefined;
   /** Mark of the own state. Undefined: unknown, so no other state can be distinguished from it. */
@@ -69,6 +69,7 @@ export class Account {
 
   constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
     this.#context = { client, settings, signal };
+    this.invoices = new Invoices(this.#context);
     this.store = store;
     this.countAtStart = store?.count() ?? Promise.resolve(0);
     this.#counted = this.countAtStart;
@@ -345,33 +346,7 @@ export class Account {
     this.#confirmed.clear();
     this.#whole = new WeakMap();
     this.#plansAt = undefined;
-    this.#forgetInvoices();
-  }
-
-  /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. {@link Shown} */
-  invoices({ isShown = false }: Shown = {}): Promise<InvoiceRecord[]> {
-    const onNoList = () => {
-      this.#invoices = undefined;
-    };
-    const reading = { ...this.#context, ...(isShown && { onNoList }) };
-    const invoices = this.#invoices ?? this.#inScale("invoice", this.#context.client.invoices.list(reading).all());
-    this.#invoices = invoices;
-    invoices.catch(() => {
-      if (this.#invoices === invoices) this.#invoices = undefined;
-    });
-    return invoices;
-  }
-
-  /** The invoices of these orders, as far as they take at most ten pages in a run. */
-  invoicesOf(orders: readonly string[]): Promise<InvoiceReading> {
-    const { client, signal } = this.#context;
-    this.#bills ??= new Invoices(client.invoices.list({ signal, mostPages: MOST_PAGES }), this.settings.moneyScale);
-    return this.#bills.of(orders);
-  }
-
-  #forgetInvoices(): void {
-    this.#invoices = undefined;
-    this.#bills = undefined;
+    this.invoices.forget();
   }
 
   /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not say. */
@@ -383,7 +358,7 @@ export class Account {
   /** An object that this run has made: nothing is in its collections but what this run puts there. */
   noteNew(id: string): void {
     this.#made.add(id);
-    this.#forgetInvoices();
+    this.invoices.forget();
   }
 
   isNew(id: string): boolean {
@@ -417,7 +392,7 @@ export class Account {
     const key = listName(kind, parent);
     this.#collections.delete(key);
     this.#confirmed.delete(key);
-    this.#forgetInvoices();
+    this.invoices.forget();
     if (parent === undefined) this.rows.delete(kind.type);
   }
 }

@@ -100,7 +100,7 @@ async function createNew(progress: Progress): Promise<void> {
 /** The invoice of an order that an earlier run sent: no answer has shown it. Null if it cannot be read. */
 async function invoiceOfAdopted({ attributes, context }: Progress): Promise<Invoice | null> {
   const id = String(attributes.id);
-  const bill = billOf(await context.account.invoicesOf([id]).catch(() => undefined), id);
+  const bill = billOf(await context.account.invoices.of([id]).catch(() => undefined), id);
   const [first] = [...(bill?.open ?? []), ...(bill?.paid ?? [])];
   return first === undefined ? null : invoiceOf(first);
 }

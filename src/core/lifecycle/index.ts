@@ -6,8 +6,8 @@
 export * from "./account.ts";
 export { accountGate, accountMark, anchorsIn, foreignObjects, keyOf, originProblem } from "./anchors.ts";
 export * from "./apply.ts";
+export { asksForInvoices, conditionsAfter, suspensionMark } from "./attention.ts";
 export * from "./attributes.ts";
-export { asksForInvoices, orderCondition, suspensionMark } from "./conditions.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { findOrder, settleStored } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";

@@ -1,9 +1,11 @@
-/** Reads the invoices of orders, and tells which of them are to be paid. */
+/** Reads the invoices of orders, and finds those that are to be paid. */
 import type { InvoiceRecord } from "../api/index.ts";
+import type { ReadContext } from "../kinds/kind.ts";
 import { formatMoney, HostformError, type Invoice, inScale, isForbidden, isOpen, isPaid } from "../model/index.ts";
+import type { Shown } from "./list-costs.ts";
 
 /** Most pages of invoices that a plan reads. */
-export const MOST_PAGES = 10;
+const MOST_PAGES = 10;
 
 /** Invoices of an account, as far as they were read. */
 export interface InvoiceReading {
@@ -15,27 +17,65 @@ export interface InvoiceReading {
   readonly why?: string;
 }
 
-/**
- * The invoices of an account, read once and no further than needed: until each order in question has an unpaid one. The API promises
- * no order (§4), so that an order whose invoices are all paid takes the whole list. A failure ends the reading; what was read counts.
- */
+type Source = Pick<ReadContext, "client" | "settings" | "signal">;
+
+/** The invoices of an account (§4 GET /invoices), listed once for all who ask. */
 export class Invoices {
+  readonly #source: Source;
+  #all: Promise<InvoiceRecord[]> | undefined;
+  #some: Reading | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** All of them. {@link Shown} */
+  all({ isShown = false }: Shown = {}): Promise<InvoiceRecord[]> {
+    const { client, settings, signal } = this.#source;
+    const onNoList = () => {
+      this.#all = undefined;
+    };
+    const list = () => client.invoices.list({ signal, ...(isShown && { onNoList }) }).all();
+    const all = this.#all ?? list().then((found) => [...inScale(settings.moneyScale, "invoice", found)]);
+    this.#all = all;
+    all.catch(() => {
+      if (this.#all === all) this.#all = undefined;
+    });
+    return all;
+  }
+
+  /** Those of some orders, as far as they take at most ten pages. @throws HostformError for what concerns more than invoices. */
+  of(orders: readonly string[]): Promise<InvoiceReading> {
+    this.#some ??= new Reading(this.#source);
+    return this.#some.of(orders);
+  }
+
+  forget(): void {
+    this.#all = undefined;
+    this.#some = undefined;
+  }
+}
+
+/**
+ * A reading that goes no further than needed: until each order in question has an unpaid invoice. The API promises no order (§4), so
+ * that an order whose invoices are all paid takes the whole list. A failure ends the reading; what was read counts.
+ */
+class Reading {
   readonly #records: AsyncIterator<InvoiceRecord>;
   readonly #moneyScale: number | undefined;
   readonly #found = new Map<string, InvoiceRecord[]>();
   readonly #unpaid = new Set<string>();
   #end: Pick<InvoiceReading, "isWhole" | "why"> = { isWhole: false };
-  #reading: Promise<unknown> = Promise.resolve();
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(list: AsyncIterable<InvoiceRecord>, moneyScale?: number) {
-    this.#records = list[Symbol.asyncIterator]();
-    this.#moneyScale = moneyScale;
+  constructor({ client, settings, signal }: Source) {
+    this.#records = client.invoices.list({ signal, mostPages: MOST_PAGES })[Symbol.asyncIterator]();
+    this.#moneyScale = settings.moneyScale;
   }
 
-  /** @throws HostformError for what concerns more than invoices: a token that the API does not accept, a wrong scale. */
   async of(orders: readonly string[]): Promise<InvoiceReading> {
-    const reading = this.#reading.then(() => this.#read(orders));
-    this.#reading = reading.catch(() => undefined);
+    const reading = this.#last.then(() => this.#read(orders));
+    this.#last = reading.catch(() => undefined);
     await reading;
     return { invoices: this.#found, ...this.#end };
   }

@@ -14,8 +14,8 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
+import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "./attention.ts";
 import { attributesOf, formsOf, hasAll, sameValue, unclearOf } from "./attributes.ts";
-import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "./conditions.ts";
 import { decide, foresee } from "./decide.ts";
 import { formNotices, isOwnForm, isUnkept, settledForms, unkept, withForms } from "./own-forms.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";

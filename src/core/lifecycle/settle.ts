@@ -301,7 +301,7 @@ async function invoicesOf(
   made: readonly Remote[] | null,
 ): Promise<InvoiceEvidence[] | null> {
   try {
-    const all = await account.invoices();
+    const all = await account.invoices.all();
     const wanted =
       made === null || made.length === 0
         ? (await unclaimed(all, account, invoiced)).filter(({ order_id: order }) => !isRecorded?.(String(order)))

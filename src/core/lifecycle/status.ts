@@ -232,7 +232,7 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
 async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
   // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
-  const invoices = await account.invoices().catch(() => []);
+  const invoices = await account.invoices.all().catch(() => []);
   const own = invoices.filter(({ order_id: order }) => order === id);
   const paid = own.map(isPaid);
   if (paid.includes(false)) return false;

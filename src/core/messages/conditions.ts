@@ -55,7 +55,7 @@ export interface Unpaid {
 const objectOf = ({ address, noun, id, name }: Recorded) =>
   `${address}: ${noun} ${id}${name === undefined || address.includes(name) ? "" : ` (${name})`}`;
 
-const seen = ({ since }: Since) => (since === undefined ? [] : [`An apply saw this first on ${since}.`]);
+const seen = ({ since }: Since) => (since === undefined ? [] : [`First recorded on ${since}.`]);
 
 const sentences = (...parts: readonly string[]) => (parts.length === 0 ? undefined : parts.join(" "));
 
@@ -65,7 +65,7 @@ const PAY = "Pay the invoice.";
 
 export const conditions = {
   "condition.offline": warning((given: Recorded & Since) => ({
-    summary: `${objectOf(given)} is suspended, and the declaration does not say so`,
+    summary: `${objectOf(given)} is suspended, but not declared so`,
     detail: sentences(...seen(given), "No invoice shows the reason."),
     remedies: [
       "Ask the host for the reason.",
@@ -73,17 +73,17 @@ export const conditions = {
     ],
   })),
   "condition.offline/unread": warning((given: Recorded & Since) => ({
-    summary: `${objectOf(given)} is suspended, and the declaration does not say so`,
+    summary: `${objectOf(given)} is suspended, but not declared so`,
     detail: sentences(...seen(given)),
     remedies: ["Look in the dashboard whether an invoice is unpaid, or ask the host for the reason."],
   })),
   "condition.offline/invoice": warning((given: Recorded & Since & Unpaid) => ({
-    summary: `${objectOf(given)} is suspended for an unpaid invoice: ${unpaid(given)}`,
-    detail: sentences(...seen(given), "An apply does not restore it before the invoice is paid."),
+    summary: `${objectOf(given)} is suspended for unpaid ${unpaid(given)}`,
+    detail: sentences(...seen(given), "It stays so until the payment."),
     remedies: [PAY],
   })),
   "condition.offline/withdrawn": warning((given: Recorded) => ({
-    summary: `${objectOf(given)} stays suspended, although the declaration no longer says so`,
+    summary: `${objectOf(given)} stays suspended, but is no longer declared so`,
     detail: "An attribute that is not declared stays as it is.",
     remedies: [{ do: "set", attribute: "suspended", value: false, when: "it is to come back online" }],
   })),
@@ -91,9 +91,9 @@ export const conditions = {
     summary: `${objectOf(given)} is not online yet: its invoice is paid, and the host has not provisioned it`,
     remedies: ["Ask the host if this does not change."],
   })),
-  "condition.offline/pending": warning((given: Recorded) => ({
+  "condition.offline/pending": warning((given: Recorded & { readonly isRead: boolean }) => ({
     summary: `${objectOf(given)} is not online yet`,
-    detail: "It goes online after the payment of its invoice, and no invoice of it was seen.",
+    detail: `It goes online after the payment of its invoice.${given.isRead ? " The account lists no invoice of it." : ""}`,
     remedies: ["Look in the dashboard whether its invoice is paid."],
   })),
   "condition.unpaid": warning((given: Recorded & Unpaid) => ({
@@ -116,7 +116,7 @@ export const conditions = {
   })),
   "condition.handed_over": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)} seems to be handed over to another account`,
-    detail: `No list shows it, and the API refuses it: ${given.why}. hostform neither changes nor replaces it.`,
+    detail: `No list shows it, and the API refuses it: ${given.why}. Nothing changes it.`,
     remedies: [
       "If another account owns it now, stop declaring it: the next apply forgets it.",
       "If it is still yours, use a token of the account that owns it.",
@@ -140,7 +140,7 @@ export const conditions = {
   })),
   "condition.unread/invoices": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)}: its invoices were not read`,
-    detail: `${given.why}. Whether an invoice is unpaid is unknown.`,
+    detail: `${given.why}. An invoice may be unpaid.`,
     remedies: ["Look in the dashboard, or use a token that may read invoices."],
   })),
   "condition.own_form": warning(({ address, noun, name, is, declared, times, isAdopted = false }: Unkept) => ({

@@ -1,7 +1,7 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
 import type { Condition } from "./condition.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
-import type { Invoice } from "./invoice.ts";
+import type { Invoice } from "./payment.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
 

@@ -1,6 +1,6 @@
 import { type Code, codes } from "./codes.ts";
 import { type Diagnostic, warningOf } from "./errors.ts";
-import type { Invoice } from "./invoice.ts";
+import type { Invoice } from "./payment.ts";
 import type { Remedy } from "./remedy.ts";
 
 type NameIn<Each> = Each extends `condition.${infer Name}` ? Name : never;

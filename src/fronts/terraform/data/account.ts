@@ -80,7 +80,7 @@ async function withNumber({ invoice_number: number }: JsonObject, session: DataS
 }
 
 async function allInvoices({ account }: DataSession): Promise<InvoiceRecord[]> {
-  return sorted(await account.invoices({ isShown: true }), ({ id }) => id);
+  return sorted(await account.invoices.all({ isShown: true }), ({ id }) => id);
 }
 
 export const hostingInvoices: DataSource = {

@@ -324,7 +324,7 @@ async function invoicesFor(kind: Kind, config: ValueObject, observed: Observatio
   if (observed.status !== "present") return undefined;
   const { attributes, phase } = observed;
   const isAsked = asksForInvoices({ kind, attributes, phase, config, now: account.hostNow() });
-  return isAsked ? account.invoicesOf([String(attributes.id)]) : undefined;
+  return isAsked ? account.invoices.of([String(attributes.id)]) : undefined;
 }
 
 /** Conditions as warnings. One stands for all invoices that were not read. */

@@ -38,6 +38,7 @@ const change = (address: string, over: Partial<Change>): Change =>
   ({
     address,
     type: address.split(".")[0],
+    words: { noun: "service", plural: "services", name: "domain", site: "domain" },
     provider: "default",
     actions: ["no-op"],
     before: null,
@@ -64,7 +65,13 @@ interface RunOptions extends Partial<Omit<ApplyOptions, "state">> {
 async function run(changes: readonly Change[], options: RunOptions = {}) {
   const { state = [], answer = () => undefined, config = {}, ...over } = options;
   const fake = fakeAccountWith({}, kindOf("hosting_webhook"));
-  Object.assign(fake.account, { invoices: async () => [] });
+  Object.assign(fake.account, {
+    invoices: {
+      forget: () => undefined,
+      all: async () => [],
+      of: async () => ({ invoices: new Map(), isWhole: true }),
+    },
+  });
   const puts: ResourceState[] = [];
   const events: ApplyEvent[] = [];
   const clock = testClock();

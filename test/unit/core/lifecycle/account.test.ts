@@ -419,9 +419,9 @@ describe("the invoices", () => {
     const { account, asked } = readerOf();
     const twice = async (between: () => void) => {
       const before = asked.length;
-      await account.invoices();
+      await account.invoices.all();
       between();
-      await account.invoices();
+      await account.invoices.all();
       return asked.length - before;
     };
     expect(await twice(() => {})).toBe(1);
@@ -435,10 +435,10 @@ describe("the invoices", () => {
     answers.invoices = () => {
       throw failure("answered");
     };
-    await expect(account.invoices()).rejects.toBeInstanceOf(ApiError);
+    await expect(account.invoices.all()).rejects.toBeInstanceOf(ApiError);
     answers.invoices = () => [{ id: "1" }];
-    expect(await account.invoices()).toEqual([{ id: "1" }]);
-    await account.invoices();
+    expect(await account.invoices.all()).toEqual([{ id: "1" }]);
+    await account.invoices.all();
     expect(asked).toHaveLength(2);
   });
 
@@ -449,13 +449,13 @@ describe("the invoices", () => {
       new Promise((_, reject) => {
         fail = reject;
       });
-    const first = account.invoices();
+    const first = account.invoices.all();
     account.noteNew("1");
     answers.invoices = () => [];
-    await account.invoices();
+    await account.invoices.all();
     fail(failure("answered"));
     await expect(first).rejects.toBeInstanceOf(ApiError);
-    await account.invoices();
+    await account.invoices.all();
     expect(asked).toHaveLength(2);
   });
 });

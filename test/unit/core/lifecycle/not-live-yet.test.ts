@@ -64,10 +64,13 @@ async function grant(host: Host) {
     },
   };
   const account = Object.assign(fake.account, {
-    invoices: async () => {
-      if (paid === undefined) throw new ApiError({ ...refusal, status: 403 });
-      const own = paid.map((one) => ({ order_id: "1001", paid_at: null, status: one ? "Paid" : "due" }));
-      return [{ order_id: "9", paid_at: null, status: "due" }, ...own] as unknown as InvoiceRecord[];
+    invoices: {
+      forget: () => undefined,
+      all: async () => {
+        if (paid === undefined) throw new ApiError({ ...refusal, status: 403 });
+        const own = paid.map((one) => ({ order_id: "1001", paid_at: null, status: one ? "Paid" : "due" }));
+        return [{ order_id: "9", paid_at: null, status: "due" }, ...own] as unknown as InvoiceRecord[];
+      },
     },
   });
   if (host.hides === undefined) account.noteNew("1001");
@@ -320,7 +323,9 @@ describe("a single sign-on", () => {
     new ApiError({ code: "api.rejected", summary: "not now", endpoint: "GET /x", reached: "answered", status });
   const host = (phase: Phase) => {
     const fake = fakeAccount(kindOf("hosting_service"), remote(liveService, phase));
-    Object.assign(fake.account, { invoices: async () => [{ order_id: "1001", paid_at: null, status: "due" }] });
+    Object.assign(fake.account, {
+      invoices: { forget: () => undefined, all: async () => [{ order_id: "1001", paid_at: null, status: "due" }] },
+    });
     return fake;
   };
 

@@ -396,7 +396,7 @@ describe("a refusal that may be over when the service is live", () => {
     ["another's", [{ order_id: "7", paid_at: null, status: "unpaid" }], "no invoice shows its payment"],
   ])("with an invoice that is %s", async (_, invoices, why) => {
     const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService, "pending"));
-    Object.assign(account, { invoices: async () => invoices });
+    Object.assign(account, { invoices: { all: async () => invoices } });
     const said = await signOnRefused(account, kind, "1001", refused(422));
     const summary = `The single sign-on waits until service 1001 is live${why === undefined ? "" : `: ${why}`}`;
     expect(said).toMatchObject({ diagnostics: [{ severity: "error", code: "apply.waiting", summary, detail: "no" }] });

@@ -2,7 +2,7 @@
 // test/unit/core/lifecycle/refusals.test.ts`, then read the diff.
 import { expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
-import { goneCondition } from "../../../../src/core/lifecycle/conditions.ts";
+import { goneCondition } from "../../../../src/core/lifecycle/attention.ts";
 import type { Sent } from "../../../../src/core/lifecycle/pending-create.ts";
 import * as refusals from "../../../../src/core/lifecycle/refusals.ts";
 import * as status from "../../../../src/core/lifecycle/status.ts";

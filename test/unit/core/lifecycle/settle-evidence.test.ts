@@ -54,7 +54,7 @@ async function look(type: string, attributes: JsonObject, options: Options = {})
   const pending: Intent = { since: at(-HOUR), operation: "create", ...intent };
   const prior = recorded(`${type}.a`, attributes, { private: { pending } }) as PendingCreate;
   Object.assign(fake.account, {
-    invoices: async () => invoices(),
+    invoices: { forget: () => undefined, all: async () => invoices() },
     isAvailable: async (name: string) =>
       name === attributes.domain ? (options.available ?? null) : "asked for another",
   });

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { PlanRecord } from "../../../../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../../../../src/core/files/index.ts";
 import { type Kind, kinds } from "../../../../../src/core/kinds/index.ts";
-import { goneCondition } from "../../../../../src/core/lifecycle/conditions.ts";
+import { goneCondition } from "../../../../../src/core/lifecycle/attention.ts";
 import { explain, type Observation, planRemoval, planResource, read } from "../../../../../src/core/lifecycle/index.ts";
 import * as refusals from "../../../../../src/core/lifecycle/refusals.ts";
 import * as statuses from "../../../../../src/core/lifecycle/status.ts";

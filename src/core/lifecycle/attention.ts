@@ -2,11 +2,14 @@
 import type { Kind } from "../kinds/kind.ts";
 import { conditionFor } from "../messages/index.ts";
 import {
+  type ApplyResult,
+  type ChangeOutcome,
   type Condition,
   type ConditionFacts,
-  type Invoice,
   type JsonObject,
+  type KindWords,
   type Phase,
+  type Plan,
   type PrivateMark,
   type ResourceState,
   shownName,
@@ -77,16 +80,16 @@ export function suspendedFor(
     : undefined;
 }
 
+interface Named extends Pick<Subject, "address" | "attributes" | "sensitive"> {
+  readonly kind: Pick<Kind, "noun"> & { readonly words: Pick<KindWords, "site"> };
+}
+
 /** An object as messages name it. */
-function objectOf({
-  kind,
-  address,
-  attributes,
-  sensitive,
-}: Pick<Subject, "kind" | "address" | "attributes" | "sensitive">) {
-  const { domain, id } = attributes;
-  const isShown = typeof domain === "string" && !sensitive.includes("domain");
-  return { address, noun: kind.noun, id: String(id), name: isShown ? shownName(domain) : undefined };
+function objectOf({ kind, address, attributes, sensitive }: Named) {
+  const { site = "" } = kind.words;
+  const name = attributes[site];
+  const isShown = typeof name === "string" && !sensitive.includes(site);
+  return { address, noun: kind.noun, id: String(attributes.id), name: isShown ? shownName(name) : undefined };
 }
 
 const factsOf = ({ name }: ReturnType<typeof objectOf>): ConditionFacts => (name === undefined ? {} : { domain: name });
@@ -113,7 +116,11 @@ export function billingConditions(
       : [conditionFor("unread/invoices", { ...object, why: bill.why }, facts)];
   if (phase === "pending") {
     if (unpaid) return [conditionFor("unpaid/order", { ...object, ...unpaid }, billed)];
-    return [conditionFor(bill?.paid.length ? "offline/provisioning" : "offline/pending", object, facts), ...unread];
+    const isRead = bill !== undefined && bill.why === undefined;
+    const waits = bill?.paid.length
+      ? conditionFor("offline/provisioning", object, facts)
+      : conditionFor("offline/pending", { ...object, isRead }, facts);
+    return [waits, ...unread];
   }
   const renewal =
     unpaid && due !== undefined ? [conditionFor("unpaid/renewal", { ...object, ...unpaid, due }, billed)] : [];
@@ -129,19 +136,29 @@ export function billingConditions(
   return [conditionFor(form, down, { ...facts, ...at }), ...owed, ...unread];
 }
 
-/** The condition of an object that this run ordered or adopted, and that is not live yet. */
-export function orderCondition(
-  subject: Pick<Subject, "kind" | "address" | "attributes" | "sensitive">,
-  awaiting: "payment" | "provisioning",
-  invoice: Invoice | undefined,
-  moneyScale: number | undefined,
-): Condition {
-  const object = objectOf(subject);
-  const facts = factsOf(object);
-  if (awaiting === "provisioning") return conditionFor("offline/provisioning", object, facts);
-  if (invoice === undefined) return conditionFor("offline/pending", object, facts);
-  const unpaid = { invoice: invoiceText(invoice, moneyScale), more: 0 };
-  return conditionFor("unpaid/order", { ...object, ...unpaid }, { ...facts, invoice });
+/**
+ * Conditions after an apply: those of the plan, and those of objects that the run ordered or adopted and that are not live yet.
+ * @param outcomes by address. @param attributes by address, after the apply. @param scaleOf the scale of the amounts of a provider.
+ */
+export function conditionsAfter(
+  plan: Plan,
+  outcomes: ReadonlyMap<string, ChangeOutcome>,
+  attributes: ReadonlyMap<string, JsonObject>,
+  scaleOf: (provider: string) => number | undefined,
+): Pick<ApplyResult, "conditions"> {
+  const ordered = plan.changes.flatMap(({ address, sensitive, provider, words }) => {
+    const { awaiting, invoice } = outcomes.get(address) ?? {};
+    const live = attributes.get(address);
+    if ((awaiting !== "payment" && awaiting !== "provisioning") || live === undefined) return [];
+    const object = objectOf({ kind: { words, noun: words.noun }, address, attributes: live, sensitive });
+    const facts = factsOf(object);
+    if (awaiting === "provisioning") return [conditionFor("offline/provisioning", object, facts)];
+    if (invoice === undefined) return [conditionFor("offline/pending", { ...object, isRead: false }, facts)];
+    const unpaid = { invoice: invoiceText(invoice, scaleOf(provider)), more: 0 };
+    return [conditionFor("unpaid/order", { ...object, ...unpaid }, { ...facts, invoice })];
+  });
+  const all = [...(plan.conditions ?? []), ...ordered];
+  return all.length === 0 ? {} : { conditions: all.toSorted((a, b) => (a.address < b.address ? -1 : 1)) };
 }
 
 /** A recorded object that has ended, and that an apply does not order again. */
