@@ -115,6 +115,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.unknown_date": "Compare the date with the dashboard, and report the form to the host or to hostform.",
   "plan.unread":
     "Plan it with a token that has the ability the message names, where nobody but you can use that token.",
+  "plan.unfit":
+    "Leave the address out of `--replace` or `--reorder`. Webhooks and grants that exist can be replaced, services that are gone can be ordered again.",
   "plan.held_back": "Mend what the message names, or apply the other changes with `--partial`.",
   "plan.restricted":
     "Order with a token of the whole account, or add each new service to the restriction of the token.",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type AttributeMeta, isTextMap, type Kind, type Kinds } from "../../src/core/kinds/index.ts";
 import { attributesOf } from "../../src/core/lifecycle/index.ts";
 import { backendSettings } from "../../src/fronts/source/index.ts";
-import { guardSettings, providerSettings, secretSourceForms } from "../../src/fronts/yaml/index.ts";
+import { guardSettings, providerSettings, secretSourceForms, variableForm } from "../../src/fronts/yaml/index.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -37,6 +37,25 @@ export function jsonSchema(kinds: Kinds): string {
         type: "string",
         pattern: "^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$",
         description: "Name of the project. Part of the key under which services are ordered: not to be changed later.",
+      },
+      required_version: {
+        type: "string",
+        description:
+          'Versions of hostform that may work on the project, such as ">= 0.4". Checked before anything else.',
+      },
+      variables: {
+        type: ["object", "null"],
+        description: "Values that differ between environments, by name. `${var.NAME}` uses one.",
+        propertyNames: { pattern: NAME },
+        additionalProperties: {
+          oneOf: [{ type: ["null", "string", "number", "boolean"] }, draft7(variableForm)],
+          description: "In an environment its value.",
+        },
+      },
+      state: {
+        type: "string",
+        minLength: 1,
+        description: "Only in the file of an environment: the state file. Default: hosting.NAME.tfstate.",
       },
       include: {
         description: "Further files of the declaration: paths relative to this file, with * for any part of a name.",

@@ -147,6 +147,7 @@ function refusePlanFlags(flags: ApplyFlags): void {
     "partial",
     "target",
     "reorder",
+    "replace",
     "orderAnyway",
     "refresh",
     "refreshBudget",

@@ -67,6 +67,7 @@ function withCommonOptions(command: CliCommand): CliCommand {
     .optionsGroup(COMMON_OPTIONS)
     .option("-C, --chdir <dir>", "use the project in this folder; other paths stay relative to the current one", given)
     .option("-f, --file <file>", "read this declaration instead of hosting.yaml (repeatable)", collect)
+    .option("-e, --environment <name>", "use environments/NAME.yaml: its account, state, guards and variables", given)
     .option("--state <file>", "state file, if no backend is declared (default: hosting.tfstate)", given)
     .option("--json", "print JSON, for programs")
     .option("--no-color", "no colours")
@@ -111,7 +112,12 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
     lockTimeoutMs: first<number>("lockTimeout"),
   };
   // `--app` or `--stack`: stacks in place of a declaration in YAML.
-  return { print, source, stacks: stackSource(given, cwd, files.length > 0) };
+  return {
+    print,
+    source,
+    environment: first<string>("environment"),
+    stacks: stackSource(given, cwd, files.length > 0),
+  };
 }
 
 /** Returns the values given to a command and to the commands around it. */

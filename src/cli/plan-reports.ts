@@ -51,6 +51,7 @@ const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
 export interface PlanningFlags extends GuardFlags, RefreshOptions, BaseOptions {
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
+  readonly replace?: readonly string[];
   readonly orderAnyway?: readonly string[];
   /** Files to write the plan to before anything is asked, each in the format of its extension. */
   readonly report?: readonly string[];
@@ -60,6 +61,7 @@ export interface PlanningFlags extends GuardFlags, RefreshOptions, BaseOptions {
 export const planningOf = (flags: PlanningFlags) => ({
   targets: flags.target ?? [],
   reorder: flags.reorder ?? [],
+  replace: flags.replace ?? [],
   orderAnyway: flags.orderAnyway ?? [],
   guards: flags,
   refresh: flags.refresh,

@@ -64,7 +64,10 @@ export function buildProgram(
         const command = args.at(-1) as Command;
         const flags = args.at(-2);
         const words = args.slice(0, -2);
-        const { print, source, stacks } = commonOptionsOf(command, io);
+        const { print, source: unchosen, environment, stacks } = commonOptionsOf(command, io);
+        const choose = async (name: string) =>
+          (await import("../project/environments.ts")).inEnvironment(unchosen, name, stacks !== undefined);
+        const source = environment === undefined ? unchosen : await choose(environment);
         io.startWork(source.state);
         const { refuseUntrustedCommand } = await import("../project/trust.ts");
         await refuseUntrustedCommand(source, nameOf(command), stacks);

@@ -34,7 +34,17 @@ const MAX_IN_LINE = 3;
 const MAX_LISTED = 20;
 
 /** Options that are about one state or one plan. */
-const FOR_ONE = ["out", "report", "format", "target", "reorder", "orderAnyway", "maxOrders", "maxSpend"] as const;
+const FOR_ONE = [
+  "out",
+  "report",
+  "format",
+  "target",
+  "reorder",
+  "replace",
+  "orderAnyway",
+  "maxOrders",
+  "maxSpend",
+] as const;
 
 /**
  * Runs a command on the stacks that `--app` or `--stack` lead to, each as a run of its own with its own state.

@@ -5,7 +5,7 @@ import type { ActiveStack } from "./stacks/stack.ts";
 
 /**
  * A command of hostform that works on the same project as this run, to be copied into a shell in the same folder: with
- * `-C`, `-f`, `--state` and `--insecure-http` as they were given; with the stack that was selected and its variables.
+ * `-C`, `-e`, `-f`, `--state` and `--insecure-http` as they were given; with the stack that was selected and its variables.
  * @param files of the command, from the working folder.
  */
 export function commandLine(source: ProjectSource, command: string, files: readonly string[]): string {
@@ -22,6 +22,7 @@ export function projectFlags(source: ProjectSource): string[] {
         ? []
         : ["-C", shellPath(near(dir))]
       : stackFlags(source.stack, near)),
+    ...(source.environment === undefined ? [] : ["-e", shellWord(source.environment.name)]),
     ...declared.flatMap((file) => ["-f", shellPath(near(file))]),
     ...(stateNamed === true ? ["--state", shellPath(near(state))] : []),
     ...(insecureHttp ? ["--insecure-http"] : []),

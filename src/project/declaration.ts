@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { overrideWarnings } from "../core/api/address.ts";
+import { VERSION } from "../core/api/version.ts";
 import { validateDesired } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
@@ -24,6 +25,7 @@ import {
   readDeclaration,
   systemFiles,
 } from "../fronts/yaml/index.ts";
+import { checkEnvironment } from "./environments.ts";
 import { learnDeclared } from "./known-secrets.ts";
 import { requireOwnFile, requireOwnFolder } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
@@ -136,7 +138,7 @@ export class ProjectDeclaration {
     const source = this.#source;
     const found =
       source.stack === undefined
-        ? withStackHint(source, await readDeclaration(optionsOf(source)))
+        ? withStackHint(source, await readYaml(source))
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
     const declaration = scaled(await withoutTrust(source, found), source);
     const readable = declaration.desired ?? declaration.partial;
@@ -144,6 +146,12 @@ export class ProjectDeclaration {
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
     return declaration;
   }
+}
+
+async function readYaml(source: ProjectSource): Promise<Declaration> {
+  const warnings = await checkEnvironment(source);
+  const read = await readDeclaration(optionsOf(source));
+  return { ...read, diagnostics: [...warnings, ...read.diagnostics] };
 }
 
 /** With the scale of amounts that the environment adds. */
@@ -183,6 +191,8 @@ function optionsOf(source: ProjectSource): ReadOptions {
     kinds,
     env: declaredEnvironment(source),
     refusesVariable: variableGate(source),
+    environment: source.environment?.file,
+    version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),
   };
 }

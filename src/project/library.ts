@@ -11,8 +11,6 @@ import {
   HostformError,
   heldIn,
   isFulfilled,
-  isStopped,
-  type Plan,
   systemClock,
 } from "../core/model/index.ts";
 import {
@@ -27,7 +25,7 @@ import {
   renderPlanMarkdown,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
-import { carryOut, hasChanges } from "./apply.ts";
+import { carryOut, hasChanges, mayApply } from "./apply.ts";
 import { learnEnvironment } from "./environment-secrets.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
@@ -53,6 +51,8 @@ export interface LoadOptions {
   readonly only?: string;
   /** Variables of the stack. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The environment: `environments/NAME.yaml` with its account, state, guards and variables. Default: none. */
+  readonly environment?: string;
   /** The state file, relative to `dir`, where no backend is declared. Default: `hosting.tfstate`. */
   readonly state?: string;
   /** Holds the token and what the declaration refers to. Default: `process.env`. */
@@ -99,6 +99,8 @@ export interface PlanOptions {
   readonly targets?: readonly string[];
   /** Addresses of services to order again on purpose. */
   readonly reorder?: readonly string[];
+  /** Addresses of webhooks and grants to replace on purpose, such as a webhook whose secret is to change. */
+  readonly replace?: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
   /** Only what the declaration changes since this commit, and what refers to it. Runs `git`. Default: all. */
@@ -196,7 +198,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   const { unstacked, redaction } = placeOf(options);
   return hiding(redaction, async () => {
     await refuseUntrustedCommand(unstacked, "plan");
-    const source = await onStack(unstacked, options);
+    const source = await selected(unstacked, options);
     const project = projectOn(source, redaction, options);
     const { desired, diagnostics } = await throwingForStack(source, () => project.declaration.load());
     const loaded: LoadedProject = {
@@ -211,14 +213,13 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
 /** Plans: reads the account and says what differs. Changes nothing. @throws HostformError when no plan can be made. */
 export async function plan(loaded: LoadedProject, options: PlanOptions = {}): Promise<Planned> {
   const project = projectOf(loaded);
-  const { saveTo } = options;
   return during(project, () =>
     withPlan(project, runOptions("plan", options), async (run) => {
       const planned = plannedOf(run);
-      if (saveTo !== undefined && mayApply(run.plan, true)) {
+      if (options.saveTo !== undefined && mayApply(run.plan, true)) {
         const { originOf } = await import("./plan-origin.ts");
         const origin = await originOf(project.source, run.desired, run.store.state);
-        await writeSavedPlan(project, saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
+        await writeSavedPlan(project, options.saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
       }
       return planned;
     }),
@@ -274,7 +275,7 @@ export async function adopt(options: AdoptLibraryOptions): Promise<Adopted> {
   return hiding(redaction, async () => {
     await refuseUntrustedCommand(unstacked, "adopt");
     const { adoptAccount } = await import("./adopt/adopt.ts");
-    const project = projectOn(await onStack(unstacked, options), redaction, options);
+    const project = projectOn(await selected(unstacked, options), redaction, options);
     const adopted = await adoptAccount(project, options, approve);
     return redaction.redactValue(adopted) as Adopted;
   });
@@ -312,9 +313,18 @@ function projectOf(loaded: LoadedProject): Project {
 }
 
 function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
-  const { destroy = false, targets = [], reorder = [], orderAnyway = [], refresh, refreshBudget, base } = options;
+  const { destroy = false, targets = [], reorder = [], orderAnyway = [] } = options;
+  const { replace, refresh, refreshBudget, base } = options;
   const mode = destroy ? "destroy" : "apply";
-  return { command, mode, targets, reorder, orderAnyway, guards: options, refresh, refreshBudget, base };
+  return { command, mode, targets, reorder, replace, orderAnyway, guards: options, refresh, refreshBudget, base };
+}
+
+/** The project in the environment or on the stack that the options name. */
+async function selected(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
+  const { environment, stack } = options;
+  if (environment === undefined) return onStack(source, options);
+  const { inEnvironment } = await import("./environments.ts");
+  return inEnvironment(source, environment, stack !== undefined);
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {
@@ -384,10 +394,6 @@ function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction
     html: () => redaction.redact(renderPlanHtml(made, look)),
   };
 }
-
-/** Returns true if a plan can be applied. @param isPartial without what trouble holds back. */
-const mayApply = (made: Plan, isPartial: boolean): boolean =>
-  !isStopped(made) && made.forReading === undefined && (heldIn(made).length === 0 || (isPartial && hasChanges(made)));
 
 const during = <T>({ source, redaction }: Project, work: () => Promise<T>): Promise<T> =>
   hiding(redaction, () => throwingForStack(source, work));

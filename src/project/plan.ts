@@ -184,6 +184,7 @@ async function makePlan(
     mode,
     targets,
     reorder,
+    replace = [],
     orderAnyway = [],
     guards,
     unattended,
@@ -203,7 +204,8 @@ async function makePlan(
   const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
   const all = new Set(declared.resources.map(({ address }) => address));
   const known = new Set([...all, ...recorded.resources.keys()]);
-  for (const [flag, addresses] of Object.entries({ "--reorder": reorder, "--order-anyway": orderAnyway })) {
+  const given = { "--reorder": reorder, "--replace": replace, "--order-anyway": orderAnyway };
+  for (const [flag, addresses] of Object.entries(given)) {
     const stray = addresses.find((address) => !known.has(address));
     if (stray !== undefined) {
       fail("plan.address", `No resource ${stray} is declared or recorded (${flag}).${didYouMean(stray, known)}`, {
@@ -241,6 +243,7 @@ async function makePlan(
     desired,
     recorded,
     mode,
+    replace: new Set(replace),
     orderAnyway: new Set(orderAnyway),
     now: clock.now(),
     applying: { asks, waits },

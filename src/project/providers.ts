@@ -221,6 +221,7 @@ export class Providers {
       clock: host.clock,
       env: source.env,
       insecureHttp: source.insecureHttp,
+      account: accountSentence(config, baseUrl),
       requestsPerMinute: config.requestsPerMinute,
       budgetShare: source.budgetShare ?? budgetShareIn(source.env),
       ledger: shared.store.requests,
@@ -263,10 +264,21 @@ const originIn = (address = ""): string =>
 
 const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
 
+/** Names the account of a provider for errors: two accounts of one project fail alike. */
+function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl: string): string {
+  const token = tokenFile === undefined ? (tokenEnv ?? DEFAULT_TOKEN) : shellPath(tokenFile);
+  return `Provider ${alias}: ${attempt(
+    () => new URL(baseUrl).host,
+    () => baseUrl,
+  )}, token from ${token}.`;
+}
+
+const DEFAULT_TOKEN = "HOSTING_TOKEN";
+
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;
   const place = placeOf(config);
-  const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
+  const variable = tokenEnv ?? (alias === "default" ? DEFAULT_TOKEN : undefined);
   if (tokenFile === undefined && variable === undefined) {
     fail("provider.token", `Provider ${alias} has no token`, {
       remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],

@@ -32,6 +32,8 @@ export interface PlanRequest {
   readonly mode: "apply" | "destroy";
   readonly targets: readonly string[];
   readonly reorder: readonly string[];
+  /** Addresses of webhooks and grants to replace on purpose. */
+  readonly replace?: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
   /** What the command line says in place of the declared guards. */
@@ -118,10 +120,10 @@ function boundTo(stated: string): string {
  * @param seal proves it, where there is a key.
  */
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
-  const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
+  const { targets, reorder, replace = [], orderAnyway = [], mode, guards = {} } = request;
   // The flags in force, and nothing else of the command line.
   const inForce: GuardFlags = Object.fromEntries(GUARD_FLAGS.map((name) => [name, guards[name]]));
-  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: inForce };
+  const asked: Required<PlanRequest> = { mode, targets, reorder, replace, orderAnyway, guards: inForce };
   const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
@@ -253,6 +255,7 @@ const shape = z.looseObject({
     mode: z.enum(["apply", "destroy"]),
     targets: addresses,
     reorder: addresses,
+    replace: addresses.optional(),
     orderAnyway: addresses,
     guards: z.strictObject({
       maxOrders: z.int().nonnegative().optional(),

@@ -13,6 +13,12 @@ export interface ProjectParts {
   readonly log: Log;
 }
 
+/** The environment of a run: its name, and the text of its file. `path` is as messages show it. */
+interface Environment {
+  readonly name: string;
+  readonly file: { readonly path: string; readonly text: string };
+}
+
 /** Where a project is, and what it sees of the machine. Plain values; a copy with other ones is another project. */
 export interface ProjectSource {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,6 +28,8 @@ export interface ProjectSource {
   readonly dir: string;
   /** The declaration's files, in place of those found in the folder. */
   readonly files: readonly string[];
+  /** The environment that was chosen. */
+  readonly environment?: Environment;
   /** The state file, absolute. */
   readonly state: string;
   /** The state file was named, and not only found. */

@@ -100,15 +100,14 @@ export class ProjectState {
       await requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
-    // A stranger's project may bring a state along; what it calls secret is the stranger's own word.
-    const isStrange = source.untrusted === true && source.stateNamed !== true;
+    // A stranger's project may bring a state file along; what it calls secret is the stranger's own word.
+    const isStrange = () => source.untrusted === true && source.stateNamed !== true && this.#backend === undefined;
     return createStateStore(place, randomUUID, encryption, {
-      ...(!isStrange && {
-        onResource: (resource) => {
-          learnResource(redaction, resource);
-          if (isPendingCreate(resource)) this.#intents.set(resource.address, intentId(resource.private.pending));
-        },
-      }),
+      onResource: (resource) => {
+        if (isStrange()) return;
+        learnResource(redaction, resource);
+        if (isPendingCreate(resource)) this.#intents.set(resource.address, intentId(resource.private.pending));
+      },
       check: async (state, command) => {
         if (isRemote) refuseForgotten(source.state, state, command);
         return this.#file === undefined ? [] : trackedWarnings(this.#file);

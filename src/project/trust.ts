@@ -105,9 +105,10 @@ async function requireStateIn(roots: readonly string[], source: ProjectSource, f
   for (const one of Object.values(filesOfState(file))) await requireOwnFile(one, near(one), { roots, links: false });
 }
 
-/** Refuses a place of a state that is not a file of the project. @throws HostformError `trust.untrusted`, `trust.file`. */
+/** Refuses a place of a state that is not a file of the project, unless the chosen environment names the place. @throws HostformError `trust.untrusted`, `trust.file`. */
 export async function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): Promise<void> {
-  if (source.untrusted !== true) return;
+  const isChosen = range !== undefined && range.file === source.environment?.file.path;
+  if (source.untrusted !== true || isChosen) return;
   if (type === "local") return requireStateIn(rootsOf(source), source, file);
   throw new HostformError([refusal(`names a state in the backend ${type}`, { range })]);
 }
@@ -119,16 +120,17 @@ export async function requireOwnBackend(source: ProjectSource, { type, range }: 
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
   if (source.untrusted !== true) return read;
   const { declaration, unused } = withNamedState(source, read);
-  const { backend } = declaration;
   const readable = declaration.desired ?? declaration.partial;
   const { resources = [] } = readable ?? {};
+  // The settings of an environment are not the stranger's.
+  const { providers, backend } = declaration.own ?? { providers: readable?.providers, backend: declaration.backend };
   const data = await dataSecrets(source);
   const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
   const found = [
     ...(typeof backend === "object"
       ? [refusal(`names the backend ${backend.type}`, { range: backend.range }, STATE)]
       : []),
-    ...[...(readable?.providers.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
+    ...[...(providers?.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
     ...resources.flatMap(sourceRefusals),
     ...(await Promise.all(resources.map((resource) => outputRefusals(source, resource)))).flat(),
   ];
@@ -136,7 +138,7 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
     ...declaration,
     desired: found.length > 0 ? undefined : blind(declaration.desired),
     partial: blind(declaration.partial),
-    backend: typeof backend === "object" ? "unclear" : backend,
+    backend: typeof backend === "object" ? "unclear" : declaration.backend,
     diagnostics: [...declaration.diagnostics, ...found, ...unused],
   };
 }

@@ -32,6 +32,7 @@ const WHY: Readonly<Record<ReasonKind, string>> = {
   import: "import",
   removed: "no longer declared",
   destroy: "destroy",
+  replace: "replaced on purpose",
   reorder: "ordered again",
   gone: "no longer exists",
 };

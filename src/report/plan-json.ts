@@ -195,6 +195,7 @@ function changeJson(
 
 /** Why Terraform would say that a resource goes. */
 export function actionReason(change: Change) {
+  if (change.reasons.some(({ why }) => why === "replace")) return "replace_by_request";
   if (isReplacement(change)) return "replace_because_cannot_update";
   const removed = change.reasons.some((reason) => reason.why === "removed");
   return change.actions[0] === "delete" && removed ? "delete_because_no_resource_config" : undefined;

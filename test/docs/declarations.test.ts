@@ -8,24 +8,32 @@ import { type Block, pages } from "./markdown.ts";
 
 const KEYS = ["project", "provider", "providers", ...[...kinds.values()].map(({ section }) => section)];
 
+const isEnvironment = (file = "") => file.startsWith("environments/");
+
 /** True for YAML that is meant for hostform, and not for a CI system. */
-function isDeclaration({ lang, text }: Block): boolean {
-  if (lang !== "yaml") return false;
+function isDeclaration({ lang, text, directives }: Block): boolean {
+  if (lang !== "yaml" || isEnvironment(directives.get("file"))) return false;
   const value = parse(text, { merge: true }) as Json;
   return isObject(value) && Object.keys(value).some((key) => KEYS.includes(key));
 }
 
-const found = pages().flatMap(({ file, blocks }) =>
-  blocks.filter(isDeclaration).map((block) => ({ place: `${file}:${block.line}`, block })),
-);
+/** Each declaration with the environment of its page, if the page has one. */
+const found = pages().flatMap(({ file, blocks }) => {
+  const environment = blocks.find(({ directives }) => isEnvironment(directives.get("file")))?.text;
+  return blocks.filter(isDeclaration).map((block) => ({ place: `${file}:${block.line}`, block, environment }));
+});
 
 /** Everything that is wrong with a declaration; every variable of the environment is set. */
-function mistakesOf(text: string): Diagnostic[] {
+function mistakesOf(text: string, environment?: string): Diagnostic[] {
   const env = new Proxy<Record<string, string>>(
     {},
     { get: () => "https://api.example", getOwnPropertyDescriptor: set },
   );
-  const { desired, partial, diagnostics } = parseDeclaration([{ path: "hosting.yaml", text }], { kinds, env });
+  const { desired, partial, diagnostics } = parseDeclaration([{ path: "hosting.yaml", text }], {
+    kinds,
+    env,
+    environment: environment === undefined ? undefined : { path: "environments/staging.yaml", text: environment },
+  });
   const readable = desired ?? partial;
   return [...diagnostics, ...(readable === undefined ? [] : validateDesired(readable, kinds, env))].filter(isError);
 }
@@ -33,9 +41,12 @@ function mistakesOf(text: string): Diagnostic[] {
 const set = () => ({ value: "https://api.example", enumerable: true, configurable: true });
 
 describe("the declarations of the pages", () => {
-  it.each(found.filter(({ block }) => !block.directives.has("not valid")))("$place is valid", ({ block }) => {
-    expect(mistakesOf(block.text).map(({ summary }) => summary)).toEqual([]);
-  });
+  it.each(found.filter(({ block }) => !block.directives.has("not valid")))(
+    "$place is valid",
+    ({ block, environment }) => {
+      expect(mistakesOf(block.text, environment).map(({ summary }) => summary)).toEqual([]);
+    },
+  );
 
   it.each(found.filter(({ block }) => block.directives.has("not valid")))("$place has mistakes", ({ block }) => {
     expect(mistakesOf(block.text)).not.toEqual([]);

@@ -127,6 +127,9 @@ describe("YAML in remedies", () => {
     ...Object.keys(providerSettings.shape),
     ...Object.keys(guardSettings.shape),
     ...[
+      "required_version",
+      "variables",
+      "state",
       "without_lock",
       "outside_project",
       "project",

@@ -1,5 +1,6 @@
 /** The way out that a message prints, carried out literally. */
 import { addressesOf, type Declaration } from "./declaration.ts";
+import { FACTS } from "./kinds.ts";
 import { type Place, type Ran, STATE } from "./place.ts";
 
 /** A command of the message, about one object. */
@@ -29,11 +30,12 @@ function verdicts({ front }: Ran, declared: Declaration, place: Place): Step[] {
 
 function imports({ text, front }: Ran, declared: Declaration, place: Place): Step[] {
   const addresses = addressesOf(declared);
+  const [, keyValue] = FACTS[declared.kind].key;
   const state = place.terraform.state(STATE);
   const found = [...text.matchAll(/(terraform|hostform) import (\S+) '?([^'`\s]+)'?/g)];
   const byId = new Map(found.map(([, program, , id = ""]) => [id, program]));
   return [...byId].flatMap(([id, program]) => {
-    const key = place.books.live().find((one) => one.id === id.split("/").at(-1))?.key;
+    const key = place.books.live().find((one) => one.id === id.split("/").at(-1) || keyValue(one.key) === id)?.key;
     const address = key === undefined ? undefined : addresses.get(key);
     if (key === undefined || address === undefined) return [];
     const run = async () => {

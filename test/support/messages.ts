@@ -109,6 +109,14 @@ export const samples: {
   "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
   "plan.gone/paid": [{ ...one, how: 'is "terminated"' }],
+  "plan.unfit/replace": [
+    { address: "hosting_service.www", noun: "service", why: "keyless" },
+    { address: "hosting_webhook.paid", noun: "webhook", why: "absent" },
+  ],
+  "plan.unfit/reorder": [
+    { address: "hosting_service.www", noun: "service", why: "present" },
+    { address: "hosting_webhook.paid", noun: "webhook", why: "free" },
+  ],
   "plan.unreadable": [
     { ...one, hidden: "email" },
     { ...two, hidden: "url, events" },

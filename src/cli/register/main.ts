@@ -145,6 +145,11 @@ function withTargets(command: CliCommand): CliCommand {
       "only this resource and its dependencies; also 'hosting_service.acme-*' or client:acme (repeatable)",
       collect,
     )
+    .option(
+      "--replace <address>",
+      "replace this webhook or grant, such as a webhook whose secret is to change (repeatable)",
+      collect,
+    )
     .option("--reorder <address>", "order this service again; the one that was recorded is gone (repeatable)", collect)
     .option(
       "--order-anyway <address>",

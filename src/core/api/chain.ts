@@ -79,6 +79,8 @@ export interface ClientOptions {
   /** Accept plain http to addresses other than loopback. */
   readonly insecureHttp?: boolean | undefined;
   readonly userAgent?: string | undefined;
+  /** A sentence that names the account in errors that concern its host or token. */
+  readonly account?: string | undefined;
   /** Aborted: no request leaves any more, as with the `stop` of each call. One that has left is awaited, 30 s at most. */
   readonly stop?: AbortSignal | undefined;
   /** Aborted: one that has left is not awaited either, as with the `signal` of each call. */
@@ -148,6 +150,7 @@ export function resolveOptions(options: ClientOptions) {
     maxPages: within("maxPages", options.maxPages ?? 2_000, 1, 1_000_000),
     pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
     userAgent: options.userAgent ?? `hostform/${VERSION}`,
+    account: options.account,
     stop: options.stop,
     signal: options.signal,
     onRequest: options.onRequest,

@@ -1,5 +1,13 @@
 /** The errors of the client. Each says whether the request reached the API, and whether it may be sent again. */
-import { ApiError, type ApiFailure, type Diagnostic, isObject, type Reached, warningOf } from "../model/index.ts";
+import {
+  ApiError,
+  type ApiFailure,
+  type Code,
+  type Diagnostic,
+  isObject,
+  type Reached,
+  warningOf,
+} from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints, type Repeat } from "./endpoints.ts";
 
 /** What an unknown result means, by the class of the request; nothing for one that only reads. */
@@ -36,6 +44,17 @@ export class FailedAttempt extends ApiError {
     this.#details = details;
   }
 
+  /** The same failure with the account that it is about: a sentence, for failures that are not about one object. */
+  of(account: string | undefined): FailedAttempt {
+    const { detail, ...details } = this.#details;
+    if (account === undefined || !OF_ACCOUNT.has(details.code)) return this;
+    return new FailedAttempt(
+      this.#endpoint,
+      { ...details, detail: [detail, account].filter(Boolean).join(" ") },
+      { cause: this.cause },
+    );
+  }
+
   /** The same refusal of another request, which was not sent. */
   unsent(endpoint: EndpointName): FailedAttempt {
     const detail = [this.#details.detail, "This request was not sent."].filter(Boolean).join(" ");
@@ -57,6 +76,17 @@ export class FailedAttempt extends ApiError {
     );
   }
 }
+
+/** Failures of an account, its token or its host. */
+const OF_ACCOUNT: ReadonlySet<string> = new Set<Code>([
+  "api.unauthenticated",
+  "api.forbidden",
+  "api.rate_limited",
+  "api.server",
+  "api.unreachable",
+  "api.timeout",
+  "api.redirect",
+]);
 
 /** What to do when the proxy wants to be signed on to. */
 export const PROXY_AUTHENTICATION = "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.";

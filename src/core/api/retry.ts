@@ -9,6 +9,7 @@ export interface RetryOptions {
   readonly random: () => number;
   /** Attempts that may fail before giving up. Refusals by the rate limit and keys in flight are counted on their own. */
   readonly maxAttempts: number;
+  readonly account?: string | undefined;
 }
 
 const FIRST_BACKOFF_MS = 500;
@@ -80,7 +81,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         if (isLate && !doubtful) throw late(request.endpoint, last);
         const delay = delayBefore(error, repeat, tally, options);
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS)
-          throw ((isLate && last) || error).after(attempt, doubtful);
+          throw ((isLate && last) || error).after(attempt, doubtful).of(options.account);
         if (!isLate) last = error;
         if (repeat === "keyed" && error.reached === "maybe") {
           notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, keptUntil[0]);
@@ -88,7 +89,8 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         }
         isBusy ||= error.isBusy;
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
-        if (doubtful && isTooLate({ notAfter, notAfterMono }, clock, delay)) throw error.after(attempt, doubtful);
+        if (doubtful && isTooLate({ notAfter, notAfterMono }, clock, delay))
+          throw error.after(attempt, doubtful).of(options.account);
         waited += delay;
         try {
           await clock.sleep(delay, beforeLeaving(request));

@@ -16,11 +16,13 @@ import {
   type Drift,
   type EvalScope,
   equal,
+  isError,
   isNoOp,
   isReplacement,
   type JsonObject,
   located,
   type Plan,
+  type ReasonKind,
   type State,
 } from "../model/index.ts";
 import { blockersOf } from "./dependencies.ts";
@@ -103,6 +105,8 @@ export function plan(options: PlanOptions): Plan {
     const context = { kinds, providers, recorded, declared };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
+  const failing = new Set(found.filter(isError).map(({ address }) => address));
+  found.push(...unfit(planned, options, kinds).filter(({ address }) => !failing.has(address)));
   const conditions = [...made.conditions, ...unreadConditions(planned, options)];
   const outputs = outputsOf(options, made.scope);
   found.push(...outputs.diagnostics);
@@ -127,6 +131,33 @@ export function plan(options: PlanOptions): Plan {
     cost: costOf(sorted),
     requests: estimateRequests(sorted, { ...options, ...options.applying, kinds }),
   };
+}
+
+/** Errors about resources that were named to be replaced or ordered again, and that the plan does not treat so. */
+function unfit(
+  changes: readonly Change[],
+  { replace = new Set(), reorder }: Pick<PlanOptions, "replace" | "reorder">,
+  kinds: Kinds,
+): Diagnostic[] {
+  const byAddress = new Map(changes.map((change) => [change.address, change]));
+  const has = (address: string, reason: ReasonKind) =>
+    byAddress.get(address)?.reasons.some(({ why }) => why === reason) === true;
+  const nounOf = (address: string) => kindOf(address, kinds)?.noun ?? "resource";
+  const isReordered = (address: string) => byAddress.get(address)?.actions[0] === "create";
+  return [
+    ...[...replace]
+      .filter((address) => !has(address, "replace"))
+      .map((address) => {
+        const why = kindOf(address, kinds)?.replacement === undefined ? "keyless" : "absent";
+        return problem("plan.unfit/replace", { address, noun: nounOf(address), why });
+      }),
+    ...[...reorder]
+      .filter((address) => !isReordered(address))
+      .map((address) => {
+        const why = kindOf(address, kinds)?.creation === "keyed" ? "present" : "free";
+        return problem("plan.unfit/reorder", { address, noun: nounOf(address), why });
+      }),
+  ];
 }
 
 function planRemovals(

@@ -55,6 +55,8 @@ export interface PlanOptions {
   readonly mode: "apply" | "destroy";
   /** Addresses of gone services to order again on purpose. */
   readonly reorder: ReadonlySet<string>;
+  /** Addresses of objects to replace on purpose. */
+  readonly replace?: ReadonlySet<string>;
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
@@ -153,6 +155,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       isRemoved: (address) => removed.has(address) || removed.has(resourceOf(address)),
       ...nextGeneration(kind, resource.address, options),
       reorder: options.reorder.has(resource.address),
+      replace: options.replace?.has(resource.address) ?? false,
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       plans: observed.plans.get(resource.provider) ?? [],
       settings: desired.providers.get(resource.provider),

@@ -210,7 +210,8 @@ function planPresent(
     diagnostics.push(refusal(input, name, { before: old, after: wanted, secret: secrets.includes(name) }));
   }
 
-  const replaced = active.some(({ meta }) => meta.change === "replace");
+  const isWished = input.replace === true && kind.replacement !== undefined && prior !== undefined;
+  const replaced = isWished || active.some(({ meta }) => meta.change === "replace");
   const changed: Record<string, Value> = {};
   for (const { name, wanted } of active) changed[name] = wanted;
   for (const { name } of active) for (const other of kind.invalidates?.(name, before) ?? []) changed[other] = UNKNOWN;
@@ -220,6 +221,7 @@ function planPresent(
   const after = Object.keys(secret.after).length === 0 ? values : { ...values, ...secret.after };
   diagnostics.push(...secret.diagnostics);
   const reasons = [...active.map(({ reason }) => reason), ...secret.reasons];
+  if (isWished) reasons.unshift({ why: "replace", text: "replaced on purpose" });
   if (prior?.private.deposed !== undefined) {
     reasons.push({ why: "declared", text: `the ${kind.noun} that it replaced remains to be deleted` });
   }

@@ -36,6 +36,8 @@ export interface PlanInput extends Others {
   readonly secretByReference?: readonly string[];
   /** The generation of an order at an address whose former object has moved: the key of that one is its own. */
   readonly nextGeneration?: number;
+  /** Replace a present object on purpose. */
+  readonly replace?: boolean;
   /** Order a gone service again on purpose. */
   readonly reorder: boolean;
   /** Order it although something like it exists. */

@@ -111,8 +111,7 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
 
 /** Returns true if a refusal names what the token lacks: it concerns no single object. */
 const isOfToken = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  error.diagnostics.some(({ summary, detail }) => /\b(?:abilit|scope|token)/i.test(`${summary} ${detail}`));
+  error instanceof ApiError && (!error.serverMessage || /\b(?:abilit|scope|token)/i.test(error.serverMessage));
 
 /** The parent whose state explains a refusal to show its collection, also a 403; undefined for any other failure. */
 async function awaitedBy(

@@ -16,6 +16,7 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  type Remedy,
   shorten,
   split,
   UNKNOWN,
@@ -175,12 +176,19 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
         code,
         summary: `The API refuses ${field}: ${messages.join(" ")}`,
         detail: `${endpoint} answered 422.`,
-        remedies: attribute === undefined ? remedies : [`Correct ${attribute.join(".")}.`],
+        remedies:
+          attribute === undefined ? remedies : [`Correct ${attribute.join(".")}.`, ...adoption(kind, declared, field)],
         address,
         ...(attribute && { attribute }),
       };
     }),
   );
+}
+
+/** The remedy for a value that is taken because the host has created the object already, where no call shows the object. */
+function adoption(kind: Kind, declared: JsonObject, field: string): Remedy[] {
+  const id = kind.creation === "blind" ? kind.naturalKey({ [field]: declared[field] ?? null }) : undefined;
+  return id === undefined ? [] : [{ do: "import", id, when: `an earlier run created this ${kind.noun}` }];
 }
 
 /** The attribute of a dotted field: `registrant_contact.email`, or a field that was sent out of a free map. */

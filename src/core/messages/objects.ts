@@ -76,6 +76,11 @@ const existingAs = (given: Objects) =>
 
 const ANOTHERS = "If it belongs to someone else, declare other values.";
 
+/** A resource that the user named for what cannot be done with it. */
+export interface Unfit<Why extends string> extends Words<"address" | "noun"> {
+  readonly why: Why;
+}
+
 export const objects = {
   "plan.immutable": error((given: Difference & { isPaid: boolean }) => {
     const { address, name, value, isPaid } = given;
@@ -183,6 +188,22 @@ export const objects = {
     summary: `${address}: ${noun} ${object} ${how}`,
     detail: `An apply does not order the ${noun} again automatically, because an order raises an invoice.`,
     remedies: [`If you no longer want the ${noun}, stop declaring it.`, { do: "reorder" }],
+  })),
+  "plan.unfit/replace": error(({ address, noun, why }: Unfit<"keyless" | "absent">) => ({
+    summary:
+      why === "keyless"
+        ? `${address} cannot be replaced: the API does not delete a ${noun}`
+        : `${address} cannot be replaced: this plan has no present ${noun} there`,
+    detail: "Webhooks and grants that exist can be replaced.",
+    remedies: ["Do not ask to replace it."],
+  })),
+  "plan.unfit/reorder": error(({ address, noun, why }: Unfit<"free" | "present">) => ({
+    summary:
+      why === "free"
+        ? `${address} cannot be ordered again: a ${noun} is not ordered under a key`
+        : `${address} cannot be ordered again: its ${noun} is not gone`,
+    detail: "Only a service that the account no longer has is ordered again.",
+    remedies: ["Do not ask to order it again."],
   })),
   "plan.unreadable": either((given: Objects & Words<"hidden">) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,

@@ -279,6 +279,7 @@ export type ReasonKind =
   | "import" // adopted into the state
   | "removed" // no longer declared
   | "destroy" // `hostform destroy`
+  | "replace" // replaced on purpose
   | "reorder" // a gone service ordered again on purpose
   | "gone"; // it no longer exists
 

@@ -104,6 +104,7 @@ export const codes = {
   "plan.unread": "An object that the API does not show is compared with the record only, or is not planned",
   "plan.held_back": "A change waits until the trouble of another resource is over",
   "plan.restricted": "A token that is restricted to certain services orders another one",
+  "plan.unfit": "A resource that was named cannot be replaced or ordered again",
   "plan.address": "No resource has this address",
   "guard.orders": "The plan orders more than is allowed",
   "guard.spend": "The plan spends more than is allowed, or an amount that cannot be known",

@@ -19,6 +19,8 @@ export interface Declaration {
   readonly partial: Desired | undefined;
   /** Place of the state; undefined: in a file. "unclear" when an error may hide it: then no state may be read or written. */
   readonly backend: Backend | undefined | "unclear";
+  /** Providers and backend of the declaration alone, where an environment replaces some of them. */
+  readonly own?: Pick<Desired, "providers"> & { readonly backend: Declaration["backend"] };
   /** By file and place. */
   readonly diagnostics: readonly Diagnostic[];
   /** Secrets in clear text in the declaration, to redact from all output. */

@@ -13,6 +13,7 @@ import {
   type Schema,
   type Value,
 } from "../../core/model/index.ts";
+import { checkOwnVersion, constraintOf, following, fulfils, type Version } from "../source/constraints.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import { backendOfEntry, checkedSetting, projectNameRemark } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
@@ -110,70 +111,6 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
   return chosen ?? (isOld ? "1.11" : "1.12");
 }
 
-interface Version {
-  readonly numbers: readonly [major: number, minor: number, patch: number];
-  /** Text after the first `-`; empty for a release. */
-  readonly prerelease: string;
-}
-
-/** A clause of a constraint: `>= 1.5`, `~> 1.11.0`, `1.12`. */
-interface Clause {
-  readonly operator: string;
-  readonly version: Version;
-  /** Count of the numbers as written: for `~>` all but the last one are fixed. */
-  readonly given: number;
-}
-
-const CLAUSE = /^(=|!=|>=?|<=?|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\w.~-]+))?(?:\+[\w.-]+)?$/;
-
-function clauseOf(text: string): Clause | undefined {
-  const match = CLAUSE.exec(text.trim());
-  if (match === null) return undefined;
-  const [, operator = "=", major = "0", minor, patch, prerelease = ""] = match;
-  const numbers = [Number(major), Number(minor ?? 0), Number(patch ?? 0)] as const;
-  const given = minor === undefined ? 1 : patch === undefined ? 2 : 3;
-  return { operator, version: { numbers, prerelease }, given };
-}
-
-/** The clauses of a constraint; undefined after a reported error. */
-function constraintOf(entry: Entry, text: string, what: string, diags: DiagnosticCollector): Clause[] | undefined {
-  const parts = text.split(",");
-  const clauses = parts.flatMap((part) => clauseOf(part) ?? []);
-  if (clauses.length === parts.length) return clauses;
-  const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
-  return diags.add(valueSpan(entry), "config.structure", `${what} is no version constraint`, { fix });
-}
-
-const following = ({ numbers: [major, minor, patch] }: Version): Version => ({
-  numbers: [major, minor, patch + 1],
-  prerelease: "",
-});
-
-/** Returns true for a version in the range of a clause. A pre-release is before its release. */
-function fulfils(version: Version, { operator, version: named, given }: Clause): boolean {
-  const differing = version.numbers.findIndex((part, i) => part !== named.numbers[i]);
-  const [a, b] = [version.prerelease, named.prerelease];
-  const byPrerelease = a === b ? 0 : a === "" || (b !== "" && a > b) ? 1 : -1;
-  const order = differing < 0 ? byPrerelease : (version.numbers[differing] ?? 0) - (named.numbers[differing] ?? 0);
-  if (operator === "=") return order === 0;
-  if (operator === "!=") return order !== 0;
-  if (operator.startsWith("<")) return order < 0 || (order === 0 && operator === "<=");
-  if (operator !== "~>") return order > 0 || (order === 0 && operator === ">=");
-  return order >= 0 && (differing < 0 || differing >= Math.max(1, given - 1));
-}
-
-/** Reports a `version` of the provider that excludes this one. Only an exact clause allows a pre-release, as in Terraform. */
-function checkProviderVersion(entry: Entry, text: string, own: string, diags: DiagnosticCollector): void {
-  const clauses = constraintOf(entry, text, "The version of the provider hosting", diags);
-  const ours = clauseOf(own)?.version;
-  if (clauses === undefined || ours === undefined) return;
-  const isAllowed = ours.prerelease === "" || clauses.some(({ operator }) => operator === "=");
-  if (isAllowed && clauses.every((clause) => fulfils(ours, clause))) return;
-  const summary = `The stack requires version ${text} of the provider hosting; this is ${own}`;
-  const fix = "Change the constraint, or use a version of hostform that it allows.";
-  diags.add(valueSpan(entry), "config.unsupported", summary, { fix });
-}
-
 /** @returns undefined after a reported error. */
 function readSection(section: Entry, diags: DiagnosticCollector): Backend | undefined {
   const { value: tree } = section;
@@ -222,6 +159,11 @@ function withoutNulls(entry: Entry, diags: DiagnosticCollector): Entry {
   return { ...entry, value: { ...block.body, entries: new Map(given.map((one) => [one.key, one])) } };
 }
 
+const OF_PROVIDER = {
+  what: "The version of the provider hosting",
+  wrong: (text: string, own: string) => `The stack requires version ${text} of the provider hosting; this is ${own}`,
+};
+
 const SOURCE = /^(?:[^/]+\/)?hostform\/hosting$/i;
 
 /** Checks the required providers of a stack: only hosting, under that name. */
@@ -233,7 +175,7 @@ function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticColl
     const isOurs = typeof source === "string" && SOURCE.test(source);
     const name = one.key.slice(0, 100);
     if (one.key === PROVIDER) {
-      if (typeof version === "string") checkProviderVersion(one, version, own, diags);
+      if (typeof version === "string") checkOwnVersion(one, version, own, OF_PROVIDER, diags);
       if (isOurs) continue;
       diags.add(valueSpan(one), "config.unsupported", "The provider hosting of this stack has another source", {
         detail: "hostform replaces only the provider hostform/hosting.",

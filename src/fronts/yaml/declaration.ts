@@ -3,6 +3,7 @@ import type { Kinds } from "../../core/kinds/kind.ts";
 import {
   type Desired,
   type DesiredResource,
+  type Diagnostic,
   type Guards,
   type Json,
   type ProviderConfig,
@@ -10,20 +11,33 @@ import {
   type SecretSource,
   UNKNOWN,
 } from "../../core/model/index.ts";
+import { checkOwnVersion } from "../source/constraints.ts";
 import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
 import { typedValue } from "../source/scalars.ts";
 import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
 import type { ReadContext } from "../source/templates.ts";
-import { hasRefused, locate, type MapTree } from "../source/tree.ts";
+import {
+  type Entry,
+  hasRefused,
+  isGiven,
+  locate,
+  type MapTree,
+  stringOf,
+  strings,
+  type Tree,
+  valueSpan,
+} from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
+import { type EnvironmentSections, overlaid, readEnvironment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { readOutputs } from "./outputs.ts";
 import { readRefactoring } from "./refactoring.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 import { readGuards, readProvider, readSecretSource } from "./settings.ts";
+import { hasVariable, Variables, variablesIn } from "./variables.ts";
 import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /** Merges the documents of all files into the desired state and the backend. */
@@ -38,19 +52,27 @@ export interface DeclarationOptions {
   readonly limits?: DeclarationLimits;
   /** True when further files could not be read: they may declare what seems undeclared. */
   readonly incomplete?: boolean;
+  /** The file of the environment: its settings replace those of the declaration. */
+  readonly environment?: SourceFile | undefined;
+  /** This version of hostform, for `required_version`. Default: none is checked. */
+  readonly version?: string;
 }
 
 /** Parses a declaration from the texts of its YAML files. Pure; never throws for their content. */
-export function parseDeclaration(
-  given: readonly SourceFile[],
-  { kinds, env, refusesVariable, limits = STRICT_LIMITS, incomplete = false }: DeclarationOptions,
-): Declaration {
+export function parseDeclaration(given: readonly SourceFile[], options: DeclarationOptions): Declaration {
+  const { kinds, env, refusesVariable, limits = STRICT_LIMITS, incomplete = false, version } = options;
   const diags = new DiagnosticCollector();
   const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
   const reads = files.map((file, index) => readYaml(file, index, diags, limits));
   const trees = reads.flatMap(({ documents }) => documents);
+  const outdated = version === undefined ? [] : unmetVersions(trees, version);
+  if (outdated.length > 0) return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: outdated };
+  const environment = options.environment && readEnvironment(options.environment, files.length, limits, diags);
   const expansion = expand(trees, kinds, diags, limits);
-  const fragments = expansion.documents.map((tree) => readDocument(tree, kinds, diags));
+  const variables = variablesOf(trees, files, options, environment, diags);
+  const documents =
+    variables === undefined ? expansion.documents : expansion.documents.map((tree) => variables.document(tree));
+  const fragments = documents.map((tree) => readDocument(tree, kinds, diags));
   const complete = !incomplete && expansion.complete && reads.every((read) => read.complete);
   const reader = {
     read: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
@@ -58,13 +80,84 @@ export function parseDeclaration(
   };
   const context = { env: reader, complete, diags };
   const sections = fragments.flatMap((fragment) => fragment.backends);
-  const backend = mergeBackend(sections, complete, context);
-  const merged = merge(fragments, files, limits.resources, kinds, context);
+  if (environment !== undefined) checkShared(environment, expansion.documents, diags);
+  const backend = mergeBackend(backendsOf(sections, environment), complete, context);
+  const merged = merge(fragments, files, limits.resources, kinds, { ...context, environment });
   const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
-  return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list() };
+  // A mistake in the declaration's own settings is reported with the environment.
+  const own = environment && ownSettings(fragments, sections, { ...context, diags: new DiagnosticCollector() });
+  return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list(), ...(own && { own }) };
 }
 
-type MergeContext = Omit<ReferenceContext, "drafts" | "instances">;
+/** Errors of `required_version`. They come before all others: a later version may write what this one cannot read. */
+function unmetVersions(trees: readonly Tree[], version: string): readonly Diagnostic[] {
+  const diags = new DiagnosticCollector();
+  for (const tree of trees) {
+    const entry = tree.form === "map" ? tree.entries.get("required_version") : undefined;
+    if (!isGiven(entry)) continue;
+    const text = stringOf(entry.value);
+    if (text !== undefined) checkOwnVersion(entry, text, version, OF_HOSTFORM, diags);
+    else {
+      const fix = 'Write `required_version: ">= 0.1"`.';
+      diags.add(valueSpan(entry), "config.structure", "`required_version` must be a text", { fix });
+    }
+  }
+  return diags.list();
+}
+
+const OF_HOSTFORM = {
+  what: "`required_version`",
+  wrong: (text: string, own: string) => `This project requires hostform ${text}; this is ${own}`,
+};
+
+/** Undefined for a declaration without variables: nothing is to be replaced. */
+function variablesOf(
+  trees: readonly Tree[],
+  files: readonly SourceFile[],
+  { environment: file }: DeclarationOptions,
+  environment: EnvironmentSections | undefined,
+  diags: DiagnosticCollector,
+): Variables | undefined {
+  const declared = variablesIn(trees, diags);
+  const given = environment && file && { file: file.path, entries: environment.variables };
+  const isUsed = declared.length > 0 || (given?.entries.length ?? 0) > 0 || files.some(({ text }) => hasVariable(text));
+  return isUsed ? new Variables(declared, given, diags) : undefined;
+}
+
+/** A backend that all environments share would be one state for several accounts. */
+function checkShared(
+  { backend, state }: EnvironmentSections,
+  documents: readonly Tree[],
+  diags: DiagnosticCollector,
+): void {
+  if (backend !== undefined || state !== undefined) return;
+  for (const tree of documents) {
+    const section = tree.form === "map" ? tree.entries.get("backend") : undefined;
+    if (section === undefined || [...strings(section.value)].some(({ text }) => hasVariable(text))) continue;
+    const summary = "All environments would share the state of this `backend`";
+    const fix =
+      "Move it to the files of the environments, or use a variable in it: `backend: {pg: {workspace: ${var.NAME}}}`.";
+    diags.add(section.keySpan, "config.structure", summary, { fix });
+  }
+}
+
+const backendsOf = (sections: readonly Entry[], environment: EnvironmentSections | undefined): readonly Entry[] => {
+  if (environment?.backend !== undefined) return [environment.backend];
+  return environment?.state === undefined ? sections : [];
+};
+
+/** The providers and the backend of the declaration alone. */
+function ownSettings(
+  fragments: readonly Fragment[],
+  backends: readonly Entry[],
+  context: ReadContext & { readonly complete: boolean },
+): Pick<Desired, "providers"> & { readonly backend: Declaration["backend"] } {
+  return { providers: mergeProviders(fragments, context), backend: mergeBackend(backends, context.complete, context) };
+}
+
+interface MergeContext extends Omit<ReferenceContext, "drafts" | "instances"> {
+  readonly environment?: EnvironmentSections | undefined;
+}
 
 /** Merges the documents and checks what concerns more than one of them. */
 function merge(
@@ -77,7 +170,7 @@ function merge(
   const { complete, diags } = context;
   const project = mergeProject(fragments, files, context);
   const providers = mergeProviders(fragments, context);
-  const guards = mergeGuards(fragments, diags);
+  const guards = mergeGuards(fragments, context);
   const drafts = mergeDrafts(fragments, mostResources, diags);
   if (drafts === undefined) return undefined;
   const instances = Map.groupBy(drafts.keys(), resourceOf);
@@ -140,11 +233,17 @@ function mergeProject(
   return first.name;
 }
 
-function mergeProviders(fragments: readonly Fragment[], context: ReadContext): Map<string, ProviderConfig> {
+function mergeProviders(
+  fragments: readonly Fragment[],
+  context: ReadContext & Pick<MergeContext, "environment">,
+): Map<string, ProviderConfig> {
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const entries = fragments.flatMap((fragment) => fragment.providers);
   unique(entries, ({ key }) => `The provider "${key}"`, context.diags);
-  for (const entry of entries) {
+  const over = new Map(context.environment?.providers.map((entry) => [entry.key, entry]));
+  const merged = entries.map((entry) => overlaid(entry, over.get(entry.key)) ?? entry);
+  const added = [...over.values()].filter(({ key }) => !entries.some((entry) => entry.key === key));
+  for (const entry of [...merged, ...added]) {
     const provider = readProvider(entry, context);
     if (provider !== undefined) providers.set(provider.alias, provider);
   }
@@ -152,11 +251,14 @@ function mergeProviders(fragments: readonly Fragment[], context: ReadContext): M
 }
 
 /** The limits of the project. With two sections it would be unclear which one applies. */
-function mergeGuards(fragments: readonly Fragment[], diags: DiagnosticCollector): Guards | undefined {
+function mergeGuards(
+  fragments: readonly Fragment[],
+  { diags, environment }: Pick<MergeContext, "diags" | "environment">,
+): Guards | undefined {
   const sections = fragments.flatMap((fragment) => fragment.guards);
   unique(sections, () => "The section `guards`", diags);
-  const [first] = sections.map((section) => readGuards(section, diags));
-  return first;
+  const section = overlaid(sections[0], environment?.guards);
+  return section && readGuards(section, diags);
 }
 
 function mergeDrafts(

@@ -12,6 +12,9 @@ import { reportToken } from "./settings.ts";
 
 /** Splits a document of a declaration into its sections. */
 
+/** Keys that were read before, and `provider`. */
+const SETTLED: readonly string[] = ["provider", "include", "required_version", "variables"];
+
 /** The content of one document, before it is merged with the others. */
 export interface Fragment {
   project?: SpannedName;
@@ -54,7 +57,7 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
     else if (entry.key === "outputs") fragment.outputs = blocksOf(entry, diags, "a map of outputs by name");
     else if (entry.key === "providers")
       fragment.providers.push(...blocksOf(entry, diags, "a map of providers by name"));
-    else if (!["provider", "include"].includes(entry.key) && !entry.key.startsWith("x-"))
+    else if (!SETTLED.includes(entry.key) && !entry.key.startsWith("x-"))
       reportKey(entry, [...sections.keys()], kinds, diags);
   }
   return fragment;
@@ -96,9 +99,11 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
   else {
     const known = [
       "project",
+      "required_version",
       "include",
       "provider",
       "providers",
+      "variables",
       "guards",
       "backend",
       "outputs",

@@ -66,6 +66,11 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   const { dir, fs, files: given = [], limits = STRICT_LIMITS } = options;
   const found = given.length === 0 ? await find(dir, fs) : named(dir, given);
   if ("severity" in found) {
+    // `adopt` begins without a declaration; the account and the state are those of the environment.
+    if (options.environment !== undefined && found.code === "config.missing") {
+      const { diagnostics, ...alone } = parseDeclaration([], options);
+      return { ...alone, desired: undefined, diagnostics: [found, ...diagnostics] };
+    }
     const backend = found.code === "config.missing" ? undefined : "unclear";
     return { desired: undefined, partial: undefined, backend, diagnostics: [found] };
   }

@@ -29,7 +29,18 @@ import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /** Keys at the top, in their order; the sections of the kinds stand where it is empty, and unknown ones after all others. */
 const TOP = [
-  ...["project", "include", "provider", "providers", "backend", "guards", "defaults", "templates"],
+  ...[
+    "project",
+    "required_version",
+    "include",
+    "variables",
+    "provider",
+    "providers",
+    "backend",
+    "guards",
+    "defaults",
+    "templates",
+  ],
   ...["", "moved", "removed", "import", "outputs"],
 ];
 const FIRST = ["<<", "parameters", ...TEMPLATE_KEYS];

@@ -66,7 +66,8 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
   }
   const config = configOf(settings);
   const { tokenFile } = config;
-  return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, tree.span) };
+  const { keySpan: place } = tree.entries.get("token_file") ?? { keySpan: tree.span };
+  return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, place) };
 }
 
 /** A path in a declaration is relative to the file that declares it. */

@@ -103,6 +103,22 @@ describe("each failure gives a clear sentence", () => {
   });
 });
 
+describe("an account that the caller names", () => {
+  const account = "Provider staging: api.example, token from STAGING_TOKEN.";
+  it.each([
+    [401, true],
+    [403, true],
+    [500, true],
+    [404, false],
+    [422, false],
+  ])("is named by a %i: %s", async (status, isNamed) => {
+    api().get("/services/7").reply(status, { message: "No." });
+    const error = await failureOf(setUp({ account, maxAttempts: 1 }).client.services.get("7"));
+    expect(error.status).toBe(status);
+    expect(textOf(error).includes(account)).toBe(isNamed);
+  });
+});
+
 describe("403 names the ability that the endpoint needs (§4, §5)", () => {
   const calls: Record<string, (client: HostingClient) => Promise<unknown>> = {
     listInvoices: (client) => client.invoices.list().all(),

@@ -61,6 +61,17 @@ describe("explain", () => {
     expect(reported.map(({ attribute }) => attribute)).toEqual([["plan_id"], ["term"]]);
   });
 
+  it("offers to adopt a taken domain, which no call shows", () => {
+    const declared = { domain: "Acme.example", years: 1 };
+    const fixes = (field: string, type = "hosting_domain") =>
+      explain(kindOf(type), `${type}.a`, declared, refused({ [field]: ["is taken."] })).map((one) => fixOf(one));
+    expect(fixes("domain")).toEqual([
+      "Correct domain. If an earlier run created this domain: `hostform import 'hosting_domain.a' acme.example`.",
+    ]);
+    expect(fixes("years")).toEqual(["Correct years."]);
+    expect(fixes("domain", "hosting_service")).toEqual(["Correct domain."]);
+  });
+
   it("leaves a refusal that names no field as it is, with the address", () => {
     expect(explain(kindOf("hosting_service"), "hosting_service.a", {}, refused({}))).toEqual([
       { ...refused({}).diagnostics[0], address: "hosting_service.a" },

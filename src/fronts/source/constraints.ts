@@ -1,0 +1,82 @@
+import type { DiagnosticCollector } from "./diagnostics.ts";
+import { type Entry, valueSpan } from "./tree.ts";
+
+/** Version constraints in Terraform's notation: `>= 1.5`, `~> 1.11.0, != 1.11.3`. */
+
+export interface Version {
+  readonly numbers: readonly [major: number, minor: number, patch: number];
+  /** Text after the first `-`; empty for a release. */
+  readonly prerelease: string;
+}
+
+/** A clause of a constraint: `>= 1.5`, `~> 1.11.0`, `1.12`. */
+interface Clause {
+  readonly operator: string;
+  readonly version: Version;
+  /** Count of the numbers as written: for `~>` all but the last one are fixed. */
+  readonly given: number;
+}
+
+const CLAUSE = /^(=|!=|>=?|<=?|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\w.~-]+))?(?:\+[\w.-]+)?$/;
+
+function clauseOf(text: string): Clause | undefined {
+  const match = CLAUSE.exec(text.trim());
+  if (match === null) return undefined;
+  const [, operator = "=", major = "0", minor, patch, prerelease = ""] = match;
+  const numbers = [Number(major), Number(minor ?? 0), Number(patch ?? 0)] as const;
+  const given = minor === undefined ? 1 : patch === undefined ? 2 : 3;
+  return { operator, version: { numbers, prerelease }, given };
+}
+
+/** The clauses of a constraint; undefined after a reported error. */
+export function constraintOf(
+  entry: Entry,
+  text: string,
+  what: string,
+  diags: DiagnosticCollector,
+): Clause[] | undefined {
+  const parts = text.split(",");
+  const clauses = parts.flatMap((part) => clauseOf(part) ?? []);
+  if (clauses.length === parts.length) return clauses;
+  const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
+  return diags.add(valueSpan(entry), "config.structure", `${what} is no version constraint`, { fix });
+}
+
+/** The next patch of a version. */
+export const following = ({ numbers: [major, minor, patch] }: Version): Version => ({
+  numbers: [major, minor, patch + 1],
+  prerelease: "",
+});
+
+/** Returns true for a version in the range of a clause. A pre-release is before its release. */
+export function fulfils(version: Version, { operator, version: named, given }: Clause): boolean {
+  const differing = version.numbers.findIndex((part, i) => part !== named.numbers[i]);
+  const [a, b] = [version.prerelease, named.prerelease];
+  const byPrerelease = a === b ? 0 : a === "" || (b !== "" && a > b) ? 1 : -1;
+  const order = differing < 0 ? byPrerelease : (version.numbers[differing] ?? 0) - (named.numbers[differing] ?? 0);
+  if (operator === "=") return order === 0;
+  if (operator === "!=") return order !== 0;
+  if (operator.startsWith("<")) return order < 0 || (order === 0 && operator === "<=");
+  if (operator !== "~>") return order > 0 || (order === 0 && operator === ">=");
+  return order >= 0 && (differing < 0 || differing >= Math.max(1, given - 1));
+}
+
+/**
+ * Reports a constraint that excludes this version of hostform. Only an exact clause allows a pre-release, as in Terraform.
+ * @param words `what` the constraint is, and the sentence for one that is unmet.
+ */
+export function checkOwnVersion(
+  entry: Entry,
+  text: string,
+  own: string,
+  { what, wrong }: { readonly what: string; wrong(text: string, own: string): string },
+  diags: DiagnosticCollector,
+): void {
+  const clauses = constraintOf(entry, text, what, diags);
+  const ours = clauseOf(own)?.version;
+  if (clauses === undefined || ours === undefined) return;
+  const isAllowed = ours.prerelease === "" || clauses.some(({ operator }) => operator === "=");
+  if (isAllowed && clauses.every((clause) => fulfils(ours, clause))) return;
+  const fix = "Change the constraint, or use a version of hostform that it allows.";
+  diags.add(valueSpan(entry), "config.unsupported", wrong(text, own), { fix });
+}

@@ -1,0 +1,87 @@
+import { DiagnosticCollector } from "../source/diagnostics.ts";
+import type { SourceFile } from "../source/source.ts";
+import { type Entry, isGiven, isNull, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
+import { merge } from "./expand.ts";
+import { type DeclarationLimits, OWN_LIMITS, readYaml } from "./yaml.ts";
+
+/**
+ * The file of an environment, `environments/production.yaml`: the account, the place of the state, the limits and the values of
+ * variables that replace those of the declaration.
+ */
+export interface EnvironmentSections {
+  readonly providers: readonly Entry[];
+  readonly guards: Entry | undefined;
+  readonly backend: Entry | undefined;
+  /** Path of the state file, relative to the project's folder. */
+  readonly state: SpannedName | undefined;
+  readonly variables: readonly Entry[];
+}
+
+/** Keys of the file. The editor's schema is generated from them. */
+export const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "variables"] as const;
+
+/** Reads the file. Its settings are checked with those of the declaration. @param index of the file among the sources. */
+export function readEnvironment(
+  file: SourceFile,
+  index: number,
+  limits: DeclarationLimits,
+  diags: DiagnosticCollector,
+): EnvironmentSections {
+  const { documents } = readYaml(file, index, diags, limits);
+  const [tree, second] = documents;
+  if (second !== undefined)
+    diags.add(second.span, "config.structure", "The file of an environment is one document", {
+      fix: "Put everything into the first document.",
+    });
+  if (tree !== undefined && tree.form !== "map" && !isNull(tree))
+    diags.add(tree.span, "config.structure", "The file of an environment must be a map", {
+      fix: `It can have ${ENVIRONMENT_KEYS.join(", ")}.`,
+    });
+  const entries: ReadonlyMap<string, Entry> = tree?.form === "map" ? tree.entries : new Map();
+  for (const { key, keySpan } of entries.values()) {
+    if (ENVIRONMENT_KEYS.some((known) => known === key) || key.startsWith("x-")) continue;
+    const detail = `It can have ${ENVIRONMENT_KEYS.join(", ")}.`;
+    diags.addUnknown(keySpan, `An environment has no "${key.slice(0, 100)}"`, key, ENVIRONMENT_KEYS, { detail });
+  }
+  const given = (key: (typeof ENVIRONMENT_KEYS)[number]) => {
+    const entry = entries.get(key);
+    return isGiven(entry) ? entry : undefined;
+  };
+  const [state, backend] = [given("state"), given("backend")];
+  if (state !== undefined && backend !== undefined)
+    diags.add(state.keySpan, "config.duplicate", "An environment has a `backend` or a `state` file", {
+      fix: "Remove one of them: the state is kept in one place only.",
+    });
+  return {
+    providers: mapOf(given("providers"), diags),
+    guards: given("guards"),
+    backend,
+    state: state && stateOf(state, diags),
+    variables: mapOf(given("variables"), diags),
+  };
+}
+
+/** The path of the state file that the file of an environment names; its mistakes are reported with the declaration. */
+export const environmentState = (file: SourceFile): string | undefined =>
+  readEnvironment(file, 0, OWN_LIMITS, new DiagnosticCollector()).state?.name;
+
+function mapOf(section: Entry | undefined, diags: DiagnosticCollector): readonly Entry[] {
+  if (section === undefined) return [];
+  if (section.value.form === "map") return [...section.value.entries.values()];
+  const fix = `Write \`NAME:\` indented below \`${section.key}:\`.`;
+  return diags.add(valueSpan(section), "config.structure", `\`${section.key}\` must be a map by name`, { fix }) ?? [];
+}
+
+function stateOf(entry: Entry, diags: DiagnosticCollector): SpannedName | undefined {
+  const name = stringOf(entry.value);
+  if (name !== undefined && name.trim() !== "" && !name.includes("${")) return { name, span: valueSpan(entry) };
+  const fix = "Write a path relative to the project's folder, such as `state: states/production.tfstate`.";
+  return diags.add(valueSpan(entry), "config.structure", "`state` must be the path of a file", { fix });
+}
+
+/** An entry of the declaration with what an environment says of it. Maps merge; null removes a setting. */
+export function overlaid(base: Entry | undefined, over: Entry | undefined): Entry | undefined {
+  if (base === undefined || over === undefined || isNull(over.value)) return base ?? over;
+  const [below, above] = [base.value, over.value];
+  return below.form === "map" && above.form === "map" ? { ...over, value: merge(below, above) as MapTree } : over;
+}

@@ -1,0 +1,166 @@
+import * as z from "zod";
+import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
+import type { Span } from "../source/source.ts";
+import { templateSpans } from "../source/templates.ts";
+import { type Entry, isNull, type Leaf, type Tree, textOf, valueSpan } from "../source/tree.ts";
+
+/**
+ * `variables`: values that differ between environments. `${var.NAME}` in a value is replaced before anything is checked; a value that
+ * is one reference and nothing else keeps the type of the variable.
+ */
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const REFERENCE = /\$\$\{|\$\{\s*var\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}/g;
+/** Most characters of a value: a declaration may repeat it in each block. */
+const LONGEST = 1000;
+
+const TYPES = ["string", "number", "boolean"] as const;
+
+/** One entry of `variables`. The editor's schema is generated from this. */
+export const variableForm = z.strictObject({
+  type: z
+    .enum(TYPES, "expected string, number or boolean")
+    .optional()
+    .describe("string, number or boolean. Default: string."),
+  default: z
+    .union([z.string(), z.number(), z.boolean(), z.null()], "expected one value")
+    .optional()
+    .describe(
+      "Value where the environment has none. With null the attribute is left out. Default: a value is required.",
+    ),
+  description: z.string("expected a text").optional().describe("Purpose of the variable, for people."),
+});
+
+const KEYS: readonly string[] = Object.keys(variableForm.shape);
+const FIX = "Write `NAME: {type: string, default: VALUE}`.";
+
+/** The environment of a run, as messages name it. */
+export interface VariableValues {
+  readonly file: string;
+  readonly entries: readonly Entry[];
+}
+
+/** Entries of the sections `variables` of all documents. */
+export function variablesIn(documents: readonly Tree[], diags: DiagnosticCollector): Entry[] {
+  return documents.flatMap((tree) => {
+    const section = tree.form === "map" ? tree.entries.get("variables") : undefined;
+    if (section === undefined || isNull(section.value)) return [];
+    if (section.value.form === "map") return [...section.value.entries.values()];
+    const summary = "`variables` must be a map of variables by name";
+    return diags.add(valueSpan(section), "config.structure", summary, { fix: FIX }) ?? [];
+  });
+}
+
+/** Returns true for a text with a reference to a variable. */
+export const hasVariable = (text: string): boolean =>
+  [...text.matchAll(REFERENCE)].some(([, name]) => name !== undefined);
+
+/** The variables of a declaration with their values. */
+export class Variables {
+  readonly #diags: DiagnosticCollector;
+  /** Undefined: a mistake is reported already. */
+  readonly #values = new Map<string, Leaf | undefined>();
+
+  /** @param declared entries of the sections `variables`. @param given undefined without an environment. */
+  constructor(declared: readonly Entry[], given: VariableValues | undefined, diags: DiagnosticCollector) {
+    this.#diags = diags;
+    const values = new Map(given?.entries.map((entry) => [entry.key, entry]));
+    const names = declared.map(({ key }) => key);
+    for (const entry of unique(declared, ({ key }) => `The variable "${key.slice(0, 100)}"`, diags))
+      this.#values.set(entry.key, this.#valueOf(entry, values.get(entry.key), given?.file));
+    for (const { key, keySpan } of values.values()) {
+      if (names.includes(key)) continue;
+      const fix = "Declare it under `variables` in hosting.yaml, or remove it here.";
+      diags.addUnknown(keySpan, `No variable "${key.slice(0, 100)}" is declared`, key, names, { fix });
+    }
+  }
+
+  /** A document with the values of variables. */
+  document(tree: Tree): Tree {
+    if (tree.form !== "map") return tree;
+    const entries = [...tree.entries].map(
+      ([key, entry]) =>
+        [key, key === "variables" || key === "project" ? entry : { ...entry, value: this.fill(entry.value) }] as const,
+    );
+    return { ...tree, entries: new Map(entries) };
+  }
+
+  /** A value with the values of variables. */
+  fill(tree: Tree): Tree {
+    if (tree.form === "leaf") return this.#filled(tree);
+    if (tree.form === "list") return { ...tree, items: tree.items.map((item) => this.fill(item)) };
+    const entries = [...tree.entries].map(
+      ([key, entry]) => [key, { ...entry, value: this.fill(entry.value) }] as const,
+    );
+    return { ...tree, entries: new Map(entries) };
+  }
+
+  #valueOf({ key, keySpan, value: tree }: Entry, given: Entry | undefined, file: string | undefined): Leaf | undefined {
+    const diags = this.#diags;
+    const refuse = (span: Span, summary: string, fix = FIX) => diags.add(span, "config.structure", summary, { fix });
+    if (!NAME.test(key)) return refuse(keySpan, `"${key.slice(0, 100)}" is not the name of a variable`);
+    if (tree.form !== "map" && !isNull(tree)) return refuse(tree.span, `The variable "${key}" must be a map`);
+    const entries: ReadonlyMap<string, Entry> = tree.form === "map" ? tree.entries : new Map();
+    for (const one of entries.values())
+      if (!KEYS.includes(one.key))
+        return diags.addUnknown(one.keySpan, `A variable has no "${one.key.slice(0, 100)}"`, one.key, KEYS);
+    const typeEntry = entries.get("type");
+    const type = TYPES.find((one) => one === (typeEntry === undefined ? "string" : textOf(typeEntry.value)));
+    if (type === undefined)
+      return refuse(valueSpan(typeEntry as Entry), `The type of the variable "${key}" must be ${TYPES.join(", ")}`);
+    const chosen = given ?? entries.get("default");
+    if (chosen !== undefined) return this.#typed(chosen, key, type);
+    const where =
+      file === undefined
+        ? `Give it a \`default\`, or a value in an environment: \`environments/NAME.yaml\`, then \`hostform -e NAME plan\`.`
+        : `Write \`${key}: VALUE\` under \`variables\` in ${file}, or give it a \`default\`.`;
+    return diags.add(keySpan, "config.missing_attribute", `The variable "${key}" has no value`, { fix: where });
+  }
+
+  #typed(entry: Entry, name: string, type: (typeof TYPES)[number]): Leaf | undefined {
+    const { value: tree } = entry;
+    const text = textOf(tree);
+    const isValue = tree.form === "leaf" && (tree.value === null || type === "string" || typeof tree.value === type);
+    if (isValue && (text ?? "").length <= LONGEST)
+      return type === "string" && text !== undefined ? { form: "leaf", value: text, span: tree.span } : tree;
+    const form = isValue ? `at most ${LONGEST} characters` : `a ${type}`;
+    return this.#diags.add(valueSpan(entry), "config.invalid_value", `The variable "${name}" must be ${form}`);
+  }
+
+  #filled(leaf: Leaf): Leaf {
+    const { value: text, span } = leaf;
+    if (typeof text !== "string" || !text.includes("${")) return leaf;
+    const spanAt = templateSpans(leaf);
+    let filled = "";
+    let from = 0;
+    for (const { 0: whole, 1: name, index } of text.matchAll(REFERENCE)) {
+      if (name === undefined) continue;
+      const value = this.#values.get(name);
+      if (value === undefined) return this.#refused(leaf, name, spanAt(index));
+      if (whole === text) return { ...value, span: { ...value.span, usedAt: span } };
+      const part = textOf(value);
+      if (part === undefined) {
+        const summary = `The variable "${name}" is null and cannot be part of a text`;
+        this.#diags.refuse(spanAt(index), "config.expression", summary, { fix: "Give it a value." });
+        return { ...leaf, value: null, isRefused: true };
+      }
+      filled = joined(joined(filled, text.slice(from, index)), part);
+      from = index + whole.length;
+    }
+    return from === 0 ? leaf : { ...leaf, value: joined(filled, text.slice(from)) };
+  }
+
+  #refused(leaf: Leaf, name: string, span: Span): Leaf {
+    if (!this.#values.has(name)) {
+      const fix = "Declare it: `variables: {NAME: {type: string}}` at the top of hosting.yaml.";
+      const known = [...this.#values.keys()];
+      const summary = `No variable "${name}" is declared`;
+      this.#diags.addUnknown(span, summary, name, known, { fix }, "config.reference");
+    }
+    return { ...leaf, value: null, isRefused: true };
+  }
+}
+
+/** Two texts that together form no `${` that neither of them has. */
+const joined = (left: string, right: string) =>
+  left.endsWith("$") && right.startsWith("{") ? `${left}$${right}` : left + right;

@@ -1,0 +1,90 @@
+/** Environments of a project in YAML: `environments/NAME.yaml`, chosen with `-e NAME`. */
+import path from "node:path";
+import { type Diagnostic, didYouMean, escapeLine, fail, ifErrno, shorten, warningOf } from "../core/model/index.ts";
+import { requireOwnFile, requireOwnFolder } from "./own-files.ts";
+import type { ProjectSource } from "./source.ts";
+
+const FOLDER = "environments";
+const ENDING = ".yaml";
+
+interface Folder {
+  /** Absolute. */
+  readonly path: string;
+  /** HOSTFORM_ENVIRONMENTS names the folder: it is no part of the project. */
+  readonly isForeign: boolean;
+}
+
+/** The folder of the environments; undefined where a stranger's project brings one along. */
+function folderOf({ env, cwd, dir, untrusted }: ProjectSource): Folder | undefined {
+  const { HOSTFORM_ENVIRONMENTS: named } = env;
+  if (named !== undefined && named !== "") return { path: path.resolve(cwd, named), isForeign: true };
+  return untrusted === true ? undefined : { path: path.join(dir, FOLDER), isForeign: false };
+}
+
+/** The names of the environments in a folder, in order; none where there is no folder. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const { systemFiles } = await import("../fronts/yaml/index.ts");
+  const names = await systemFiles.list(folder).catch(ifErrno(() => []));
+  return names.flatMap((name) => (/^[^.].*\.yaml$/.test(name) ? [name.slice(0, -ENDING.length)] : [])).toSorted();
+}
+
+/**
+ * The same project in an environment. Its state file is `hosting.NAME.tfstate`, unless the file of the environment or `--state` names
+ * another one.
+ * @param hasStack a stack takes the place of the declaration.
+ * @throws HostformError `usage` for a name without a file, and beside a stack; `trust.file` for a file that leads out of the project.
+ */
+export async function inEnvironment(source: ProjectSource, name: string, hasStack: boolean): Promise<ProjectSource> {
+  if (hasStack)
+    fail("usage", "An environment cannot be combined with a stack", {
+      detail: "Environments are those of a declaration in YAML.",
+      remedies: ["Give the stack its own variables and backend."],
+    });
+  const near = (file: string) => path.relative(source.cwd, file) || ".";
+  const shown = escapeLine(shorten(name, 100));
+  const folder = folderOf(source);
+  if (folder === undefined)
+    return fail("usage", `The untrusted project cannot bring its own environment "${shown}"`, {
+      remedies: ["Set HOSTFORM_ENVIRONMENTS to the folder `environments` of the main branch."],
+    });
+  const names = await namesIn(folder.path);
+  if (!names.includes(name)) {
+    const example = near(path.join(folder.path, `NAME${ENDING}`));
+    return fail("usage", `There is no environment "${shown}".${didYouMean(name, names)}`, {
+      detail: names.length === 0 ? `${near(folder.path)} has none.` : `The environments are ${names.join(", ")}.`,
+      remedies: [names.length === 0 ? `Create ${example}.` : `Choose one of them, or create ${example}.`],
+    });
+  }
+  const { declarationText, environmentState, OWN_LIMITS, systemFiles } = await import("../fronts/yaml/index.ts");
+  const at = path.join(folder.path, name + ENDING);
+  if (!folder.isForeign) {
+    await requireOwnFolder(folder.path, near(folder.path), source.dir);
+    await requireOwnFile(at, near(at), { roots: [source.dir] });
+  }
+  const unreadable = (reason: string) =>
+    fail("config.unreadable", `${near(at)} cannot be read: ${reason}`, { remedies: ["Check its permissions."] });
+  const bytes = await systemFiles.read(at, OWN_LIMITS.bytes).catch(ifErrno(unreadable));
+  const file = { path: near(at), text: declarationText(near(at), bytes) };
+  const state = path.resolve(source.dir, environmentState(file) ?? `hosting.${name}.tfstate`);
+  return { ...source, environment: { name, file }, ...(source.stateNamed !== true && { state }) };
+}
+
+/**
+ * Refuses a run without an environment where the project has some. @returns a warning for a stranger's, which are not read.
+ * @throws HostformError `usage`.
+ */
+export async function checkEnvironment(source: ProjectSource): Promise<readonly Diagnostic[]> {
+  const own = path.join(source.dir, FOLDER);
+  const folder = folderOf(source);
+  const names = folder === undefined || source.environment !== undefined ? [] : await namesIn(folder.path);
+  const [first] = names;
+  if (first !== undefined)
+    return fail("usage", `This project has environments: ${names.join(", ")}`, {
+      detail: "Each has its own account and state.",
+      remedies: [`Choose one, such as \`hostform -e ${first} plan\`.`],
+    });
+  if (source.untrusted !== true || folder?.path === own || (await namesIn(own)).length === 0) return [];
+  const summary = `The environments in ${path.relative(source.cwd, own)} of the untrusted project are not read`;
+  const remedies = ["Set HOSTFORM_ENVIRONMENTS to the same folder of the main branch."];
+  return [warningOf("trust.untrusted", summary, { remedies: folder === undefined ? remedies : [] })];
+}
