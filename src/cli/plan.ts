@@ -1,7 +1,7 @@
 /** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
 import { VERSION } from "../core/api/version.ts";
-import { fail, heldIn, holding, isError, isStopped, type Plan, unfulfilledIn } from "../core/model/index.ts";
-import { hasChanges } from "../project/apply.ts";
+import { fail, heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
+import { hasChanges, mayApply } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";
 import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
@@ -46,7 +46,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       printPlan(terminal, plan, moneyScale, format);
       await reports.write(plan, moneyScale);
       if (flags.out !== undefined) {
-        if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
+        if (!mayApply(plan, true)) say(terminal, "The plan was not saved, because it cannot be applied.");
         else {
           const identities = Object.fromEntries(run.identities);
           const origin = { ...(await originOf(project.source, desired, store.state)), identities };
@@ -58,17 +58,13 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
         }
       }
       if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
-      if (flags.out !== undefined && !isApplicable(plan)) return 1;
+      if (flags.out !== undefined && !mayApply(plan, true)) return 1;
       const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined || heldIn(plan).length > 0;
       const code = flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
       return failedOn(flags, holding(plan), code, (text) => say(terminal, text));
     });
   });
 };
-
-/** Returns false for a plan that nobody can apply, not even the part of it that no trouble holds back. */
-const isApplicable = (plan: Plan) =>
-  !isStopped(plan) && plan.forReading === undefined && (heldIn(plan).length === 0 || hasChanges(plan));
 
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";

@@ -1,6 +1,6 @@
 import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
-import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
+import { type ApplyResult, changesRecord, heldIn, isError, isNoOp, isStopped, type Plan } from "../core/model/index.ts";
 import { dataReader } from "./data-reader.ts";
 import { marking } from "./identity.ts";
 import type { Run } from "./plan.ts";
@@ -87,3 +87,7 @@ export async function carryOut(
 export function hasChanges(plan: Plan): boolean {
   return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
 }
+
+/** Returns true if a plan can be applied. @param isPartial without what trouble holds back. */
+export const mayApply = (plan: Plan, isPartial: boolean): boolean =>
+  !isStopped(plan) && plan.forReading === undefined && (heldIn(plan).length === 0 || (isPartial && hasChanges(plan)));

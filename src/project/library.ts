@@ -12,8 +12,6 @@ import {
   HostformError,
   heldIn,
   isFulfilled,
-  isStopped,
-  type Plan,
   systemClock,
 } from "../core/model/index.ts";
 import {
@@ -31,7 +29,7 @@ import {
   renderPlanMarkdown,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
-import { carryOut, hasChanges } from "./apply.ts";
+import { carryOut, hasChanges, mayApply } from "./apply.ts";
 import { learnEnvironment } from "./environment-secrets.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
@@ -233,15 +231,14 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
 /** Plans: reads the account and says what differs. Changes nothing. @throws HostformError when no plan can be made. */
 export async function plan(loaded: LoadedProject, options: PlanOptions = {}): Promise<Planned> {
   const project = projectOf(loaded);
-  const { saveTo } = options;
   return during(project, () =>
     withPlan(project, runOptions("plan", options), async (run) => {
       const planned = plannedOf(run);
-      if (saveTo !== undefined && mayApply(run.plan, true)) {
+      if (options.saveTo !== undefined && mayApply(run.plan, true)) {
         const { originOf } = await import("./plan-origin.ts");
         const identities = Object.fromEntries(run.identities);
         const origin = { ...(await originOf(project.source, run.desired, run.store.state)), identities };
-        await writeSavedPlan(project, saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
+        await writeSavedPlan(project, options.saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
       }
       return planned;
     }),
@@ -420,10 +417,6 @@ function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction
     html: () => redaction.redact(renderPlanHtml(made, look)),
   };
 }
-
-/** Returns true if a plan can be applied. @param isPartial without what trouble holds back. */
-const mayApply = (made: Plan, isPartial: boolean): boolean =>
-  !isStopped(made) && made.forReading === undefined && (heldIn(made).length === 0 || (isPartial && hasChanges(made)));
 
 const during = <T>({ source, redaction }: Project, work: () => Promise<T>): Promise<T> =>
   hiding(redaction, () => throwingForStack(source, work));

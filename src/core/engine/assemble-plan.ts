@@ -107,7 +107,7 @@ export function plan(options: PlanOptions): Plan {
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
   const failing = new Set(found.filter(isError).map(({ address }) => address));
-  found.push(...unfit(sorted, options, kinds).filter(({ address }) => !failing.has(address)));
+  found.push(...unfit(planned, options, kinds).filter(({ address }) => !failing.has(address)));
   const conditions = [...made.conditions, ...unreadConditions(planned, options)];
   const outputs = outputsOf(options, made.scope);
   found.push(...outputs.diagnostics);

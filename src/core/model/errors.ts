@@ -56,8 +56,8 @@ export function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === "error";
 }
 
-/** Codes of errors about one resource. Limits, identities and mistakes in files have others. */
-const OF_ONE = /^(?:plan|api|secret)\./;
+/** Codes of errors about one resource. Limits, identities and mistakes in files or options have others. */
+const OF_ONE = /^(?:plan\.(?!unfit)|api\.|secret\.)/;
 
 /** Returns true for an error that holds back one resource and what depends on it. Any other error stops the whole plan. */
 export const isOfOne = (one: Diagnostic): boolean => isError(one) && one.address !== undefined && OF_ONE.test(one.code);
