@@ -73,7 +73,7 @@ function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
 
 const SHELLS = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
 
-/** What has the prompt of a shell begin with SANDBOX. The start file of bash sets its prompt, and PROMPT_COMMAND runs later. */
+/** Variables that begin the prompt of a shell with SANDBOX. The start file of bash sets its prompt, and PROMPT_COMMAND runs later. */
 function promptOf(command: string): Readonly<Record<string, string>> {
   if (!SHELLS.includes(path.basename(command))) return {};
   return {

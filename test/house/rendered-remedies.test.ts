@@ -79,6 +79,7 @@ const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> }
   }),
   apply_again: none,
   see: fc.record({ what: fc.constantFrom("plans", "addresses", "recorded", "requests", "sandbox", "swap") }),
+  wake: fc.record({ pid: fc.constantFrom(0, 4113) }),
   wait_for_lock: none,
   unlock: fc.record({ id: fc.constant("0f-1") }, { requiredKeys: [] }),
   encrypt_state: none,

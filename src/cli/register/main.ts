@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
+import { listenAddress } from "../listen-address.ts";
 import {
   addGuardOptions,
   addSecretOptions,
@@ -7,7 +8,6 @@ import {
   duration,
   FAIL_ON_OPTION,
   given,
-  listenAddress,
   type Registration,
   wholeNumber,
 } from "../options.ts";

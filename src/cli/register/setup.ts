@@ -1,6 +1,7 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
-import { collect, given, port, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
+import { port } from "../listen-address.ts";
+import { collect, given, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 

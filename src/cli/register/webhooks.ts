@@ -1,6 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { didYouMean, EVENTS } from "../../core/model/index.ts";
-import { addSecretOptions, collect, duration, given, port, type Registration, variableName } from "../options.ts";
+import { port } from "../listen-address.ts";
+import { addSecretOptions, collect, duration, given, type Registration, variableName } from "../options.ts";
 
 const CONTROL = [
   "--control-url <url>",

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type Clock, errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
-import type { ListenAddress } from "../options.ts";
+import type { ListenAddress } from "../listen-address.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface Receiver {

@@ -1,5 +1,4 @@
 /** One reading of a list from its first page to its end, in pages or in windows that overlap. */
-
 import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";

@@ -405,6 +405,5 @@ function halfway(address: string): Diagnostic {
 }
 
 /** Resolves when the signal is aborted; never without one. */
-function whenAborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
-}
+const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));

@@ -21,7 +21,7 @@ import type { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { followed, type Move } from "./moves.ts";
-import { recordedScope } from "./observe.ts";
+import { recordedScope } from "./queries.ts";
 import { kindOf, resolveConfig } from "./resolve-config.ts";
 
 /** The records that change their address, all at once; and the reasons against it. */

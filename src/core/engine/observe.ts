@@ -4,15 +4,10 @@ import {
   type Account,
   asksForInvoices,
   asRecorded,
-  attributesOf,
   type InvoiceReading,
   isElsewhere,
-  isPendingCreate,
-  namesOutcome,
   type Observation,
   observedUnread,
-  parentOf,
-  type ReadQuery,
   read,
   type Unread,
   unreadBy,
@@ -22,15 +17,22 @@ import {
   type Desired,
   type Diagnostic,
   type EnvVars,
-  type EvalScope,
   HostformError,
   type State,
-  UNKNOWN,
-  type Value,
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData } from "./data.ts";
-import { kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
+import {
+  adoptsByPlan,
+  byDepth,
+  isReadable,
+  mayCreate,
+  parentIn,
+  type Query,
+  queriesOf,
+  recordedScope,
+  shareOf,
+} from "./queries.ts";
 
 /** What the accounts show of everything that is declared or recorded. */
 export interface Observed {
@@ -94,11 +96,6 @@ export interface ObserveOptions {
   readonly earlier?: Observed | undefined;
   /** Called with how many listings and objects are not read yet: at the beginning, and after each. */
   onOpen?(open: number): void;
-}
-
-interface Query extends ReadQuery {
-  readonly address: string;
-  readonly provider: string;
 }
 
 /**
@@ -299,22 +296,6 @@ function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject 
   return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }
 
-const mayCreate = ({ prior, importId, config }: Query) =>
-  config !== undefined && (prior === undefined ? importId === undefined : prior.attributes.id === null);
-
-const adoptsByPlan = ({ kind, prior, importId }: Query) =>
-  kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;
-
-/** Parents come before what belongs to them. */
-const byDepth = (a: Query, b: Query) => Number(a.kind.nested !== undefined) - Number(b.kind.nested !== undefined);
-
-const isReadable = ({ list, get }: Kind) => list !== undefined || get !== undefined;
-
-/** Resources that one listing serves have the same share. */
-const shareOf = (query: Query) => `${query.provider} ${query.kind.type} ${parentIn(query) ?? ""}`;
-
-const parentIn = ({ kind, prior, config }: Query) => parentOf(kind, prior?.attributes ?? config);
-
 /** How many listings and objects are not read yet. */
 class OpenReads {
   /** By share, the resources that it is not read for. */
@@ -333,75 +314,6 @@ class OpenReads {
     if (left > 0) this.#open.set(share, left);
     else if (this.#open.delete(share)) this.#onOpen?.(this.#open.size);
   }
-}
-
-/** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
-export function recordedScope(
-  desired: Desired,
-  state: State,
-  kinds: Kinds,
-  env: EnvVars,
-  data: DataSources,
-): EvalScope {
-  const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const scope: EvalScope = scopeOf(
-    (address): Value | undefined => {
-      if (data.has(address)) return data.value(address, scope);
-      const prior = state.resources.get(address);
-      if (prior !== undefined) return prior.attributes;
-      const kind = kindOf(address, kinds);
-      const importId = declared.get(address)?.importId;
-      return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
-    },
-    env,
-    (address) => (data.has(address) ? data.secrets(address, scope) : state.resources.get(address)?.sensitive),
-  );
-  return scope;
-}
-
-function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: EvalScope): Query[] {
-  const declared = new Set(desired.resources.map(({ address }) => address));
-  const queries: Query[] = [];
-  const add = (
-    address: string,
-    provider: string,
-    kind: Kind,
-    config: ValueObject | undefined,
-    importId: string | undefined,
-  ) => {
-    const prior = state.resources.get(address);
-    // A mark of an order without known outcome names no object: it is read like something that was never recorded.
-    const recorded = typeof prior?.attributes.id === "string" ? prior : undefined;
-    // An order without known outcome is looked for as it was sent, whatever is declared by now.
-    const sought = prior?.private.pending === undefined ? config : prior.attributes;
-    const adopted =
-      importId !== undefined &&
-      (prior === undefined || !isPendingCreate(prior) || namesOutcome(kind, prior.private, importId));
-    queries.push({
-      ...(isPendingCreate(prior) && { isPending: true }),
-      address,
-      provider: prior?.provider ?? provider,
-      kind,
-      prior: recorded,
-      config: sought,
-      ...(adopted && { importId }),
-    });
-  };
-  for (const resource of desired.resources) {
-    const kind = kinds.get(resource.type);
-    if (kind === undefined) continue;
-    add(resource.address, resource.provider, kind, resolveConfig(kind, resource, scope).config, resource.importId);
-  }
-  for (const prior of state.resources.values()) {
-    const kind = declared.has(prior.address) ? undefined : kindOf(prior.address, kinds);
-    if (kind !== undefined) add(prior.address, prior.provider, kind, undefined, undefined);
-  }
-  return queries;
-}
-
-/** An object that is about to be adopted: its id is known, nothing else is yet. */
-function adopted(kind: Kind, id: string): ValueObject {
-  return Object.fromEntries(attributesOf(kind).map(({ name }) => [name, name === "id" ? id : UNKNOWN]));
 }
 
 async function failuresOf(work: readonly Promise<unknown>[]): Promise<unknown[]> {

@@ -16,15 +16,9 @@ import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { AccountCosts } from "./estimate.ts";
 import { handovers, rearranged } from "./handovers.ts";
 import { composed, type Move } from "./moves.ts";
-import {
-  type Accounts,
-  type ListingName,
-  type Observed,
-  type ObserveOptions,
-  observe,
-  recordedScope,
-} from "./observe.ts";
+import { type Accounts, type ListingName, type Observed, type ObserveOptions, observe } from "./observe.ts";
 import type { PlanOptions } from "./plan-declared.ts";
+import { recordedScope } from "./queries.ts";
 import { kindsOf } from "./resolve-config.ts";
 
 /** What is read of an account, beside what a plan must read in any case. */

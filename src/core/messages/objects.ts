@@ -238,7 +238,12 @@ export const objects = {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
           ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may rewrite or cut it.`
-          : `The ${noun}${one ? " has" : "s have"} the same plan. Without a domain, nothing distinguishes them. ${pending === undefined ? "The state may have been lost." : `The create of ${pending} has no answer, and may have created ${one ? "it" : "one of them"}.`}`,
+          : [
+              `The ${noun}${one ? " has" : "s have"} the same plan.`,
+              pending === undefined
+                ? "Without a domain, nothing distinguishes them. The state may have been lost."
+                : `The create of ${pending} has no answer, and may have created ${one ? "it" : "one of them"}.`,
+            ].join(" "),
         remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
       };
     },

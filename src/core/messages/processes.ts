@@ -1,5 +1,4 @@
 /** Messages about the processes of one machine: their shared store, and their turns to create. */
-import { wakeOrEnd } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
@@ -42,17 +41,17 @@ export const processes = {
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
     summary: `${processIn(of)} holds ${of.place}`,
     detail: `It has not released the file for ${of.seconds} s. A create that nobody can record might be sent twice.`,
-    remedies: [`${wakeOrEnd(of.pid)} Then apply again.`],
+    remedies: [{ do: "wake", pid: of.pid }, { do: "apply_again" }],
   })),
   "store.turn": error((of: Turn & { seconds: number }) => ({
     summary: `${processIn(of)} has had the turn to create since ${of.since}`,
     detail: `This run has waited for it for ${of.seconds} s. Turns prevent that two runs create one object. No request was sent.`,
-    remedies: [{ do: "wait_for_lock" }, wakeOrEnd(of.pid)],
+    remedies: [{ do: "wait_for_lock" }, { do: "wake", pid: of.pid }],
   })),
   "store.taken_over": warning((of: Turn) => ({
     summary: `This run took the turn to create from ${processIn(of, "p")}`,
     detail: `It had the turn since ${of.since}, and gave no sign of life for a minute. If it goes on, it reads the lists again.`,
-    remedies: [wakeOrEnd(of.pid)],
+    remedies: [{ do: "wake", pid: of.pid }],
   })),
   "store.newer": error(({ place }: Words<"place">) => ({
     summary: `A newer version wrote ${place}`,
@@ -77,12 +76,12 @@ export const processes = {
   "store.waiting": warning((of: Turn) => ({
     summary: `This run waits for ${processIn(of, "p")}, which has had the turn to create since ${of.since}`,
     detail: "If that process gives no sign of life for a minute, this run takes the turn.",
-    remedies: [{ do: "wait_for_lock" }, wakeOrEnd(of.pid)],
+    remedies: [{ do: "wait_for_lock" }, { do: "wake", pid: of.pid }],
   })),
   "store.waiting/file": warning((of: Turn & Words<"place">) => ({
     summary: `This run waits for ${processIn(of, "p")}, which has held ${of.place} since ${of.since}`,
     detail: "No create can be recorded meanwhile. After a minute this run creates nothing more.",
-    remedies: [wakeOrEnd(of.pid)],
+    remedies: [{ do: "wake", pid: of.pid }],
   })),
   "store.waiting/lists": warning(({ seconds }: { seconds: number }) => ({
     summary: `This run waits ${seconds} s before it creates more`,

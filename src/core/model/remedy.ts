@@ -71,6 +71,8 @@ type ActionOf =
   | { readonly do: "apply_again" }
   /** Look at what there is. */
   | { readonly do: "see"; readonly what: "plans" | "addresses" | "recorded" | "requests" | "sandbox" | "swap" }
+  /** Let a stopped process of this machine go on, or end it. 0: the process is unknown. */
+  | { readonly do: "wake"; readonly pid: number }
   /** Let the holder of the state lock finish. */
   | { readonly do: "wait_for_lock" }
   /** Free the lock of the state that nobody uses. `id`: the lock's own. */

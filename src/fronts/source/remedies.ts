@@ -9,6 +9,7 @@ import {
   rendererOf,
   shellWord,
   underCondition,
+  wakeOrEnd,
 } from "../../core/model/index.ts";
 
 /** Differences between the languages of the command line's declarations. */
@@ -119,6 +120,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
         sandbox: "To try without an account: `hostform sandbox`.",
         requests: "`--verbose` shows the times of each request.",
       }[action.what];
+    case "wake":
+      return wakeOrEnd(action.pid);
     case "wait_for_lock":
       return "Wait for it (`--lock-timeout 5m`).";
     case "unlock": {

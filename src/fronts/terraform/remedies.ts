@@ -6,6 +6,7 @@ import {
   rendererOf,
   shellWord,
   underCondition,
+  wakeOrEnd,
 } from "../../core/model/index.ts";
 import { inlineValue, quotedLiteral, renderHcl } from "./export/document.ts";
 
@@ -88,6 +89,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       if (action.what === "sandbox") return "To try without an account: `hostform sandbox`.";
       return action.what === "plans" ? "Declare one that the data source `hosting_plans` lists." : "";
     // The state and its lock are Terraform's.
+    case "wake":
+      return wakeOrEnd(action.pid);
     case "wait_for_lock":
     case "unlock":
     case "encrypt_state":

@@ -68,13 +68,13 @@ describe("with a token that only views", () => {
     sandbox.control.clearRequests();
     const { stdout } = await plan();
     expect(stdout).toContain(`For reading: ${sites + 1} resources not checked.\n`);
-    expect(stdout.match(/is as recorded, not checked/g)).toHaveLength(2);
-    if (sites > 1) expect(stdout).toContain(`The same for ${sites - 1} more: hosting_grant.`);
+    expect(stdout.match(/is as recorded, not checked/g)).toHaveLength(sites > 1 ? 1 : 2);
+    if (sites > 1) expect(stdout).toContain("As recorded, not checked: hosting_grant.");
     expect(
       sandbox.control
         .requests()
-        .map(({ status }) => status)
-        .filter((status) => status === 403),
+        // Another ability shows invoices.
+        .filter(({ status, path }) => status === 403 && !path.includes("/invoices")),
     ).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listenAddress } from "../../../src/cli/options.ts";
+import { listenAddress } from "../../../src/cli/listen-address.ts";
 import { COALESCE_MS, Schedule } from "../../../src/project/watch/schedule.ts";
 import { fc } from "../../support/fc.ts";
 

@@ -244,6 +244,7 @@ describe("reading what belongs to a service, at a host that does not show it bef
       summary: "no",
       endpoint: "GET /x",
       reached: "answered",
+      serverMessage: "no",
       status,
     });
     const query = {
