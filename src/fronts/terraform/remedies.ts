@@ -88,6 +88,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       if (action.what === "sandbox") return "To try without an account: `hostform sandbox`.";
       return action.what === "plans" ? "Declare one that the data source `hosting_plans` lists." : "";
     // The state and its lock are Terraform's.
+    case "recover":
     case "wait_for_lock":
     case "unlock":
     case "encrypt_state":
