@@ -173,6 +173,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "state.newer": "Use a version of hostform or Terraform that knows it.",
   "state.foreign": "Use `--state` to name another file.",
   "state.duplicate": "`terraform state rm` one of the two addresses, `terraform plan`, then apply.",
+  "state.missing": "Put the state here, or declare its backend. If it is lost: `hostform adopt --declared`.",
   "state.stranger": "Check the address and the token of the provider: ids mean nothing in another account.",
   "state.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",
   "state.output": "`hostform output` shows all of them; the next `hostform apply` records new ones.",

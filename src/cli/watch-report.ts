@@ -1,5 +1,5 @@
 import { VERSION } from "../core/api/version.ts";
-import { isError, type Plan, some } from "../core/model/index.ts";
+import { countErrors, type Plan, some } from "../core/model/index.ts";
 import type { WatchReport, WatchReporter } from "../project/watch/watch.ts";
 import {
   diagnosticMessage,
@@ -33,7 +33,7 @@ const ENDS: Readonly<Record<string, string>> = {
   widened: "Checking everything next.",
 };
 
-const foundIn = (plan: Plan) => foundText(plan, plan.diagnostics.filter(isError).length);
+const foundIn = (plan: Plan) => foundText(plan, countErrors(plan.diagnostics));
 
 type Ended = Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "news" | "requests">;
 

@@ -133,9 +133,9 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
     noteOutputs(source, made.plan);
-    const reported = forStack(source, made.plan.diagnostics, declared);
     const servers = source.untrusted ? [] : providers.servers();
-    const compared = await project.state.compare(servers, store.state, reported, importsIn(made.plan));
+    const named = await project.state.compare(servers, store.state, made.plan, importsIn(made.plan));
+    const compared = forStack(source, named, declared);
     const { conditions } = made.plan;
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
     const warned = { ...made.plan, ...attention, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };

@@ -147,7 +147,7 @@ export class Redaction {
  * leaves them as they are. Shorter ones hold no secret that is long enough to be hidden.
  */
 const JSON_WORDS = `
-  action_reason actions address addresses after_sensitive after_unknown amount apply_complete apply_errored
+  action_reason actions address addresses after_sensitive after_unknown amount apply_complete apply_errored because
   apply_progress apply_start applyable attribute auto_approve awaiting base before before_sensitive billed cannot_update
   change_summary changes condition conditions column complete config create creating currency default deferred delete
   delete_because_no_resource_config destroy destroying detail diagnostic diagnostics effect effects elapsed_seconds

@@ -1,6 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
-import { heldTwice, holdingsIn, intentId, isPendingCreate, leftIn, withHolders } from "../core/lifecycle/index.ts";
+import {
+  heldTwice,
+  holdingsIn,
+  intentId,
+  isPendingCreate,
+  leftIn,
+  withHolders,
+  withMissingState,
+} from "../core/lifecycle/index.ts";
 import { type Held, markOfBackend, type Place, placeOfFile } from "../core/local/index.ts";
 import {
   attempt,
@@ -10,6 +20,7 @@ import {
   HostformError,
   ifExplained,
   inQuotes,
+  type Plan,
   parseAddress,
   type ResourceState,
   type State,
@@ -161,23 +172,25 @@ export class ProjectState {
   }
 
   /**
-   * Records what the opened state holds. @returns the diagnostics of a plan, which name other states of this machine, and warnings of
-   * objects that another state holds as well.
+   * Records what the opened state holds. @returns the diagnostics of a plan, which name other states of this machine and a missing
+   * state, and warnings of objects that another state holds as well.
    */
   async compare(
     servers: readonly Server[],
     state: State,
-    planned: readonly Diagnostic[],
+    planned: Pick<Plan, "changes" | "diagnostics">,
     imports: readonly ResourceState[] = [],
   ): Promise<readonly Diagnostic[]> {
     const place = this.place(state.lineage);
     await this.record(servers, state);
     const found: Diagnostic[] = [];
-    let named = planned;
+    const held: Held[] = [];
+    let named = planned.diagnostics;
     const none = ifExplained((): readonly Held[] => []);
     for (const { store, aliases } of servers) {
       // A state that is lost was in the same place.
       const others = await store.holdings({ notOf: (place ?? this.place("lost"))?.mark }).catch(none);
+      held.push(...others);
       named = withHolders(named, others);
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
@@ -187,7 +200,21 @@ export class ProjectState {
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
     }
-    return [...named, ...found];
+    const here = { state, held, place: this.#shownPlace(), others: await this.#otherStates() };
+    return [...withMissingState(named, planned.changes, here), ...found];
+  }
+
+  #shownPlace(): string {
+    const { cwd } = this.#parts.source;
+    return this.#file === undefined ? `backend ${this.#backend?.type}` : path.relative(cwd, this.#file);
+  }
+
+  /** Names of other states in the folder of the state file. */
+  async #otherStates(): Promise<readonly string[]> {
+    if (this.#file === undefined) return [];
+    const { dir, base } = path.parse(this.#file);
+    const names = await readdir(dir).catch(() => []);
+    return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */

@@ -1,5 +1,13 @@
 // Diagnostics: as text, with the source line they are about, and as Terraform's JSON.
-import { type Diagnostic, formatPath, isError, type RemedyText, type SourceRange } from "../core/model/index.ts";
+import {
+  causesIn,
+  type Diagnostic,
+  formatPath,
+  isError,
+  type RemedyText,
+  type SourceRange,
+  some,
+} from "../core/model/index.ts";
 import { escapeLine, escapeText } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import {
@@ -16,58 +24,94 @@ import {
 
 /** Prose is not wrapped wider than this, even on wider terminals. */
 const MAX_PROSE = 120;
-/** From this many diagnostics on their number is said at the end. */
+/** From this many diagnostics on their number is said at the end. What another one caused does not count. */
 const COUNT_FROM = 3;
 /** Places named of a diagnostic that says the same of several resources. */
 const MAX_PLACES = 3;
 
 /**
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is; those that are equal or alike, and failures of the state, are shown once, with their number
- * and the first places. Ends with a newline, or is empty.
+ * errors stand where the eye is. Those that are equal or alike, and failures of the state, are shown once, with their number
+ * and the first places; what another one caused is counted there. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
-  const errors = diagnostics.filter(isError);
-  const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  const blocks = [...diagnosticBlocks(warnings, style), ...diagnosticBlocks(errors, style)];
+  const folded = foldedDiagnostics(diagnostics);
+  const errors = folded.filter(isOfErrors);
+  const warnings = folded.slice(errors.length);
+  const count = (all: readonly FoldedDiagnostics[]) => all.reduce((sum, { same }) => sum + same.length, 0);
   const counts = [
-    ...(errors.length > 0 ? [plural(errors.length, "error")] : []),
-    ...(warnings.length > 0 ? [plural(warnings.length, "warning")] : []),
+    ...(errors.length > 0 ? [plural(count(errors), "error")] : []),
+    ...(warnings.length > 0 ? [plural(count(warnings), "warning")] : []),
   ];
-  if (diagnostics.length >= COUNT_FROM) blocks.push(`${counts.join(", ")}.\n`);
+  const blocks = [...warnings, ...errors].map((one) => diagnosticBlock(one, style));
+  if (count(folded) >= COUNT_FROM) blocks.push(`${counts.join(", ")}.\n`);
   return blocks.join("\n");
 }
 
-/** The same without order and number: a text for each that is shown. */
-export function diagnosticBlocks(diagnostics: readonly Diagnostic[], style: MessageStyle): string[] {
-  const paint = painter(style.color);
-  return groupsOf(diagnostics).map((same) => `${diagnosticLines(same, style, paint).join("\n")}\n`);
+/** Diagnostics that are shown as one, and those that they caused. */
+export interface FoldedDiagnostics {
+  readonly same: readonly Diagnostic[];
+  readonly caused: readonly Diagnostic[];
 }
 
-/** What is one: the same eighty times, and the same of many resources. Few that are merely alike stay apart, each with its fix. */
-function groupsOf(diagnostics: readonly Diagnostic[]): Diagnostic[][] {
-  return [...Map.groupBy(diagnostics, alike).values()].flatMap((group) =>
-    group.length > MAX_PLACES ? [group] : [...Map.groupBy(group, equal).values()],
+/** Puts together what is one, errors first: the same eighty times, the same of many resources, and what one caused. Few that are merely alike stay apart, each with its fix. */
+export function foldedDiagnostics(diagnostics: readonly Diagnostic[]): FoldedDiagnostics[] {
+  const cause = causesIn(diagnostics);
+  const byCause = Map.groupBy(diagnostics, cause);
+  const groups = [...Map.groupBy(byCause.keys(), alike).values()].flatMap((group) =>
+    group.length > MAX_PLACES && isOfMany(group) ? [group] : [...Map.groupBy(group, equal).values()],
   );
+  const folded = groups.map((same) => ({
+    same,
+    caused: same.flatMap((one) => byCause.get(one)?.filter((other) => other !== one) ?? []),
+  }));
+  return folded.toSorted((a, b) => Number(isOfErrors(b)) - Number(isOfErrors(a)));
+}
+
+/** Returns true if all are the same, or no two are about one resource: several mistakes in one of them stay apart. */
+function isOfMany(group: readonly Diagnostic[]): boolean {
+  const addresses = new Set(group.map(({ address }) => address));
+  return addresses.size === group.length || new Set(group.map(equal)).size === 1;
+}
+
+const isOfErrors = ({ same }: FoldedDiagnostics) => same.some(isError);
+
+/** The text of one block. Ends with a newline. */
+export const diagnosticBlock = (folded: FoldedDiagnostics, style: MessageStyle): string =>
+  `${diagnosticLines(folded, style, painter(style.color)).join("\n")}\n`;
+
+/** `This causes 53 errors [plan.exists]: hosting_service.a, hosting_service.b, hosting_service.c and 50 more.` */
+export function causedTexts(caused: readonly Diagnostic[]): string[] {
+  const groups = Map.groupBy(caused, ({ code, severity }) => JSON.stringify([code, severity]));
+  return [...groups.values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const what = plural(all.length, first.code === "apply.skipped" ? "skipped change" : first.severity);
+    const names = some([...new Set(all.map(({ address, summary }) => address ?? summary))], MAX_PLACES);
+    return [`This causes ${what} [${first.code}]: ${names}.`];
+  });
 }
 
 /** What differs in nothing but its place is one: the same mistake eighty times is one mistake. A state that fails does so for every resource that comes after, each time with another detail. */
-function equal({ code, summary, detail, remedies }: Diagnostic): string {
-  return JSON.stringify(isOfState(code) ? [code, summary] : [code, summary, detail, remedies]);
+function equal({ severity, code, summary, detail, remedies }: Diagnostic): string {
+  return JSON.stringify(isOfState(code) ? [code, summary] : [severity, code, summary, detail, remedies]);
 }
 
-/** The same but for the resource that it is about: its address, its id, the ids in the path of the request. */
+/** A domain or an e-mail address within a text. */
+const NAME = /(?<![\p{L}\p{N}_.@+-])[\p{L}\p{N}+-]+(?:[.@][\p{L}\p{N}-]+)+(?![\p{L}\p{N}_])/gu;
+
+/** The same but for the resource that it is about: its address, its domain, its id, the ids in the path of the request. */
 function alike(diagnostic: Diagnostic): string {
-  const { address, object } = diagnostic;
+  const { address, object, attribute = [] } = diagnostic;
   const names = [address, object].flatMap((name) => (name ? [JSON.stringify(name).slice(1, -1)] : []));
   const text = names.reduce((all, name) => all.replaceAll(name, "…"), equal(diagnostic));
-  return text.replace(/(?<=\/)[\w-]*\d[\w-]*/g, "…");
+  return formatPath(attribute) + text.replace(/(?<=\/)[\w-]*\d[\w-]*/g, "…").replace(NAME, "…");
 }
 
 const isOfState = (code: string) => code.startsWith("state.");
 
-/** @param same one diagnostic, or several that are shown as one: the first one's place in full, and the last one's detail. */
-function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint: Paint): string[] {
+/** Lines of one diagnostic, or of several that are shown as one: the first one's place in full, and the last one's detail. */
+function diagnosticLines({ same, caused }: FoldedDiagnostics, style: MessageStyle, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
   const { severity, code, summary, range } = diagnostic;
@@ -92,6 +136,7 @@ function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint
     ...(more.length >= MAX_PLACES ? [`  and in ${plural(more.length - MAX_PLACES + 1, "more place")}`] : []),
     ...snippet,
     ...(detail === undefined ? [] : ["", ...wrap(escapeText(detail), prose)]),
+    ...(caused.length === 0 ? [] : ["", ...causedTexts(caused).flatMap((text) => wrap(escapeText(text), prose))]),
     ...(fix === undefined ? [] : ["", ...fixLines(fix, prose, paint)]),
   ];
 }
@@ -206,6 +251,8 @@ export interface DiagnosticJson {
   readonly range?: ReturnType<typeof rangeJson>;
   /** The path of the construct that stands there, in a synthesized stack. */
   readonly construct?: string;
+  /** Its cause: the address of a resource in trouble, or the code of another diagnostic. */
+  readonly because?: string;
   /** The places that use the template or the value, nearest first. */
   readonly used_at?: readonly {
     readonly filename: string;
@@ -216,7 +263,7 @@ export interface DiagnosticJson {
 
 /** Describes a diagnostic; fields without a value are absent, except `detail`, which Terraform always has. */
 export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): DiagnosticJson {
-  const { severity, code, summary, detail, address, attribute, range } = diagnostic;
+  const { severity, code, summary, detail, address, attribute, range, because } = diagnostic;
   const fix = remedies(diagnostic);
   return {
     severity,
@@ -228,6 +275,7 @@ export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): Di
     ...(attribute !== undefined && attribute.length > 0 && { attribute: formatPath(attribute) }),
     ...(range !== undefined && { range: rangeJson(range) }),
     ...(range?.construct !== undefined && { construct: range.construct }),
+    ...(because !== undefined && { because }),
     ...(range?.usedAt !== undefined && {
       used_at: range.usedAt.map(({ file, line, column }) => ({ filename: file, start: { line, column } })),
     }),

@@ -2,6 +2,7 @@ import {
   type ApplyResult,
   type Change,
   type ChangeOutcome,
+  causesIn,
   type Diagnostic,
   effectOf,
   formatMoney,
@@ -31,8 +32,10 @@ const MAX_INTERRUPTED = 200;
  */
 export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const paint = painter(options.color);
-  // Changes that were skipped, or stopped halfway, have lists of their own.
-  const diagnostics = diagnosticsOf(result).filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
+  // Changes that stopped halfway have a list of their own, and so have those that were skipped without an error of their cause.
+  const all = diagnosticsOf(result).filter(({ code }) => code !== "interrupted");
+  const cause = causesIn(all);
+  const diagnostics = all.filter((one) => cause(one).code !== "apply.skipped");
   const { done, unknown, unrecorded, failed, halfway, notStarted } = tally(result);
   const { interrupted } = result;
   const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
@@ -56,7 +59,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     list("Failed:", failed),
     list("Held back:", result.held ?? []),
     list("Deleted, and not created again:", lostTexts(plan, result)),
-    list("Skipped:", skippedTexts(result)),
+    list("Skipped:", skippedTexts(result, diagnostics)),
     list(
       interrupted ? "Not started, because the run was interrupted; no request was sent:" : "Not started:",
       notStarted,
@@ -238,10 +241,11 @@ function waitingTexts(result: ApplyResult): string[] {
   });
 }
 
-function skippedTexts(result: ApplyResult): string[] {
+/** @param shown diagnostics that name what they caused. */
+function skippedTexts(result: ApplyResult, shown: readonly Diagnostic[]): string[] {
   return result.outcomes.flatMap(({ address, result: was, diagnostics }) => {
-    if (was !== "skipped") return [];
     const [why] = diagnostics;
+    if (was !== "skipped" || (why && shown.includes(why))) return [];
     return [why === undefined ? address : `${address}: ${why.detail ?? why.summary}`];
   });
 }

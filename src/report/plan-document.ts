@@ -1,6 +1,6 @@
 // A plan as a document: Markdown for a pull request.
-import { formatNumber, isError, type Plan, shorten } from "../core/model/index.ts";
-import { diagnosticBlocks } from "./diagnostics.ts";
+import { formatNumber, type Plan, shorten } from "../core/model/index.ts";
+import { diagnosticBlock, foldedDiagnostics } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
@@ -201,8 +201,6 @@ const LONGEST_FACT = 300;
 function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, report: PlanReport) {
   const look = { color: false, remedies };
   const { changes } = report;
-  const errors = plan.diagnostics.filter(isError);
-  const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
   const blocks = [
     ...changes.map((change) => changeLines(change, signs, moneyScale)),
     moveLines(plan, signs),
@@ -217,8 +215,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
     headline: report.headline,
     verdict: report.verdictText,
     facts: facts.map((line) => shorten(line.trim(), LONGEST_FACT)),
-    /** Those that are equal or alike are one, with their number. */
-    diagnostics: [...diagnosticBlocks(errors, look), ...diagnosticBlocks(warnings, look)],
+    diagnostics: foldedDiagnostics(plan.diagnostics).map((one) => diagnosticBlock(one, look)),
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
     changes: changes.length,
   };

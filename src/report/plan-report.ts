@@ -18,6 +18,7 @@ import {
   shownName,
 } from "../core/model/index.ts";
 import { conditionText, groupedConditions, offlineNow, type SameConditions, titleOf } from "./conditions.ts";
+import { causedTexts, foldedDiagnostics } from "./diagnostics.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
@@ -258,23 +259,22 @@ function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedie
 }
 
 function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText): AttentionRow[] {
-  const same = Map.groupBy(diagnostics, ({ severity, code, summary, detail, remedies: fixes }) =>
-    JSON.stringify([severity, code, summary, detail, fixes]),
-  );
-  const rows = [...same.values()].flatMap((all): AttentionRow[] => {
+  return foldedDiagnostics(diagnostics).flatMap(({ same: all, caused }): AttentionRow[] => {
     const [first] = all;
     if (first === undefined) return [];
-    const { severity, summary: title, detail: text } = first;
+    const { severity, summary, detail } = first;
     const { address: _, ...several } = first;
-    const fix = remedies(all.length > 1 ? several : first);
+    const isSame = all.every((one) => one.summary === summary);
+    const fix = remedies(all.length > 1 && isSame ? several : first);
     const where = all.flatMap(({ address, range }) => [
       ...(range === undefined ? [] : [`${range.file}:${range.line}`]),
       ...(address === undefined ? [] : [address]),
     ]);
-    const more = { ...(text !== undefined && { text }), ...(fix !== undefined && { fix }) };
+    const title = isSame ? summary : `${summary} (and ${all.length - 1} like it)`;
+    const text = [detail, ...causedTexts(caused)].filter((part) => part !== undefined).join(" ");
+    const more = { ...(text !== "" && { text }), ...(fix !== undefined && { fix }) };
     return [{ from: "diagnostic", severity, title, where: [...new Set(where)], ...more }];
   });
-  return rows.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
 }
 
 /** A row for each object; what was not read for one cause has one row. */

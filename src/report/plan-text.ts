@@ -5,6 +5,7 @@ import {
   changesAddresses,
   changesOutputs,
   changesRecord,
+  countErrors,
   type Diagnostic,
   effectOf,
   formatNumber,
@@ -82,7 +83,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
 
 /** Why not all of a plan can be applied; undefined where all of it can. */
 export function refusalOf(plan: Plan): string | undefined {
-  const errors = plan.diagnostics.filter(isError).length;
+  const errors = countErrors(plan.diagnostics);
   const held = heldIn(plan).length;
   const others = plan.changes.filter((change) => !isNoOp(change)).length;
   const failed = `The plan has ${plural(errors, "error")}`;

@@ -36,6 +36,7 @@ const when = fc.option(fc.constant({ when: "it was renamed" }), { nil: {} });
 /** One arbitrary for each action: a new one does not compile here before it has one. */
 const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> } = {
   import: fc.record({ id: text, forgetFirst: fc.constant(true as const) }, { requiredKeys: [] }),
+  recover: fc.constantFrom({ providers: ["default"] }, { providers: ["beta", "o'gamma"] }),
   move: fc.record(
     { from: text, occupied: fc.constant(true as const), removed: fc.constant(true as const) },
     { requiredKeys: ["from"] },

@@ -14,6 +14,7 @@ const shared = {
   lastSeen: SINCE,
   here: "hosting.tfstate in /srv/acme",
 };
+const lost = { place: "hosting.tfstate", count: 53, providers: ["default"] };
 const two = { ...resource, ids: ["1001", "1002"], object: "1001", isPaid: false };
 const difference = {
   ...resource,
@@ -170,6 +171,11 @@ export const samples: {
     { ...two, other: ["domain", "acme.example", "www.acme.example"] },
   ],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
+  "state.missing": [
+    { ...lost, isNew: true, holder: undefined, others: [] },
+    { ...lost, isNew: true, holder: undefined, others: ["hosting.production.tfstate"] },
+    { ...lost, isNew: false, holder: "hosting.tfstate in /srv/shop", others: [] },
+  ],
   "state.shared": [
     { ...shared, other: "hosting_service.shop", more: 0 },
     { ...shared, other: undefined, more: 2 },

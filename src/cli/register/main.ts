@@ -114,6 +114,7 @@ function registerAdopt({ command, action }: Registration, group: string): void {
     .option("--clients <file>", "CSV `service id,client`: whose each service is", given)
     .option("--select <domains>", "only services with such a domain, such as '*.acme.example' (repeatable)", collect)
     .option("--client <name>", "only what is of this client", given)
+    .option("--declared", "only what is declared already: no file is written (after the state was lost)")
     .option("--provider <name>", "the account, by its name under `providers` (default: default)", given)
     .option(
       "--project <name>",

@@ -214,6 +214,7 @@ export function skipped(address: string, failed: string): Diagnostic {
     detail: `${failed}, which comes first, was not applied.`,
     remedies: [`Fix ${failed} and apply again.`],
     address,
+    because: failed,
   });
 }
 

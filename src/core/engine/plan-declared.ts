@@ -234,7 +234,9 @@ function planOne(input: PlanInput, missing: string | undefined): Planned {
   if (missing !== undefined && input.observed.status !== "present") {
     const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;
     const remedies = [`Resolve ${missing} first.`];
-    return unchanged(input, null, [warningOf("apply.skipped", summary, { remedies, address: input.address })]);
+    return unchanged(input, null, [
+      warningOf("apply.skipped", summary, { remedies, address: input.address, because: missing }),
+    ]);
   }
   const recorded = input.prior?.provider;
   if (recorded !== undefined && recorded !== input.provider)

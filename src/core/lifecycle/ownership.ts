@@ -1,7 +1,15 @@
 import { type Kind, type Kinds, namedBy } from "../kinds/kind.ts";
 import type { Held, HeldObject, Holding, Place } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
-import { type Diagnostic, type JsonObject, parseAddress, type State, type ValueObject } from "../model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  isError,
+  type JsonObject,
+  parseAddress,
+  type State,
+  type ValueObject,
+} from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 
 /**
@@ -187,6 +195,39 @@ export function withHolders(
     const left = kind === undefined ? remedies : remedies.filter((remedy) => !isInside(remedy));
     return { ...one, detail: [detail, holder].filter(Boolean).join(" "), remedies: left };
   });
+}
+
+/** Errors of an address whose object exists already. */
+const EXISTS: ReadonlySet<string> = new Set(["plan.exists", "plan.lookalike", "plan.unreadable"]);
+/** From this many such errors on, an empty state is their cause. */
+const MANY = 3;
+
+/**
+ * Puts the cause before the errors of a plan whose state is empty, although the account has at least three of the declared objects,
+ * and at least as many as the plan creates. The first plan of a new project creates more, or finds fewer.
+ * @param held by all other states. @param others names of other states in the same folder.
+ */
+export function withMissingState(
+  diagnostics: readonly Diagnostic[],
+  changes: readonly Pick<Change, "address" | "actions" | "provider">[],
+  { state, place, held, others }: { state: State; place: string; held: readonly Held[]; others: readonly string[] },
+): readonly Diagnostic[] {
+  const isSymptom = (one: Diagnostic) => isError(one) && EXISTS.has(one.code);
+  const symptoms = diagnostics.filter(isSymptom);
+  const created = changes.filter(({ actions }) => actions[0] === "create").length;
+  if (state.resources.size > 0 || symptoms.length < MANY || symptoms.length < created) return diagnostics;
+  const addresses = new Set(symptoms.map(({ address }) => address));
+  const ids = new Set(symptoms.map(({ object }) => object));
+  const holder = held.find(({ isFirm, isRemoved, id }) => isFirm && !isRemoved && ids.has(id))?.place.label;
+  const missing = problem("state.missing", {
+    place,
+    count: addresses.size,
+    isNew: state.lineage === "",
+    holder,
+    others,
+    providers: [...new Set(changes.flatMap(({ address, provider }) => (addresses.has(address) ? [provider] : [])))],
+  });
+  return [missing, ...diagnostics.map((one) => (isSymptom(one) ? { ...one, because: missing.code } : one))];
 }
 
 const nameOf = ({ type, parent, id }: HeldObject): string => JSON.stringify([type, parent, id]);

@@ -30,6 +30,20 @@ export interface Shared extends Words<"address" | "noun" | "id" | "place" | "las
   readonly more: number;
 }
 
+/** A project without records of what it declares. */
+export interface MissingState extends Words<"place"> {
+  /** Number of declared objects that the account has. */
+  readonly count: number;
+  /** No state was ever written in this place. */
+  readonly isNew: boolean;
+  /** Another state of this machine that holds some of them. */
+  readonly holder: string | undefined;
+  /** Other states in the folder of this one. */
+  readonly others: readonly string[];
+  /** Accounts that have them. */
+  readonly providers: readonly string[];
+}
+
 /** An object that another address declares, where one of the two addresses is not part of the run. */
 export interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
   readonly name: string | undefined;
@@ -271,6 +285,16 @@ export const objects = {
   "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({
     summary: `${address} is not created: ${expired}`,
     remedies: ["Remove it, or declare a later expires_at."],
+  })),
+  "state.missing": error(({ place, count, isNew, holder, others, providers }: MissingState) => ({
+    summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
+    detail:
+      holder !== undefined
+        ? `${holder} holds them.`
+        : others.length > 0
+          ? `The same folder has ${some(others)}.`
+          : "The state may be in another checkout, in an undeclared backend, or in that of an environment.",
+    remedies: ["If the state is elsewhere, put it here, or declare its backend.", { do: "recover", providers }],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
     summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,

@@ -162,6 +162,7 @@ export const codes = {
   "state.newer": "The state was written by a newer format",
   "state.foreign": "The state is not one that hostform can manage",
   "state.duplicate": "Two addresses of the state hold one object",
+  "state.missing": "The project has no state, or an empty one, and its objects exist in the account",
   "state.stranger": "A recorded id now belongs to a different object",
   "state.shared": "Another state on this machine holds an object of this one",
   "state.output": "The state has no such output",

@@ -34,6 +34,8 @@ export interface Diagnostic {
   readonly attribute?: AttributePath;
   /** The place in the declaration. */
   readonly range?: SourceRange;
+  /** Cause of it: the address of a resource in trouble, or the code of another diagnostic. Reports fold it under its cause. */
+  readonly because?: string;
 }
 
 /** Optional parts of a diagnostic. Undefined parts are dropped. */
@@ -61,6 +63,28 @@ const OF_ONE = /^(?:plan\.(?!unfit)|api\.|secret\.)/;
 
 /** Returns true for an error that holds back one resource and what depends on it. Any other error stops the whole plan. */
 export const isOfOne = (one: Diagnostic): boolean => isError(one) && one.address !== undefined && OF_ONE.test(one.code);
+
+/** Returns a function that finds the first cause of a diagnostic among the others: itself if nothing there caused it. */
+export function causesIn(diagnostics: readonly Diagnostic[]): (one: Diagnostic) => Diagnostic {
+  const named = new Map<string, Diagnostic>();
+  for (const one of diagnostics.toSorted((a, b) => Number(isError(b)) - Number(isError(a))))
+    for (const name of [one.code, one.address ?? one.code]) if (!named.has(name)) named.set(name, one);
+  return (one) => {
+    const seen = new Set([one]);
+    for (let at = one; ; ) {
+      const cause = named.get(at.because ?? "");
+      if (cause === undefined || seen.has(cause)) return at;
+      seen.add(cause);
+      at = cause;
+    }
+  };
+}
+
+/** Number of errors that no other diagnostic caused. */
+export function countErrors(diagnostics: readonly Diagnostic[]): number {
+  const cause = causesIn(diagnostics);
+  return diagnostics.filter((one) => isError(one) && cause(one) === one).length;
+}
 
 /** Adds the place in the declaration to a diagnostic that knows only address and attribute. */
 export function located(diagnostic: Diagnostic, range: SourceRange | undefined): Diagnostic {

@@ -27,6 +27,8 @@ export type RemedyAction = ActionOf & { readonly when?: string };
 type ActionOf =
   /** Adopt an existing object. `id`: the one that is known, as `import` takes it. `forgetFirst`: the state has a gone one there. */
   | { readonly do: "import"; readonly id?: string; readonly forgetFirst?: true }
+  /** Record all declared objects of these accounts again, after the state was lost. */
+  | { readonly do: "recover"; readonly providers: readonly string[] }
   /**
    * Give what is recorded at `from` this address. Absent: the front does not know that address. `occupied`: this one has a
    * record. `removed`: a removed block names `from`.

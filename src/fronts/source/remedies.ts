@@ -20,6 +20,8 @@ export interface Language {
   assign(attribute: string, value: Json): string;
   /** Text by which the declaration adopts an existing object. @param id as `import` takes it. */
   adopt(id: string): string;
+  /** Text by which the declaration recovers a lost state; absent: `adopt` does. */
+  readonly recover?: string;
   /** The attribute of a resource that selects a provider, in backticks. */
   provider(alias: string): string;
   /** The setting that maps a status word to a phase, in backticks. */
@@ -49,6 +51,12 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       return action.when === undefined && action.id !== undefined
         ? `Adopt it: ${adopt}, or ${language.adopt(id)}.`
         : `${adopt}.`;
+    }
+    case "recover": {
+      const recover = action.providers.map((alias) =>
+        command(`adopt --declared${alias === "default" ? "" : ` --provider ${shellWord(alias)}`}`),
+      );
+      return `If it is lost: ${language.recover ?? `${recover.join(" and ")} recovers it from the account, without a change there.`}`;
     }
     case "move":
       if (action.from === undefined) return "";

@@ -19,6 +19,7 @@ export function stackRemedies(flags: string): RemedyText {
   const language: Language = {
     flags: ` ${flags}`,
     assign: (attribute, value) => `\`"${attribute}": ${inJson(value)}\``,
+    recover: "declare an `import` block (`importFrom` in the program) for each object.",
     adopt: () => "an `import` block (`importFrom` in the program)",
     provider: (alias) => `\`"provider": ${JSON.stringify(alias === "default" ? "hosting" : `hosting.${alias}`)}\``,
     statusWord: (_, word, phase) =>

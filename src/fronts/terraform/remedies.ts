@@ -91,6 +91,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     // The state and its lock are Terraform's.
     case "wake":
       return wakeOrEnd(action.pid);
+    case "recover":
     case "wait_for_lock":
     case "unlock":
     case "encrypt_state":

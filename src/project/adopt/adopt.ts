@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
-import { importIdOf } from "../../core/kinds/kind.ts";
+import { importIdOf, matches, type Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { Account, isPendingCreate } from "../../core/lifecycle/index.ts";
 import {
@@ -12,10 +12,14 @@ import {
   fail,
   fileFailure,
   HostformError,
+  inQuotes,
   isProjectName,
+  type JsonObject,
   parseAddress,
   type State,
+  shellWord,
   utf8,
+  type ValueObject,
 } from "../../core/model/index.ts";
 import { secondsFor } from "../../report/index.ts";
 import { identityOf, marking, requireAccount } from "../identity.ts";
@@ -51,9 +55,9 @@ export async function adoptAccount(
   approve: (forecast: Forecast) => boolean | Promise<boolean>,
 ): Promise<Adopted> {
   const { source, host, redaction, log, declaration, state: recorded } = parts;
-  if (source.stack !== undefined || source.files.length > 0) {
+  if (source.stack !== undefined || (source.files.length > 0 && options.declared !== true)) {
     fail("usage", "adopt writes the files of a folder: it takes neither --file nor a stack", {
-      remedies: ["Run it in the project's folder, or name that with `-C`."],
+      remedies: ["Run it in the project's folder, or name that with `-C`. `--declared` takes `--file`."],
     });
   }
   const alias = options.provider ?? "default";
@@ -99,9 +103,16 @@ export async function adoptAccount(
         requireAccount(alias, reading, store.state);
         const selection = selectionOf(options, given.clients);
         const flat = await readCollections(reading, selection);
-        const services = flat.objects.get("hosting_service") ?? [];
+        const before = store.state;
+        const inUse = language.addressesIn(configured);
+        const knownFor = (found: Known["found"]): Known => {
+          const isDeclaredOnly = options.declared === true;
+          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...given, language, isDeclaredOnly };
+        };
+        const all = flat.objects.get("hosting_service") ?? [];
+        const services = options.declared ? declaredAmong(all, knownFor(new Map())) : all;
         await reading.confirm?.();
-        const forecast = forecastOf(flat, provider, kept, host.clock.now());
+        const forecast = forecastOf(flat, services, provider, kept, host.clock.now());
         if (!(await approve(forecast))) return { ...NOTHING, requests: provider.client.requests };
         const nested = await readGrants(reading, services, (open) => log.reading(open));
         const contents: AccountContents = {
@@ -110,11 +121,7 @@ export async function adoptAccount(
           unread: [...flat.unread, ...nested.unread],
         };
         const listed = await reading.list(service);
-        const before = store.state;
-        const inUse = language.addressesIn(configured);
-        const known = settled(contents, (found) => {
-          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...given, language };
-        });
+        const known = settled(contents, knownFor);
         const made = await proved({
           hasTemplates: format === "yaml",
           contents,
@@ -141,15 +148,26 @@ export async function adoptAccount(
           isDone = true;
         }
         const isFirst = standing.desired === undefined && before.resources.size === 0;
+        const unlisted = known.declared.flatMap(({ address, type, config, isRecorded, importId }) =>
+          kinds.get(type)?.list !== undefined || isRecorded || importId !== undefined
+            ? []
+            : `${address}: no list of the API shows it. If the account has it, import it before the next apply: \`hostform import ${inQuotes(address)} ${shellWord(String(config.domain ?? "ID"))}\`.`,
+        );
         const stray = [...given.clients.keys()]
           .filter((id) => !listed.has(id))
           .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
-        return adoptedOf(parts, { ...made, left: [...made.left, ...(flat.ended ?? []), ...stray] }, contents, changes, {
-          requests: provider.client.requests,
-          isFirst,
-          format,
-          ...(isFirst && { next: language.next }),
-        });
+        return adoptedOf(
+          parts,
+          { ...made, left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray] },
+          contents,
+          changes,
+          {
+            requests: provider.client.requests,
+            isFirst,
+            format,
+            ...(isFirst && { next: language.next }),
+          },
+        );
       } finally {
         await kept.close();
         if (isDone) await kept.remove();
@@ -200,8 +218,28 @@ async function standingAt({ source, declaration, log }: Parts): Promise<Standing
   return { desired, texts: new Map(texts), ignored };
 }
 
-function forecastOf({ objects }: AccountContents, { client }: Provider, kept: KeptLists, now: number): Forecast {
-  const services = objects.get("hosting_service") ?? [];
+/** Services that the declaration or the state has, or may have: only their grants are read. */
+function declaredAmong(services: readonly Remote[], { declared, recorded }: Known): readonly Remote[] {
+  const own = declared.filter(({ type }) => type === service.type);
+  return services.filter(
+    ({ id, attributes }) =>
+      recorded.has(`${service.type} ${id}`) ||
+      own.some(({ config, importId }) => importId === id || (importId === undefined && mayBe(config, attributes))),
+  );
+}
+
+const mayBe = (config: ValueObject, attributes: JsonObject) =>
+  service.naturalKey(config) === undefined
+    ? service.naturalKey(attributes) === undefined
+    : matches(service, config, attributes);
+
+function forecastOf(
+  { objects }: AccountContents,
+  services: readonly Remote[],
+  { client }: Provider,
+  kept: KeptLists,
+  now: number,
+): Forecast {
   const open = services.filter(({ id }) => kept.get(`grants of ${id}`) === undefined).length;
   const budget = client.requestsPerMinute;
   const left = Math.max(0, budget - client.requests);

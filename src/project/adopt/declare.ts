@@ -67,6 +67,8 @@ export interface Known {
   /** Id of a service -> client, as `--clients` gives it. */
   readonly clients: ReadonlyMap<string, string>;
   readonly language: Notation;
+  /** Nothing is added to the declaration. */
+  readonly isDeclaredOnly?: boolean;
 }
 
 /** What the language of a declaration allows. */
@@ -203,6 +205,7 @@ class Declaring {
         : twin !== undefined
           ? `${shown(attributes[named])} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
           : this.#skip.get(keyOf(kind, id));
+    if (this.#known.isDeclaredOnly === true && mayBe === undefined) return;
     if (reason === undefined) this.#declare(kind, object, grants);
     else this.#leave(kind, id, reason, grants);
   }
@@ -279,7 +282,7 @@ class Declaring {
           `${parent} was adopted before. Declare the grant (${grantee}) and import it.`,
         );
       }
-      return declared === undefined && isDeclared;
+      return declared === undefined && isDeclared && this.#known.isDeclaredOnly !== true;
     });
     const { entries, adopts } = this.#grantsOf(fresh, parent, client, false);
     if (adopts.length > 0) this.#entries.push({ parent, entries, adopts });

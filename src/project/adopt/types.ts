@@ -17,6 +17,8 @@ export interface AdoptOptions {
   readonly select?: readonly string[];
   /** Only what is of this client. */
   readonly client?: string;
+  /** Only what is declared already: nothing is added to the declaration. Default: false. */
+  readonly declared?: boolean;
   /** The language of the declaration: hostform's YAML, Terraform's, or TypeScript. Default: `yaml`. */
   readonly format?: AdoptFormat;
   /** Writes and records nothing. Default: false. */
