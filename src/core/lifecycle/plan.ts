@@ -6,9 +6,11 @@ import {
   type ChangeReason,
   type Condition,
   type Diagnostic,
+  hasUnknown,
   type JsonObject,
   type OwnForm,
   type ResourceState,
+  shorten,
   split,
   UNKNOWN,
   type Value,
@@ -199,7 +201,13 @@ function planPresent(
     // The host would suspend it again: the condition names the invoice.
     if (name === "suspended" && wanted === false && heldBy !== undefined) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
-    else differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
+    else
+      differences.push({
+        name,
+        meta,
+        wanted,
+        reason: reasonOf(input, name, { wanted, old, isSecret: subject.sensitive.includes(name) }),
+      });
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
@@ -328,13 +336,27 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
   return meta.computed || meta.change === "immutable" ? old : null;
 }
 
-function reasonOf({ prior }: PlanInput, name: string, old: Value): ChangeReason {
+/** The reason for a change of an attribute: who asked for it, and the place of the declaration where the front knows it. */
+function reasonOf(
+  input: PlanInput,
+  name: string,
+  { wanted, old, isSecret }: { readonly wanted: Value; readonly old: Value; readonly isSecret: boolean },
+): ChangeReason {
+  const { prior, config, locate } = input;
+  const isDeclared = config[name] !== undefined;
+  const { file = "the configuration", line } = (isDeclared ? locate?.([name]) : locate?.([])) ?? {};
+  const value = isSecret || hasUnknown(wanted) ? "" : `: ${shorten(JSON.stringify(wanted), MAX_VALUE)}`;
+  const at = line === undefined ? "" : ` (line ${line})`;
+  const declares = `${file} declares ${isDeclared ? `${name}${value}` : `no ${name}`}${at}`;
   const recorded = prior?.attributes[name] ?? null;
   const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
   return drifted
-    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform` }
-    : { why: "declared", attribute: name, text: `${name} differs from what is declared` };
+    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform; ${declares}` }
+    : { why: "declared", attribute: name, text: declares };
 }
+
+/** Longest value in a reason, in characters. */
+const MAX_VALUE = 60;
 
 /**
  * Plans a resource with a pending create by the decision about it. The create counts as it was sent, whatever is declared now:

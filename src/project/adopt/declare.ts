@@ -201,7 +201,7 @@ class Declaring {
       mayBe !== undefined
         ? `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`
         : twin !== undefined
-          ? `${shown(attributes[named])} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
+          ? `${kind.noun}s ${shown(twin.id)} and ${shown(id)} both use ${shown(attributes[named])}. Declare the ${named} once.`
           : this.#skip.get(keyOf(kind, id));
     if (reason === undefined) this.#declare(kind, object, grants);
     else this.#leave(kind, id, reason, grants);
