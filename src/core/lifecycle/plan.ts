@@ -7,6 +7,7 @@ import {
   type Condition,
   type Diagnostic,
   hasUnknown,
+  isError,
   type JsonObject,
   type OwnForm,
   type ResourceState,
@@ -69,6 +70,8 @@ export function planResource(input: PlanInput): Planned {
     return found.length === 0 ? planned : { ...planned, conditions: found };
   }
   if (expired !== undefined) return leave(notCreated(input, expired));
+  // A likeness must not hide a declaration that cannot be ordered.
+  const mistakes = mismatchesWithLive(input).filter(isError);
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
   if (observed.status === "gone") {
@@ -77,7 +80,7 @@ export function planResource(input: PlanInput): Planned {
     if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
     if (kind.creation !== "listable" && !input.reorder)
       return { ...unchanged(input, null, []), conditions: [goneCondition(input, prior, observed.how)] };
-    if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
+    if (doubles.length > 0) return unchanged(input, null, likeOrWrong(input, doubles, mistakes));
     const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
     const text = `${kind.noun} ${String(prior.attributes.id)} ${observed.how}`;
@@ -85,7 +88,7 @@ export function planResource(input: PlanInput): Planned {
   }
   if (observed.matches.length > 0) return leave(existing(input, observed.matches));
   if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
-  if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
+  if (doubles.length > 0) return unchanged(input, null, likeOrWrong(input, doubles, mistakes));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return leave(problem("plan.lookalike/renamed", { address: input.address, former }));
   // An entry without an id holds the generation of an order that came to nothing.
@@ -98,6 +101,10 @@ export function planResource(input: PlanInput): Planned {
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
+
+/** The mistakes of a declaration; without one, the objects that it resembles. */
+const likeOrWrong = (input: PlanInput, doubles: readonly Remote[], mistakes: readonly Diagnostic[]) =>
+  mistakes.length > 0 ? mistakes : [lookalike(input, doubles, input.config)];
 
 const notCreated = ({ address, severity }: PlanInput, expired: string) =>
   problem("plan.expired", { address, expired, severity });

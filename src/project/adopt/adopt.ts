@@ -4,13 +4,14 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
-import { importIdOf } from "../../core/kinds/kind.ts";
+import { importIdOf, type Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { Account, isPendingCreate } from "../../core/lifecycle/index.ts";
 import {
   escapeLine,
   fail,
   fileFailure,
+  foldedDomain,
   HostformError,
   isProjectName,
   parseAddress,
@@ -97,8 +98,12 @@ export async function adoptAccount(
         const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
         reading.origin = provider.account.origin;
         requireAccount(alias, reading, store.state);
-        const selection = selectionOf(options, given.clients);
+        reading.proveAbsence(service);
+        const listed = await reading.list(service);
+        const { clients, stray } = clientsOf(given.clients, listed, options.clients);
+        const selection = selectionOf(options, clients);
         const flat = await readCollections(reading, selection);
+        selection.refuseUnmatched();
         const services = flat.objects.get("hosting_service") ?? [];
         await reading.confirm?.();
         const forecast = forecastOf(flat, provider, kept, host.clock.now());
@@ -107,13 +112,12 @@ export async function adoptAccount(
         const contents: AccountContents = {
           objects: new Map([...flat.objects, ...nested.objects]),
           plans: flat.plans,
-          unread: [...flat.unread, ...nested.unread],
+          unread: [...flat.unread, ...nested.unread, ...(reading.settings.moneyScale === undefined ? [UNIT] : [])],
         };
-        const listed = await reading.list(service);
         const before = store.state;
         const inUse = language.addressesIn(configured);
         const known = settled(contents, (found) => {
-          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...given, language };
+          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...given, clients, language };
         });
         const made = await proved({
           hasTemplates: format === "yaml",
@@ -141,9 +145,6 @@ export async function adoptAccount(
           isDone = true;
         }
         const isFirst = standing.desired === undefined && before.resources.size === 0;
-        const stray = [...given.clients.keys()]
-          .filter((id) => !listed.has(id))
-          .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
         return adoptedOf(parts, { ...made, left: [...made.left, ...(flat.ended ?? []), ...stray] }, contents, changes, {
           requests: provider.client.requests,
           isFirst,
@@ -170,6 +171,23 @@ function refusePending({ resources }: State): void {
   fail("plan.pending", `Nothing was adopted: ${names} may have been made, and the state does not show it`, {
     remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
   });
+}
+
+const UNIT = "The unit of amounts. If the API counts in cents, set `money_scale: 2` in the provider's settings.";
+
+/** Resolves the ids and domains that `--clients` names. @returns id of a service -> client, and a sentence for each other key. */
+function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<string, Remote>, file = "") {
+  const byDomain = Map.groupBy(listed.values(), ({ attributes }) => foldedDomain(attributes.domain));
+  const clients = new Map<string, string>();
+  const stray: string[] = [];
+  for (const [key, client] of given) {
+    const own = listed.get(key);
+    const services = own !== undefined ? [own] : (byDomain.get(foldedDomain(key)) ?? []);
+    for (const { id } of services) if (id === key || !given.has(id)) clients.set(id, client);
+    if (services.length === 0)
+      stray.push(`service ${key}: ${file} names it, and the account has no service with this id or domain.`);
+  }
+  return { clients, stray };
 }
 
 async function pairsOf(cwd: string, file: string | undefined) {

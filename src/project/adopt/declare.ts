@@ -89,6 +89,9 @@ export interface Declared {
   readonly left: readonly string[];
 }
 
+/** Stands beside a suspended service. */
+const SUSPENDED = "Suspended in the account. Without `suspended`, the suspension stays.";
+
 const keyOf = (kind: Kind, id: string) => `${kind.type} ${id}`;
 const sectionOrder = ["client_accounts", "services", "webhooks", "migration_requests"];
 
@@ -242,6 +245,7 @@ class Declaring {
         ...(isNested && { [nestedKind.nested?.section ?? ""]: of.entries }),
       },
       ...(isOpen && { commented: choice }),
+      ...(object.phase === "suspended" && { notes: [SUSPENDED] }),
       adopts: isOpen ? [] : [{ kind, address, importId: id, client }, ...of.adopts],
     });
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);

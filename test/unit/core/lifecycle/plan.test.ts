@@ -1474,6 +1474,26 @@ describe("the plan of a resource", () => {
     expect(change.reasons.map((reason) => reason.text)).toContain(text);
   });
 
+  it("names the plan and the domain of an object that may be the declared one", () => {
+    const old = remote({ ...liveService, id: "1007", domain: "old.example", plan: "Legacy", product_type: null });
+    const live: Observation = { status: "absent", matches: [], alike: [old] };
+    const { diagnostics } = planResource(inputOf({ why: "", config: server, live, plans: LISTED, actions: [] }));
+    expect(diagnostics.map(({ code, detail }) => [code, detail])).toEqual([
+      [
+        "plan.lookalike",
+        'The API shows service 1007 (plan "Legacy", "old.example"). This does not distinguish it from hosting_service.acme. The state may have been lost.',
+      ],
+    ]);
+  });
+
+  it("names a mistake of the declaration in place of an object that may be the declared one", () => {
+    const live = alike(remote({ ...liveService, id: "1007", domain: null, plan: "Legacy", product_type: null }));
+    const config = { plan_id: 11, currency: "USD" };
+    const { diagnostics } = planResource(inputOf({ why: "", config, live, plans: LISTED, actions: [] }));
+    expect(diagnostics.map(({ code }) => code)).not.toContain("plan.lookalike");
+    expect(diagnostics.filter(isError)).toHaveLength(1);
+  });
+
   it("names both causes if the account changed and the declaration asks for another value", () => {
     const one = inputOf({
       why: "",
