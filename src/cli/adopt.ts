@@ -40,8 +40,9 @@ function counted(objects: Readonly<Record<string, number>>): string {
 
 function forecastText({ objects, requests, open, seconds }: Forecast): string {
   const most = `${plural(open, "more request")} (${plural(requests, "request")} in all)`;
-  const rest = open === 0 ? "All of it is read." : `Their grants take ${most}, ${formatEstimate(seconds)}.`;
-  return `The account has ${counted(objects)}. ${rest} Nothing in it is changed.`;
+  const rest = open === 0 ? "" : ` Reading the grants takes ${most}, ${formatEstimate(seconds)}.`;
+  const account = Object.keys(objects).length === 0 ? "is empty" : `has ${counted(objects)}`;
+  return `The account ${account}.${rest} hostform changes nothing in the account.`;
 }
 
 function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptFlags): void {

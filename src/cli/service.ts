@@ -1,6 +1,6 @@
 /** One-time actions on a service, `password` and `sso`; and the way in which a command names a service. */
 import path from "node:path";
-import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
+import { didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/environment-secrets.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -21,7 +21,7 @@ interface ServiceTarget {
 const SERVICE = "hosting_service";
 
 /**
- * The service that an argument names: the address of a recorded one, or an id as it is.
+ * The service that an argument names: the address or the domain of a recorded one, or an id as it is.
  * @param alias `--provider`; for an address the state knows it.
  * @throws HostformError `usage`, `plan.address`, `plan.pending`.
  */
@@ -30,6 +30,20 @@ export async function serviceTarget(
   text: string,
   alias: string | undefined,
 ): Promise<ServiceTarget> {
+  const domain = foldedDomain(text);
+  const isDomain = text.includes(".") && !text.startsWith(`${SERVICE}.`);
+  const named = isDomain
+    ? [...(await state.read()).resources.values()].filter(
+        ({ address, attributes }) => address.startsWith(`${SERVICE}.`) && foldedDomain(attributes.domain) === domain,
+      )
+    : [];
+  const [one, second] = named;
+  if (second !== undefined) {
+    fail("usage", `${text} is the domain of several services`, {
+      remedies: [`Name one of them: ${named.map(({ address }) => address).join(", ")}.`],
+    });
+  }
+  if (one !== undefined) return serviceTarget(state, one.address, alias);
   const parsed = parseAddress(text);
   if (parsed === undefined) return byId(state, text, alias);
   if (parsed.type !== SERVICE) {
@@ -57,9 +71,11 @@ export async function serviceTarget(
 }
 
 async function byId(state: ProjectState, text: string, alias = "default"): Promise<ServiceTarget> {
-  const fix = `Give an id such as 1001, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
+  const fix = `Give an id such as 1001, the domain of a managed service, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
   if (!/^[A-Za-z0-9_-]+$/.test(text)) {
-    fail("usage", `${JSON.stringify(text)} is neither the id nor the address of a service`, { remedies: [fix] });
+    fail("usage", `${JSON.stringify(text)} is neither the id, the address nor the domain of a managed service`, {
+      remedies: [fix],
+    });
   }
   // An id may be any word, but a word that names a recorded service was hardly meant as an id.
   if (!/^\d+$/.test(text)) {

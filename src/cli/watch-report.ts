@@ -14,6 +14,7 @@ import {
   renderDiagnostics,
   renderOutcome,
   resultMessages,
+  stampOf,
   type UiMessage,
   versionMessage,
   type WatchMessage,
@@ -59,6 +60,8 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     terminal.flush();
   };
   let waiting = { count: 0, reason: "", reportedAt: Number.NEGATIVE_INFINITY };
+  /** Checks in a row that failed with the same error. */
+  let failing = { times: 0, since: "" };
   /** @param atEnd there is no later. */
   const reportRefused = (atEnd = false) => {
     const { count, reason, reportedAt } = waiting;
@@ -150,8 +153,10 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     failed(report, diagnostics, news, nextMs) {
       if (news && json) emit(...diagnostics.map((one) => diagnosticMessage(one, now(), outLook.remedies)));
       else if (news) terminal.err(renderDiagnostics(diagnostics, errLook));
-      const before = `This check has failed like the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
-      endCheck(report, { result: "failed", news, requests: 0 }, news ? "This check has failed." : before, nextMs);
+      failing = news ? { times: 1, since: stampOf(now()) } : { ...failing, times: failing.times + 1 };
+      const times = `${plural(failing.times, "time")} since ${failing.since}`;
+      const again = `The check failed again with the same error (${times}): ${diagnostics[0]?.summary ?? "an error"}.`;
+      endCheck(report, { result: "failed", news, requests: 0 }, news ? "The check failed." : again, nextMs);
     },
     stopped(looks, reason) {
       reportRefused(true);

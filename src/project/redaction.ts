@@ -161,7 +161,7 @@ const JSON_WORDS = `
   secret_to sensitive sensitive_values serial service services severity snippet start_line status summary suspend suspend-and-
   forget suspending target targets terraform terraform_version timestamp unchecked unfulfilled unknown unlisted unread unrecorded
   unsuspend unsuspending update values version waits_for warning warning_count action change context declared elapsed
-  hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui access_given access_taken
+  hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui access_given access_raised access_reduced access_taken
   adopted client discount domain integration leaves monthly months off offline online own_form person plan recorded sentence totals
   undo
 `;

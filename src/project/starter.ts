@@ -73,6 +73,11 @@ export function adoptedStarter(project: string): string {
 
 # Part of the key under which services are ordered: do not change it after the first order.
 ${stringify({ project })}
+# The API does not state the unit of amounts. If it counts in cents:
+# providers:
+#   default:
+#     money_scale: 2
+
 # What one run may do at most.
 ${stringify({ guards: { max_orders: 3, max_removals: 5 } })}`;
 }

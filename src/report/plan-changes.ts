@@ -14,6 +14,7 @@ import {
   type Plan,
   parseAddress,
   type ReasonKind,
+  recordsOnly,
   UNKNOWN,
   type Value,
 } from "../core/model/index.ts";
@@ -56,6 +57,7 @@ function resourceBlock(address: string, symbol: string, rows: readonly Row[], pa
 export function title(change: Change, paint: Paint): string {
   const [first, second] = change.actions;
   if (second !== undefined) return `must be ${paint.removed("replaced")}`;
+  if (recordsOnly(change)) return change.importing ? IMPORTED : "will be recorded; nothing changes in the account";
   const effect = effectOf(change);
   if (effect === "suspend") {
     const offline = `will be ${paint.removed("suspended")}: ${whatGoes(change)} goes offline`;
@@ -76,9 +78,11 @@ export function title(change: Change, paint: Paint): string {
         ? "will no longer be managed"
         : "will no longer be managed, but stays in the account";
     case "no-op":
-      return "will be imported";
+      return IMPORTED;
   }
 }
+
+const IMPORTED = "will be imported; nothing changes in the account";
 
 /** A server has no domain, and may hold anything. */
 const whatGoes = ({ before, words }: Change) => (typeof before?.[words.site ?? ""] === "string" ? "its site" : "it");
@@ -105,7 +109,7 @@ function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
 export function reasonText({ why, attribute, text }: ChangeReason): string {
   const label = WHY[why];
   const named = attribute === undefined || text.includes(attribute) ? text : `${attribute}: ${text}`;
-  return text.toLowerCase().includes(label) ? named : `${label}: ${named}`;
+  return text.toLowerCase().includes(label) || text.includes(" declares ") ? named : `${label}: ${named}`;
 }
 
 /** `suspended waits until the service is live`. */
@@ -122,6 +126,7 @@ export function symbolOf(change: Change, paint: Paint): string {
     return first === "delete" ? `${minus}/${plus}` : `${plus}/${minus}`;
   }
   if (effectOf(change) === "suspend") return `  ${paint.removed("!")}`;
+  if (recordsOnly(change)) return "   ";
   const symbols: Readonly<Record<ChangeAction, string>> = {
     create: paint.added("+"),
     update: paint.changed("~"),
@@ -136,7 +141,7 @@ const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: st
   [(change) => effectOf(change) === "suspend", "suspend: the site goes offline"],
   [(change) => effectOf(change) === "order", "order: an invoice is raised at once"],
   [(change) => effectOf(change) === "create", "create"],
-  [(change) => change.actions[0] === "update" && effectOf(change) !== "suspend", "update in-place"],
+  [(change) => ["update", "unsuspend"].includes(effectOf(change)), "update in-place"],
   [(change) => change.actions[0] === "delete" && !isReplacement(change), "destroy"],
   [(change) => change.actions[0] === "delete" && isReplacement(change), "destroy and then create replacement"],
   [(change) => change.actions[0] === "create" && isReplacement(change), "create replacement and then destroy"],

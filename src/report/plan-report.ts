@@ -62,11 +62,13 @@ interface AttentionRow {
 const OTHERS: readonly (readonly [EffectKind, string])[] = [
   ["leaves", "No longer managed"],
   ["access_taken", "Access taken"],
+  ["access_reduced", "Access reduced"],
+  ["access_raised", "Access raised"],
   ["access_given", "Access given"],
   ["online", "Back online"],
   ["integration", "Integrations"],
   ["change", "Other changes"],
-  ["adopted", "Managed from now on, nothing changes in the account"],
+  ["adopted", "Managed from now on"],
   ["recorded", "Recorded only, nothing changes in the account"],
 ];
 
@@ -112,6 +114,8 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
     }),
     ...when("leaves", (n) => `stops managing ${plural(n, "resource")}`),
     ...when("access_taken", () => `takes access from ${people("access_taken")}`),
+    ...when("access_reduced", () => `reduces the access of ${people("access_reduced")}`),
+    ...when("access_raised", () => `raises the access of ${people("access_raised")}`),
     ...when("access_given", () => `gives ${people("access_given")} access`),
     ...when("online", (n) => `brings ${plural(n, "site")} back online`),
     ...when("integration", () => `changes ${counted(plan.changes, all("integration"), "integration")}`),
@@ -124,8 +128,8 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
   return `${capitalized(sentence)}. ${conditionText(plan)}`.trim();
 }
 
-const personsIn = (effects: readonly Effect[], kind: EffectKind) =>
-  new Set(effects.flatMap((effect) => (effect.kind === kind ? (effect.person ?? effect.address) : []))).size;
+const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]) =>
+  new Set(effects.flatMap((effect) => (kinds.includes(effect.kind) ? (effect.person ?? effect.address) : []))).size;
 
 function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
   const sums = totals.flatMap(({ currency, now, bound }) =>
@@ -174,8 +178,8 @@ function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyT
     return values.length === 0 ? ["Nothing"] : values;
   };
   const down = offlineNow(plan);
-  const gains = personsIn(effects, "access_given");
-  const loses = personsIn(effects, "access_taken");
+  const gains = personsIn(effects, "access_given", "access_raised");
+  const loses = personsIn(effects, "access_taken", "access_reduced");
   const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
   const isAccessUnseen = unseen.some(({ words }) => words.access !== undefined);
   const isSiteUnseen = unseen.some(({ words }) => words.ordered !== undefined && words.site !== undefined);

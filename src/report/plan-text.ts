@@ -15,6 +15,7 @@ import {
   isStopped,
   type NotRead,
   type Plan,
+  recordsOnly,
   unfulfilledIn,
 } from "../core/model/index.ts";
 import { conditionLines, conditionText } from "./conditions.ts";
@@ -103,7 +104,7 @@ function actionLines(changes: readonly Change[], paint: Paint, moneyScale: Money
   if (changes.length === 0) return [];
   const legend = legendLines(changes, paint);
   return [
-    ...(legend.length === 0 ? [] : ["The signs in this plan mean:", ...legend, ""]),
+    ...(legend.length === 0 ? [] : ["Legend:", ...legend, ""]),
     "hostform will perform the following actions:",
     "",
     ...offlineFirst(changes).flatMap((change) => [...changeLines(change, paint, moneyScale), ""]),
@@ -183,7 +184,7 @@ function changesLine(plan: Plan): string {
     const counted = isNothing ? "No changes in what was read." : planCounts(countChanges(plan.changes));
     return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not checked; see above.`;
   }
-  if (!isNothing) return planCounts(countChanges(plan.changes));
+  if (!isNothing) return plannedText(plan);
   const isAll = plan.notRead === undefined && plan.base === undefined;
   if (!isAll && !changesRecord(plan) && !isHeldUp(plan))
     return `No changes in what was ${plan.base === undefined ? "read" : "planned"}.`;
@@ -202,11 +203,23 @@ function changesLine(plan: Plan): string {
 /** The same where nothing stands above it. */
 export const summaryAlone = (plan: Plan) => summaryLine(plan).replace("; see above.", ".");
 
+/** Counts the changes of a plan, or names what it records if it changes nothing in the account. */
+export function plannedText(plan: Plan): string {
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  const isRecord = changes.every((change) => recordsOnly(change) && !change.importing);
+  return isRecord && !plan.diagnostics.some(isError) ? recordAlone(plan) : planCounts(countChanges(changes));
+}
+
 /** Nothing is to be done in the account, but in the state. */
 function recordAlone(plan: Plan): string {
   if (plan.mode === "destroy")
     return "No changes to the account. Applying this plan removes the outputs from the state.";
-  const parts = [...(changesOutputs(plan) ? ["the outputs"] : []), ...(changesAddresses(plan) ? ["the moves"] : [])];
+  const recorded = plan.changes.filter(recordsOnly).length;
+  const parts = [
+    ...(recorded > 0 ? [`the attributes of ${plural(recorded, "resource")}`] : []),
+    ...(changesOutputs(plan) ? ["the outputs"] : []),
+    ...(changesAddresses(plan) ? ["the moves"] : []),
+  ];
   return `No changes to the account. Applying this plan records ${parts.join(" and ")}.`;
 }
 

@@ -14,7 +14,7 @@ import { conditionText } from "./conditions.ts";
 import { escapeLine, jsonText } from "./escape.ts";
 import { formatDuration, plural } from "./numbers.ts";
 import { deferredText, hiddenIn, movedIn, reasonText, symbolOf, title } from "./plan-changes.ts";
-import { countChanges, isHeldUp, planCounts } from "./plan-text.ts";
+import { isHeldUp, plannedText } from "./plan-text.ts";
 import { paint as painter, type TextStyle } from "./text-style.ts";
 
 /** More attributes of one object are counted, not listed. */
@@ -84,7 +84,7 @@ export function foundText(plan: Plan, errors: number): string {
     const held = heldIn(plan).length;
     return [
       ...(errors > 0 ? [`${failed}.`] : []),
-      planCounts(countChanges(changes)),
+      plannedText(plan),
       ...(held > 0 ? [`Held back: ${plural(held, "resource")}.`] : []),
       attention,
     ]
@@ -111,10 +111,12 @@ interface WatchLine {
   readonly nextMs?: number;
 }
 
+/** A moment for people: the same in every time zone, and sorted as text. */
+export const stampOf = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+
 /** `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
 export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<TextStyle, "color">): string {
-  // The same in every time zone, and sorted as text.
-  const stamp = painter(color).dim(new Date(at).toISOString().replace(/\.\d+Z$/, "Z"));
+  const stamp = painter(color).dim(stampOf(at));
   const names = [...new Set(events)];
   const cause = names.length === 0 ? "" : `After ${escapeLine(names.join(", "))}: `;
   const next = nextMs === undefined || nextMs === 0 ? "" : `Next check in ${formatDuration(nextMs / 1000)}.`;

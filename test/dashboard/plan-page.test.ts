@@ -163,7 +163,7 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
       /Service 1200 no longer exists.*outcome is unknown \(hosting_domain\.lost\)/,
     );
     expect(sections.get("Also")).toContain("client-4.example comes back online.");
-    expect(sections.get("Also")).toContain("dev@acme.example gets the permission manage of client-10.example.");
+    expect(sections.get("Also")).toContain("dev@acme.example gets manage access to client-10.example.");
   });
 
   test("what scrolls is reached by keyboard, and shows that it is", async () => {

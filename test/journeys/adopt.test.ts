@@ -216,8 +216,12 @@ describe("adopt", () => {
     const [text, state] = [Object.values(await declared(project)).join(""), await project.stateText()];
     for (const name of ["site", "pending", "suspended"]) expect(text).toContain(`  ${name}-00001-example:`);
     expect(text).not.toMatch(/terminated|cancelled|twin|suspended: /);
+    expect(text).toContain(
+      "  # Suspended in the account. Without `suspended`, the suspension stays.\n  suspended-00001-example:",
+    );
+    expect(ran.out).toContain("Who suspended 1 service");
     expect(`${text}${state}${ran.text}`).not.toContain(project.env.HOSTING_TOKEN);
-    expect(ran.out).toMatch(/service \d+: suspended-00001\.example is that of service \d+, too/);
+    expect(ran.out).toMatch(/services \d+ and \d+ both use suspended-00001\.example\. Declare the domain once\./);
     expect(ran.out).toMatch(/webhook [^\n]+: it holds a secret of this machine/);
     expect(ran.out).toContain("service 1: services.csv names it");
     const { changes } = await project.plan();
@@ -275,7 +279,11 @@ describe("adopt", () => {
       project: "agency",
       services: { www, shop },
       migration_requests: {
-        moving: { domain: "old.acme.example", order_id: "${hosting_service.www.id}" },
+        moving: {
+          domain: "old.acme.example",
+          order_id: "${hosting_service.www.id}",
+          questions: { source_type: "cpanel" },
+        },
         other: { domain: "${hosting_service.www.domain}", order_id: "${hosting_service.shop.id}" },
       },
     });
@@ -294,7 +302,7 @@ describe("adopt", () => {
     for (const name of ["Müller & Söhne", "MÜLLER & Söhne"])
       project.control.create("accounts", { name, currency: "USD" });
     const { out } = await project.run("adopt", "--auto-approve");
-    expect(out).toMatch(/client account [^\n]+: (?:Müller|MÜLLER) & Söhne is that of client account/);
+    expect(out).toMatch(/client accounts \d+ and \d+ both use (?:Müller|MÜLLER) & Söhne\. Declare the name once\./);
   });
 
   it("adopts services whose status is not understood, and names the words", async () => {
@@ -341,7 +349,7 @@ describe("adopt", () => {
   it("takes names and clients from files, and only what is selected", async () => {
     const project = await agency(4, { accounts: 1, webhooks: 1 });
     const ids = project.control.list("services").map(({ id }) => id);
-    await project.declare(`service,client\n${ids[0]},Client 0\n${ids[1]},"Acme, Ltd"\n`, "services.csv");
+    await project.declare(`service,client\n${ids[0]},Client 0\nsite-00002.EXAMPLE,"Acme, Ltd"\n`, "services.csv");
     await project.declare(
       `id,name\n${ids[0]},www\nwebhook/${project.idOf("webhooks", project.control.list("webhooks")[0]?.id)},billing\n`,
       "map.csv",
@@ -349,6 +357,16 @@ describe("adopt", () => {
     const one = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--client", "acme-ltd");
     expect(one.out).toContain("Adopted 1 service, 1 grant.");
     expect(Object.keys(await declared(project))).toEqual(["acme-ltd.hosting.yaml", "hosting.yaml"]);
+    const none = await project.run(
+      "adopt",
+      "--auto-approve",
+      "--select",
+      "*0004.example",
+      "--select",
+      "*.shop.example",
+    );
+    expect(none.code).toBe(1);
+    expect(none.err).toContain('--select "*.shop.example" matches no domain of the account');
     const two = await project.run("adopt", "--auto-approve", "--select", "*0004.EXAMPLE");
     expect(two.out).toContain("Adopted 1 service, 1 grant.");
     const rest = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--names", "map.csv");

@@ -165,10 +165,23 @@ export const samples: {
     { ...two, hidden: "url, events" },
   ],
   "plan.lookalike": [
-    one,
-    two,
-    { ...two, pending: "hosting_service.shop" },
-    { ...two, other: ["domain", "acme.example", "www.acme.example"] },
+    { ...one, shown: [["Root", null]] },
+    {
+      ...two,
+      shown: [
+        ["Root", null],
+        [null, "acme.example"],
+      ],
+    },
+    {
+      ...two,
+      shown: [
+        ["Root", null],
+        ["Root", null],
+      ],
+      pending: "hosting_service.shop",
+    },
+    { ...two, shown: [], other: ["domain", "acme.example", "www.acme.example"] },
   ],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
   "state.missing": [

@@ -22,7 +22,7 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
     expect(await terraform.changed(SITE)).toEqual(["deletion_policy"]);
     await terraform.applied("tfplan");
     await terraform.write("");
-    const stays = [{ summary: "service 1003 (site.example) stays in the account and goes on being billed" }];
+    const stays = [{ summary: "service 1003 (site.example) stays in the account, and the host still bills it" }];
     const removing = await terraform.planned();
     expect(removing.changes).toEqual({ [SITE]: "delete" });
     expect(removing.warnings).toMatchObject(stays);

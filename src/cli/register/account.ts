@@ -31,7 +31,7 @@ export function registerAccount(registration: Registration): void {
     .argument("[id]", "show this one, with every field")
     .examples(["hostform invoices --json", "an array of records"]);
   reading("grants", "list who has access to a service")
-    .argument("<service>", "its id, or its address, such as hosting_service.acme-www")
+    .argument("<service>", "its id, its domain, or its address, such as hosting_service.acme-www")
     .action(action(() => import("../list.ts"), "runGrants"))
     .examples(["hostform grants hosting_service.acme-www", "the state knows its id"]);
   registerWebhooks(registration, GROUP);
@@ -50,7 +50,7 @@ export function registerAccount(registration: Registration): void {
 }
 
 const ONCE = "One-time actions:";
-const SERVICE = "the service: its address in the state, or its id";
+const SERVICE = "the service: its address or domain in the state, or its id";
 const PROVIDER = ["--provider <alias>", "the account, if you give an id (default: default)"] as const;
 
 /** password and sso: what is done once and cannot be declared. */

@@ -111,7 +111,7 @@ export function registerMain(registration: Registration): void {
 function registerAdopt({ command, action }: Registration, group: string): void {
   command("adopt", "bring an account under management: write its declaration and its state", group)
     .option("--names <file>", "CSV `id,name`: names in place of those made from domains", given)
-    .option("--clients <file>", "CSV `service id,client`: whose each service is", given)
+    .option("--clients <file>", "CSV `service id or domain,client`: the client of each service", given)
     .option("--select <domains>", "only services with such a domain, such as '*.acme.example' (repeatable)", collect)
     .option("--client <name>", "only what is of this client", given)
     .option("--declared", "only what is declared already: no file is written (after the state was lost)")

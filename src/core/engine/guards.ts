@@ -9,6 +9,7 @@ import {
   CURRENCIES,
   type Diagnostic,
   errorOf,
+  formatAmount,
   type Guards,
   type Plan,
   type ProviderConfig,
@@ -246,8 +247,7 @@ export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<strin
   if (scale === undefined)
     return { text: (amount, currency) => `${amount} ${currency}`, unit: "Amounts are in the API's own unit." };
   return {
-    text: (amount, currency) =>
-      `${amount} ${currency} (${(amount / 10 ** scale).toFixed(Number.isInteger(amount) ? scale : Math.max(scale, 2))})`,
+    text: (amount, currency) => `${amount} ${currency} (${formatAmount(amount, scale)})`,
     unit: "Amounts are in the API's own unit, in brackets by money_scale.",
   };
 }

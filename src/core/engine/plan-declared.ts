@@ -140,6 +140,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       address: resource.address,
       provider: resource.provider,
       declared: declaredAttributes(resource),
+      locate: (path) => resource.locate(path),
       config: applyIgnoreChanges(resource, config, observation.status === "present" ? observation.attributes : null),
       prior: state.resources.get(resource.address),
       observed: observation,

@@ -16,6 +16,9 @@ import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } 
 import { createdFrom, holdsId, type Kind, type Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
+/** Permissions from the lowest. */
+const LEVELS = ["view", "manage"] as const;
+
 const attributes = z.strictObject({
   id: idAttribute("grant"),
   service_id: attribute(identifier(), {
@@ -31,7 +34,7 @@ const attributes = z.strictObject({
     declarable: foldedEmail,
     example: "dev@acme.example",
   }),
-  permission: attribute(z.enum(["view", "manage"]), {
+  permission: attribute(z.enum(LEVELS), {
     description: "What they may do: `view` or `manage`.",
     change: "replace",
     same: sameFolded,
@@ -78,7 +81,7 @@ export const grant: Kind<"createGrant"> = {
   words: {
     name: "email",
     parent: { attribute: "service_id", type: "hosting_service", noun: "service", plural: "services" },
-    access: { person: "email", permission: "permission" },
+    access: { person: "email", permission: "permission", levels: LEVELS },
     rank: 2,
   },
   summary: "A service shared with another user.",

@@ -6,9 +6,12 @@ import {
   type ChangeReason,
   type Condition,
   type Diagnostic,
+  hasUnknown,
+  isError,
   type JsonObject,
   type OwnForm,
   type ResourceState,
+  shorten,
   split,
   UNKNOWN,
   type Value,
@@ -67,6 +70,8 @@ export function planResource(input: PlanInput): Planned {
     return found.length === 0 ? planned : { ...planned, conditions: found };
   }
   if (expired !== undefined) return leave(notCreated(input, expired));
+  // A likeness must not hide a declaration that cannot be ordered.
+  const mistakes = mismatchesWithLive(input).filter(isError);
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
   if (observed.status === "gone") {
@@ -75,7 +80,7 @@ export function planResource(input: PlanInput): Planned {
     if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
     if (kind.creation !== "listable" && !input.reorder)
       return { ...unchanged(input, null, []), conditions: [goneCondition(input, prior, observed.how)] };
-    if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
+    if (doubles.length > 0) return unchanged(input, null, likeOrWrong(input, doubles, mistakes));
     const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
     const text = `${kind.noun} ${String(prior.attributes.id)} ${observed.how}`;
@@ -83,7 +88,7 @@ export function planResource(input: PlanInput): Planned {
   }
   if (observed.matches.length > 0) return leave(existing(input, observed.matches));
   if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
-  if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
+  if (doubles.length > 0) return unchanged(input, null, likeOrWrong(input, doubles, mistakes));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return leave(problem("plan.lookalike/renamed", { address: input.address, former }));
   // An entry without an id holds the generation of an order that came to nothing.
@@ -96,6 +101,10 @@ export function planResource(input: PlanInput): Planned {
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
+
+/** The mistakes of a declaration; without one, the objects that it resembles. */
+const likeOrWrong = (input: PlanInput, doubles: readonly Remote[], mistakes: readonly Diagnostic[]) =>
+  mistakes.length > 0 ? mistakes : [lookalike(input, doubles, input.config)];
 
 const notCreated = ({ address, severity }: PlanInput, expired: string) =>
   problem("plan.expired", { address, expired, severity });
@@ -199,7 +208,13 @@ function planPresent(
     // The host would suspend it again: the condition names the invoice.
     if (name === "suspended" && wanted === false && heldBy !== undefined) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
-    else differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
+    else
+      differences.push({
+        name,
+        meta,
+        wanted,
+        reason: reasonOf(input, name, { wanted, old, isSecret: subject.sensitive.includes(name) }),
+      });
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
@@ -328,13 +343,27 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
   return meta.computed || meta.change === "immutable" ? old : null;
 }
 
-function reasonOf({ prior }: PlanInput, name: string, old: Value): ChangeReason {
+/** The reason for a change of an attribute: who asked for it, and the place of the declaration where the front knows it. */
+function reasonOf(
+  input: PlanInput,
+  name: string,
+  { wanted, old, isSecret }: { readonly wanted: Value; readonly old: Value; readonly isSecret: boolean },
+): ChangeReason {
+  const { prior, config, locate } = input;
+  const isDeclared = config[name] !== undefined;
+  const { file = "the configuration", line } = (isDeclared ? locate?.([name]) : locate?.([])) ?? {};
+  const value = isSecret || hasUnknown(wanted) ? "" : `: ${shorten(JSON.stringify(wanted), MAX_VALUE)}`;
+  const at = line === undefined ? "" : ` (line ${line})`;
+  const declares = `${file} declares ${isDeclared ? `${name}${value}` : `no ${name}`}${at}`;
   const recorded = prior?.attributes[name] ?? null;
   const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
   return drifted
-    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform` }
-    : { why: "declared", attribute: name, text: `${name} differs from what is declared` };
+    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform; ${declares}` }
+    : { why: "declared", attribute: name, text: declares };
 }
+
+/** Longest value in a reason, in characters. */
+const MAX_VALUE = 60;
 
 /**
  * Plans a resource with a pending create by the decision about it. The create counts as it was sent, whatever is declared now:

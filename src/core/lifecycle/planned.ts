@@ -1,6 +1,7 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, type ReadSettings, wordsOf } from "../kinds/kind.ts";
 import {
+  type AttributePath,
   type Change,
   type ChangeActions,
   type ChangeReason,
@@ -10,6 +11,7 @@ import {
   type PrivateMark,
   type Quote,
   type ResourceState,
+  type SourceRange,
   split,
   type ValueObject,
 } from "../model/index.ts";
@@ -27,6 +29,8 @@ export interface PlanInput extends Others {
   readonly declared: JsonObject;
   /** The same, evaluated and validated; parts may be unknown. */
   readonly config: ValueObject;
+  /** Finds an attribute in the declaration. Absent: the front knows no places. */
+  locate?(path: AttributePath): Pick<SourceRange, "file" | "line"> | undefined;
   readonly prior: ResourceState | undefined;
   readonly observed: Observation;
   readonly importId?: string;

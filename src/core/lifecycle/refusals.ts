@@ -173,13 +173,25 @@ export function lookalike(
 ): Diagnostic {
   const { kind, address, ownerOf } = subject;
   const named = live.filter(({ attributes }) => kind.naturalKey(attributes) !== undefined);
+  const shownBy = (objects: readonly Remote[]) =>
+    objects.map(({ attributes: { plan = null, domain = null } }) => [plan, domain] as const);
   if (kind.naturalKey(config) !== undefined && named.length > 0) {
     const name = kind.identity?.[0] ?? kind.words.name;
     const [is, declared] = [named[0]?.attributes[name] ?? null, (config[name] ?? null) as Json];
-    return problem("plan.lookalike", { ...objects(subject, named), other: [name, is, declared], severity });
+    return problem("plan.lookalike", {
+      ...objects(subject, named),
+      shown: shownBy(named),
+      other: [name, is, declared],
+      severity,
+    });
   }
   const former = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
   return former === undefined
-    ? problem("plan.lookalike", { ...objects(subject, live), pending: subject.siblings?.[0]?.address, severity })
+    ? problem("plan.lookalike", {
+        ...objects(subject, live),
+        shown: shownBy(live),
+        pending: subject.siblings?.[0]?.address,
+        severity,
+      })
     : problem("plan.lookalike/renamed", { address, former });
 }

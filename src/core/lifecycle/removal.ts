@@ -94,7 +94,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     return silently({ ...base, actions: ["delete"], reasons: [{ why: reason, text }], removal: "delete", requests });
   }
   const policy = policyOf(prior.attributes);
-  const billed = kind.quote === undefined ? text : `${text}: it goes on being billed`;
+  const billed = kind.quote === undefined ? text : `${text}: the host still bills it`;
   if (policy === "forget") return silently(forget(reason, billed));
   if (policy === "suspend" && kind.suspendSteps !== undefined) {
     if (phase === "unknown") {
@@ -103,7 +103,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     }
     if (!actable(phase)) return keep(notSuspendable(kind, address, before, severity));
     const requests = kind.suspendSteps(before).length;
-    return silently({ ...forget(reason, text), removal: "suspend", requests });
+    const asked = `${text}, and its deletion_policy is "suspend"`;
+    return silently({ ...forget(reason, asked), removal: "suspend", requests });
   }
   return keep(mode === "destroy" ? kept(kind, address) : prevented(kind, prior));
 }

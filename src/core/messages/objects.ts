@@ -242,22 +242,26 @@ export const objects = {
     (
       given: Objects & {
         readonly other?: readonly [name: string, is: Json, declared: Json];
+        /** The plan and the domain that each shows. */
+        readonly shown: readonly (readonly [plan: Json, domain: Json])[];
         /** The address of a create without an answer, which may have created one of them. */
         readonly pending?: string | undefined;
       },
     ) => {
-      const { address, noun, ids, object, other, pending } = given;
+      const { address, ids, object, other, shown, pending } = given;
       const one = ids.length === 1;
+      const facts = shown.map(([plan, domain], at) => {
+        const named = [
+          plan === null ? "no plan" : `plan ${openJson(plan)}`,
+          domain === null ? "no domain" : openJson(domain),
+        ];
+        return `${ids[at]} (${named.join(", ")})`;
+      });
       return {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
           ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may rewrite or cut it.`
-          : [
-              `The ${noun}${one ? " has" : "s have"} the same plan.`,
-              pending === undefined
-                ? "Without a domain, nothing distinguishes them. The state may have been lost."
-                : `The create of ${pending} has no answer, and may have created ${one ? "it" : "one of them"}.`,
-            ].join(" "),
+          : `The API shows ${some(facts)}. ${pending === undefined ? `Nothing distinguishes ${one ? "it" : "them"} from ${address}. The state may have been lost.` : `The create of ${pending} has no answer, and may have created ${one ? "it" : "one of them"}.`}`,
         remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
       };
     },

@@ -297,8 +297,8 @@ export interface KindWords {
   readonly siteless?: string;
   /** `is ordered`. Absent: a create costs nothing. */
   readonly ordered?: string;
-  /** Attributes of the access to the site that a resource gives: the person and the permission. */
-  readonly access?: { readonly person: string; readonly permission: string };
+  /** Attributes of the access to the site that a resource gives: the person and the permission, with its levels from the lowest. */
+  readonly access?: { readonly person: string; readonly permission: string; readonly levels: readonly string[] };
   /** Sentences of changes to an integration, with `{site}`, and how a deletion or replacement is undone. */
   readonly integration?: Readonly<Record<"create" | "delete" | "replace" | "undo", string>>;
   /** Position among the tables of a state. Kinds without one follow. */

@@ -92,7 +92,7 @@ export const codes = {
   "plan.immutable": "A change is not possible in place",
   "plan.mismatch": "The object to adopt differs from the declaration",
   "plan.prevented": "Removal is prevented by deletion_policy",
-  "plan.stays": "A resource that leaves the state stays in the account, where it is billed",
+  "plan.stays": "A resource that leaves the state stays in the account",
   "plan.offline": "A change that Terraform shows as `update` or `destroy` takes a site offline",
   "plan.exists": "The declared object exists already in the account",
   "plan.gone": "An object in the state no longer exists",

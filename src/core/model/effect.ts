@@ -38,15 +38,22 @@ export function effectOf(change: Change): ChangeEffect {
   const suspended = before?.suspended === true;
   if (actions[0] === "forget") return removal === "suspend" && !suspended ? "suspend" : "forget";
   if (after?.suspended === true && !suspended) return "suspend";
-  return after?.suspended === false && suspended ? "unsuspend" : "update";
+  if (after?.suspended === false && suspended) return "unsuspend";
+  return recordsOnly(change) ? "none" : "update";
 }
+
+/** Returns true if applying a change writes attributes to the state and sends no request for them: an adoption with a deletion_policy. */
+export const recordsOnly = ({ actions, requests }: Pick<Change, "actions" | "requests">): boolean =>
+  actions[0] === "update" && requests === 0;
 
 /** What happens to a client, a visitor, a bill or a team. In the order in which a reader should see them. */
 export const EFFECT_KINDS = [
   "offline", // a site goes offline
   "order", // an invoice is raised at once (§1)
-  "leaves", // no longer managed; it stays in the account, and goes on being billed
+  "leaves", // no longer managed; it stays in the account
   "access_taken",
+  "access_reduced",
+  "access_raised",
   "access_given",
   "online", // a site comes back online
   "integration", // what receives events of the account
@@ -111,7 +118,7 @@ export interface MoneyTotal {
 /** What a plan does, one entry or more for each change, in the order of {@link EFFECT_KINDS} and then of addresses. */
 export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
   const sites = siteFinder(plan.changes);
-  const effects = plan.changes.flatMap((change) => effectsOfChange(change, sites(change)));
+  const effects = plan.changes.flatMap((change) => effectsOfChange(change, sites));
   const rank = (effect: Effect) => EFFECT_KINDS.indexOf(effect.kind);
   return effects.toSorted((a, b) => rank(a) - rank(b));
 }
@@ -180,15 +187,19 @@ const word = (value: Json | undefined) => (typeof value === "string" && value !=
 /** A domain or an e-mail address for people. */
 const named = (value: Json | undefined) => (word(value) === undefined ? undefined : shownName(String(value)));
 
+/** Names the site, domain or receiver of a change. @param side of a replacement that moves to another parent. */
+type SiteFinder = (change: Change, side?: "before" | "after") => string | undefined;
+
 /** Finds the site, domain or receiver that a change is about: its own, or the one of its parent. */
-function siteFinder(changes: readonly Change[]): (change: Change) => string | undefined {
+function siteFinder(changes: readonly Change[]): SiteFinder {
   const own = ({ before, after, words: { site = "" } }: Change) => named(after?.[site]) ?? named(before?.[site]);
   const byAddress = new Map(changes.map((change) => [change.address, change]));
   const byId = new Map(changes.map((change) => [`${change.type} ${change.before?.id}`, change]));
-  return (change) => {
+  return (change, side = "before") => {
     const { parent } = change.words;
     if (parent === undefined) return own(change);
-    const id = change.before?.[parent.attribute] ?? change.after?.[parent.attribute];
+    const [first, second] = side === "before" ? [change.before, change.after] : [change.after, null];
+    const id = first?.[parent.attribute] ?? second?.[parent.attribute];
     const parents = [byId.get(`${parent.type} ${id}`), ...change.dependsOn.map((address) => byAddress.get(address))];
     return parents.flatMap((one) => (one?.type === parent.type ? (own(one) ?? []) : []))[0];
   };
@@ -201,40 +212,47 @@ export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider
 /** The parts of an effect that a change does not settle. */
 type Said = Pick<Effect, "kind" | "sentence" | "undo"> & Partial<Effect>;
 
-function effectsOfChange(change: Change, site: string | undefined): Effect[] {
+function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
   const base = {
     address: change.address,
-    domain: site ?? null,
+    domain: sites(change) ?? null,
     client: clientOf(change),
   };
-  return saidOf(change, site).map((said) => ({ ...base, ...said }));
+  return saidOf(change, sites).map((said) => ({ ...base, ...said }));
 }
 
-function saidOf(change: Change, site: string | undefined): Said[] {
-  const name = site ?? change.address;
+function saidOf(change: Change, sites: SiteFinder): Said[] {
+  const name = sites(change) ?? change.address;
   const { importing } = change;
   const effect = effectOf(change);
-  const first = importing ? [adopted(name)] : effect === "delete" ? [] : movedOf(change, name);
-  if (effect === "none") return first;
+  const first = importing ? [adopted(name, effect === "none")] : effect === "delete" ? [] : movedOf(change);
+  if (effect === "none")
+    return recordsOnly(change) && !importing ? [...first, recorded(`${name}: ${changed(change)} recorded.`)] : first;
   const { access, integration } = change.words;
-  if (access !== undefined) return [...first, ...accessOf(change, name, access)];
+  if (access !== undefined) {
+    const next = isReparented(change) ? (sites(change, "after") ?? change.address) : name;
+    return [...first, ...accessOf(change, access, name, next)];
+  }
   if (integration !== undefined) return [...first, integrationOf(change, name, integration)];
   return [...first, ...siteEffects(change, effect, name)];
 }
 
 /** A new address of the record. */
-function movedOf({ address, previousAddress, before, words: { access } }: Change, name: string): Said[] {
+function movedOf({ address, previousAddress }: Change): Said[] {
   if (previousAddress === undefined) return [];
-  const person = access && named(before?.[access.person]);
-  const what = person === undefined ? name : `The access of ${person} to ${name}`;
-  return [recorded(`${what} is recorded as ${address}, so far ${previousAddress}.`)];
+  return [recorded(`${previousAddress} is renamed to ${address}. Nothing changes in the account.`)];
+}
+
+/** Returns true if an access moves to another parent. */
+function isReparented({ before, after, words: { parent } }: Change): boolean {
+  return parent !== undefined && before != null && after?.[parent.attribute] !== before[parent.attribute];
 }
 
 function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[] {
   const { before, quote, removal, words } = change;
   const { siteless, ordered } = words;
   const what = typeof before?.[words.site ?? ""] === "string" || siteless === undefined ? name : `${siteless} ${name}`;
-  const kept = ordered === undefined ? "" : ", and goes on being billed";
+  const kept = ordered === undefined ? "" : ", and the host still bills it";
   const leaving: Said = {
     kind: "leaves",
     sentence: `${what} is no longer managed. It stays in the account${kept}.`,
@@ -271,7 +289,7 @@ function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[]
       if (isGone(change.reasons)) return [recorded(`${what} no longer exists, and is no longer managed.`)];
       return [leaving];
     case "update":
-      return [change.requests === 0 ? recorded(`${what}: ${changed(change)} recorded.`) : updated(change, what)];
+      return [updated(change, what)];
     default:
       return [{ kind: "change", sentence: `${capitalized(words.noun)} ${name} is ${PAST[effect]}.`, undo: null }];
   }
@@ -299,32 +317,43 @@ function updated(change: Change, what: string): Said {
   return { kind: "change", sentence: `${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
 }
 
-/** Access to a site: a replacement takes one permission and gives another. */
-function accessOf(change: Change, name: string, words: NonNullable<KindWords["access"]>): Said[] {
+/** Access to a site. @param name the site. @param next the site after a replacement. */
+function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name: string, next: string): Said[] {
   const { before, after, config, actions } = change;
-  const next = { ...config, ...after };
-  const [loser, winner] = [before, next].map((values) => named(values?.[words.person]) ?? change.address);
-  const [had, gets] = [before, next].map((values) => word(values?.[words.permission]) ?? "");
+  const then = { ...config, ...after };
+  const [loser = "", winner = ""] = [before, then].map((values) => named(values?.[words.person]) ?? change.address);
+  const [had = "", gets = ""] = [before, then].map((values) => word(values?.[words.permission]) ?? "");
+  const access = (permission: string, site: string) => `${permission === "" ? "" : `${permission} `}access to ${site}`;
   const loses: Said = {
     kind: "access_taken",
-    sentence: `${loser} loses access to ${name}.`,
-    person: loser as string,
+    sentence: `${loser} loses ${access(had, name)}.`,
+    person: loser,
     undo: "Grant it again.",
   };
   const gains: Said = {
     kind: "access_given",
-    sentence: `${winner} gets ${gets === "" ? `access to ${name}` : `the permission ${gets} of ${name}`}.`,
-    person: winner as string,
+    sentence: `${winner} gets ${access(gets, next)}.`,
+    person: winner,
     undo: "Revoke it.",
   };
   if (isReplacement(change)) {
-    if (loser !== winner) return [loses, gains];
-    const sentence = `${winner} has the permission ${gets} of ${name} from now on, not ${had}.`;
-    return [{ ...gains, sentence, undo: "Declare the earlier permission." }];
+    if (loser !== winner || name !== next) return [loses, gains];
+    if (had === gets) {
+      const causes = change.reasons.flatMap(({ attribute }) => attribute ?? []);
+      const why = causes.length === 0 ? "" : `: ${changed(change)} changed`;
+      return [{ kind: "change", sentence: `${winner}: access to ${name} is granted again${why}.`, undo: null }];
+    }
+    const [from, to] = [had, gets].map((one) => words.levels.indexOf(one.toLowerCase()));
+    const isLess = from !== undefined && to !== undefined && to >= 0 && to < from;
+    const verb = isLess ? "reduced" : "raised";
+    const sentence = `${winner}: access to ${name} is ${verb}${had === "" ? "" : ` from ${had}`} to ${gets}.`;
+    return [{ kind: `access_${verb}`, sentence, person: winner, undo: "Declare the earlier permission." }];
   }
   if (actions[0] === "create") return [gains];
   if (actions[0] === "delete") return [loses];
-  return [recorded(`${loser}: ${changed(change)} recorded.`)];
+  if (isGone(change.reasons)) return [recorded(`The access of ${loser} to ${name} no longer exists.`)];
+  const kept = `${loser} keeps ${access(had, name)}. hostform no longer manages it.`;
+  return [{ kind: "leaves", sentence: kept, person: loser, undo: "Import it again." }];
 }
 
 function integrationOf(change: Change, name: string, words: NonNullable<KindWords["integration"]>): Said {
@@ -336,9 +365,9 @@ function integrationOf(change: Change, name: string, words: NonNullable<KindWord
 
 const isGone = (reasons: readonly ChangeReason[]) => reasons.some(({ why }) => why === "gone");
 
-const adopted = (name: string): Said => ({
+const adopted = (name: string, isAll: boolean): Said => ({
   kind: "adopted",
-  sentence: `${name} is managed from now on. Nothing changes in the account.`,
+  sentence: `${name} is managed from now on.${isAll ? " Nothing changes in the account." : ""}`,
   undo: "Stop managing it.",
 });
 
@@ -350,7 +379,7 @@ export function progressOf(change: Change): ProgressVerb {
   const effect = effectOf(change);
   if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";
   if (effect === "unsuspend" || effect === "order") return effect;
-  if (importing !== undefined && actions[0] === "no-op") return "import";
+  if (importing !== undefined && effect === "none") return "import";
   if (actions.length === 2 || actions[0] === "create") return "create";
   return actions[0] === "no-op" ? "update" : actions[0];
 }

@@ -20,6 +20,8 @@ export interface Block {
   readonly body: JsonObject;
   /** Why it is written as a comment, a line each; absent: it is not. */
   readonly commented?: readonly string[];
+  /** Comments above it, a line each. */
+  readonly notes?: readonly string[];
 }
 
 /** A text that means itself, whatever is in it: no part of it is an expression. */
@@ -71,11 +73,10 @@ export const printTemplates = (templates: JsonObject): string =>
   Object.keys(templates).length === 0 ? "" : `\n${printYaml({ templates })}`;
 
 function printSection(section: string, blocks: readonly Block[]): string {
-  const texts = blocks.map(({ name, body, commented }) => {
+  const texts = blocks.map(({ name, body, commented, notes = [] }) => {
     const text = printYaml({ [name]: body });
-    if (commented === undefined) return indented(text, "  ");
-    const notes = commented.map((line) => `  # ${escapeLine(line)}\n`);
-    return `${notes.join("")}${indented(text, "  # ")}`;
+    const above = [...notes, ...(commented ?? [])].map((line) => `  # ${escapeLine(line)}\n`).join("");
+    return `${above}${indented(text, commented === undefined ? "  " : "  # ")}`;
   });
   return `${section}:\n${texts.join("")}`;
 }

@@ -11,6 +11,7 @@ import {
   escapeLine,
   fail,
   fileFailure,
+  foldedDomain,
   HostformError,
   inQuotes,
   isProjectName,
@@ -101,13 +102,23 @@ export async function adoptAccount(
         const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
         reading.origin = provider.account.origin;
         requireAccount(alias, reading, store.state);
-        const selection = selectionOf(options, given.clients);
+        reading.proveAbsence(service);
+        const listed = await reading.list(service);
+        const { clients, stray } = clientsOf(given.clients, listed, options.clients);
+        const selection = selectionOf(options, clients);
         const flat = await readCollections(reading, selection);
+        selection.refuseUnmatched();
         const before = store.state;
         const inUse = language.addressesIn(configured);
         const knownFor = (found: Known["found"]): Known => {
           const isDeclaredOnly = options.declared === true;
-          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...given, language, isDeclaredOnly };
+          return {
+            ...knownOf(standing, before, alias, source.env, inUse, found),
+            ...given,
+            clients,
+            language,
+            isDeclaredOnly,
+          };
         };
         const all = flat.objects.get("hosting_service") ?? [];
         const services = options.declared ? declaredAmong(all, knownFor(new Map())) : all;
@@ -118,9 +129,8 @@ export async function adoptAccount(
         const contents: AccountContents = {
           objects: new Map([...flat.objects, ...nested.objects]),
           plans: flat.plans,
-          unread: [...flat.unread, ...nested.unread],
+          unread: [...flat.unread, ...nested.unread, ...(reading.settings.moneyScale === undefined ? [UNIT] : [])],
         };
-        const listed = await reading.list(service);
         const known = settled(contents, knownFor);
         const made = await proved({
           hasTemplates: format === "yaml",
@@ -153,9 +163,6 @@ export async function adoptAccount(
             ? []
             : `${address}: no list of the API shows it. If the account has it, import it before the next apply: \`hostform import ${inQuotes(address)} ${shellWord(String(config.domain ?? "ID"))}\`.`,
         );
-        const stray = [...given.clients.keys()]
-          .filter((id) => !listed.has(id))
-          .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
         return adoptedOf(
           parts,
           { ...made, left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray] },
@@ -188,6 +195,23 @@ function refusePending({ resources }: State): void {
   fail("plan.pending", `Nothing was adopted: ${names} may have been made, and the state does not show it`, {
     remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
   });
+}
+
+const UNIT = "The unit of amounts. If the API counts in cents, set `money_scale: 2` in the provider's settings.";
+
+/** Resolves the ids and domains that `--clients` names. @returns id of a service -> client, and a sentence for each other key. */
+function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<string, Remote>, file = "") {
+  const byDomain = Map.groupBy(listed.values(), ({ attributes }) => foldedDomain(attributes.domain));
+  const clients = new Map<string, string>();
+  const stray: string[] = [];
+  for (const [key, client] of given) {
+    const own = listed.get(key);
+    const services = own !== undefined ? [own] : (byDomain.get(foldedDomain(key)) ?? []);
+    for (const { id } of services) if (id === key || !given.has(id)) clients.set(id, client);
+    if (services.length === 0)
+      stray.push(`service ${key}: ${file} names it, and the account has no service with this id or domain.`);
+  }
+  return { clients, stray };
 }
 
 async function pairsOf(cwd: string, file: string | undefined) {

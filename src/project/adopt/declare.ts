@@ -91,6 +91,9 @@ export interface Declared {
   readonly left: readonly string[];
 }
 
+/** Stands beside a suspended service. */
+const SUSPENDED = "Suspended in the account. Without `suspended`, the suspension stays.";
+
 const keyOf = (kind: Kind, id: string) => `${kind.type} ${id}`;
 const sectionOrder = ["client_accounts", "services", "webhooks", "migration_requests"];
 
@@ -203,7 +206,7 @@ class Declaring {
       mayBe !== undefined
         ? `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`
         : twin !== undefined
-          ? `${shown(attributes[named])} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
+          ? `${kind.noun}s ${shown(twin.id)} and ${shown(id)} both use ${shown(attributes[named])}. Declare the ${named} once.`
           : this.#skip.get(keyOf(kind, id));
     if (this.#known.isDeclaredOnly === true && mayBe === undefined) return;
     if (reason === undefined) this.#declare(kind, object, grants);
@@ -245,6 +248,7 @@ class Declaring {
         ...(isNested && { [nestedKind.nested?.section ?? ""]: of.entries }),
       },
       ...(isOpen && { commented: choice }),
+      ...(object.phase === "suspended" && { notes: [SUSPENDED] }),
       adopts: isOpen ? [] : [{ kind, address, importId: id, client }, ...of.adopts],
     });
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);

@@ -112,7 +112,7 @@ function siteFile(library: string, blocks: readonly NewBlock[]): string {
   const names = [...new Set(made.map(({ construct }) => construct))].sort();
   const lines = made.map(
     ({ construct, block, propsOf }) =>
-      `  new ${construct}(stack, "${block.name}", ${typeScriptOf(propsOf(block), "  ")});\n`,
+      `${(block.notes ?? []).map((line) => `  // ${line}\n`).join("")}  new ${construct}(stack, "${block.name}", ${typeScriptOf(propsOf(block), "  ")});\n`,
   );
   return `import type { TerraformStack } from "${library}";
 import { ${names.join(", ")} } from "hostform/${library}";

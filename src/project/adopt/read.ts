@@ -3,7 +3,7 @@ import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/inde
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, endOf, mayPass } from "../../core/lifecycle/index.ts";
-import { ApiError, fail, foldedDomain } from "../../core/model/index.ts";
+import { ApiError, fail, foldedDomain, some } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import type { KeptLists } from "./kept.ts";
 import { preferredName, slug } from "./names.ts";
@@ -76,12 +76,13 @@ export function selectionOf(
 ) {
   if (client !== undefined && file === undefined) {
     fail("usage", "--client needs --clients: the API ties no service to a client", {
-      remedies: ["Write a CSV file `service id,client`, and pass it with `--clients FILE`."],
+      remedies: ["Write a CSV file `service id or domain,client`, and pass it with `--clients FILE`."],
     });
   }
   const globs = select.map(globOf);
   const owner = client === undefined ? undefined : slug(client);
   const ownerOf = (service: unknown) => slug(clients.get(String(service)) ?? "");
+  const unmatched = new Set(select);
   const isOwned: Record<string, (kind: Kind, object: Remote) => boolean> = {
     services: (_, { id }) => ownerOf(id) === owner,
     migration_requests: (_, { attributes }) => ownerOf(attributes.order_id) === owner,
@@ -96,8 +97,18 @@ export function selectionOf(
     wants(kind: Kind, object: Remote) {
       const { domain } = object.attributes;
       const names = [domain, foldedDomain(domain)].flatMap((name) => (typeof name === "string" ? [name] : []));
-      const isSelected = globs.length === 0 || globs.some((glob) => names.some((name) => glob.test(name)));
+      const hits = globs.flatMap((glob, at) => (names.some((name) => glob.test(name)) ? (select[at] ?? []) : []));
+      for (const hit of hits) unmatched.delete(hit);
+      const isSelected = globs.length === 0 || hits.length > 0;
       return isSelected && (owner === undefined || (isOwned[kind.section]?.(kind, object) ?? false));
+    },
+    /** @throws HostformError `usage` for a pattern that no domain has matched. */
+    refuseUnmatched() {
+      const [pattern] = unmatched;
+      if (pattern === undefined) return;
+      fail("usage", `--select ${JSON.stringify(pattern)} matches no domain of the account`, {
+        remedies: ["`hostform services` lists the domains."],
+      });
     },
   };
 }
@@ -114,7 +125,7 @@ function globOf(glob: string): RegExp {
 /** Reads the collections of all top-level kinds: a request for each page. Objects that have ended are named apart. */
 export async function readCollections(
   account: Account,
-  selection: ReturnType<typeof selectionOf>,
+  selection: Pick<ReturnType<typeof selectionOf>, "lists" | "wants">,
 ): Promise<AccountContents> {
   const unread: string[] = [];
   const ended: string[] = [];
@@ -142,6 +153,11 @@ export async function readCollections(
         const offOf = ({ id, off }: Remote) =>
           off && `The reason for which ${kind.noun} ${id} is switched off: ${off}. Adoption does not switch it on.`;
         unread.push(...rest.flatMap((one) => offOf(one) ?? []));
+        const down = rest.filter(({ phase }) => phase === "suspended").map(({ id }) => id);
+        if (down.length > 0)
+          unread.push(
+            `Who suspended ${plural(down.length, kind.noun)} (${some(down)}). Without \`suspended\`, the suspension stays.`,
+          );
         objects.set(kind.type, rest);
       }),
   ]);

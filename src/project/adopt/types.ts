@@ -11,7 +11,7 @@ export interface AdoptOptions {
   readonly project?: string;
   /** A CSV file `id,name`: names in place of those made from domains. */
   readonly names?: string;
-  /** A CSV file `service id,client`: whose each service is. */
+  /** A CSV file `service id or domain,client`: the client of each service. */
   readonly clients?: string;
   /** Only services and migration requests with such a domain; `*` stands for any text. */
   readonly select?: readonly string[];

@@ -69,6 +69,10 @@ describe("usage", () => {
   it.each([
     ["an unknown command", ["plann"], "Did you mean one of plan, plans?"],
     ["an unknown option", ["plan", "--tarket", "x"], "Did you mean --target?"],
+    ["Terraform's spelling of an option with a value", ["plan", "-out=x"], "Did you mean --out=x?"],
+    ["Terraform's spelling of an option without a value", ["apply", "-auto-approve"], "Did you mean --auto-approve?"],
+    ["Terraform's option for the folder", ["plan", "-chdir=x"], "Did you mean -C x?"],
+    ["a word behind one dash that is no option", ["plan", "-outt=x"], "unknown option '-outt=x'"],
     ["a missing argument", ["import"], "missing required argument"],
     ["an argument too many", ["version", "now"], "too many arguments"],
     ["an option that is no number", ["sandbox", "--rate-limit", "-1"], "Expected a whole number"],

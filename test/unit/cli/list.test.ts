@@ -98,14 +98,17 @@ describe("grants", () => {
     await made.run(["import", "hosting_service.www", made.id]);
     const byAddress = await made.run(["grants", "hosting_service.www", "--json"]);
     expect(byAddress.json()).toMatchObject([{ email: "dev@acme.example", permission: "view" }]);
+    const { domain } = made.sandbox.control.list("services").find(({ id }) => String(id) === made.id) ?? {};
+    const byDomain = await made.run(["grants", domain?.toUpperCase() ?? "", "--json"]);
+    expect(byDomain.json()).toEqual(byAddress.json());
   });
 
   it.each([
     ["an unknown address", "hosting_service.ww", 'Did you mean "hosting_service.www"?'],
     ["an address of another kind", "hosting_webhook.x", "is not a service"],
     ["a name without its type", "www", "is the name of a service, not its id"],
-    ["something else", "a b", "neither the id nor the address"],
-    ["a path in place of an id", "../invoices", "neither the id nor the address"],
+    ["something else", "a b", "neither the id, the address nor the domain"],
+    ["a path in place of an id", "../invoices", "neither the id, the address nor the domain"],
     ["an id that does not exist", "999999", "404"],
   ])("refuses %s", async (_, service, message) => {
     const made = await projectWithService();

@@ -129,7 +129,7 @@ describe("a declaration of what is there", () => {
       ["www-acme-example-2", "prevent", false],
     ]);
     expect(made.left).toEqual([
-      "service 1003: www.acme.example is that of service 1001, too, and can be declared once. Left out with it: 1 grant (dev@acme.example).",
+      "service 1003: services 1001 and 1003 both use www.acme.example. Declare the domain once. Left out with it: 1 grant (dev@acme.example).",
     ]);
   });
 

@@ -48,7 +48,7 @@ describe("a plan in each of its formats", () => {
     const { txt, md, html } = everyFormat(suspended.plan);
     for (const text of [txt, md, html]) {
       expect(text).not.toMatch(
-        /to forget|leave the account as it is|stays in the account(?!, and goes on| and is no longer)/,
+        /to forget|leave the account as it is|stays in the account(?!, and the host| and is no longer)/,
       );
       expect(text).toContain("1 to suspend");
     }

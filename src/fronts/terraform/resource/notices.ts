@@ -239,7 +239,7 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
     ];
   }
   if (effect !== "forget" || change.reasons.some(({ why }) => why === "gone")) return [];
-  const billed = kind.quote === undefined ? "" : " and goes on being billed";
+  const billed = kind.quote === undefined ? "" : ", and the host still bills it";
   return [
     warningOf("plan.stays", `${what} stays in the account${billed}`, {
       detail: `Terraform calls it "destroy". The API cannot delete a ${kind.noun}, so Terraform only stops managing it.`,

@@ -1447,6 +1447,71 @@ describe("the plan of a resource", () => {
     ]);
   });
 
+  it.each<[why: string, config: ValueObject, more: Partial<PlanInput>, text: string]>([
+    ["the value and its place", { suspended: true }, {}, "hosting.yaml declares suspended: true (line 12)"],
+    [
+      "no place of a front without places",
+      { suspended: true },
+      { locate: () => undefined },
+      "the configuration declares suspended: true",
+    ],
+    [
+      "no value of a secret",
+      { suspended: true },
+      { secretByReference: ["suspended"] },
+      "hosting.yaml declares suspended (line 12)",
+    ],
+    ["an attribute that is left out", {}, {}, "hosting.yaml declares no deletion_policy (line 3)"],
+  ])("names in the reason for a change who asked for it: %s", (_, config, more, text) => {
+    const input = inputOf({
+      why: "",
+      config: { ...order, ...config },
+      prior: { ...service, deletion_policy: "forget" },
+      actions: [],
+    });
+    const locate = ([name]: readonly unknown[]) => ({ file: "hosting.yaml", line: name === undefined ? 3 : 12 });
+    const { change } = planResource({ ...input, locate, ...more });
+    expect(change.reasons.map((reason) => reason.text)).toContain(text);
+  });
+
+  it("names the plan and the domain of an object that may be the declared one", () => {
+    const old = remote({ ...liveService, id: "1007", domain: "old.example", plan: "Legacy", product_type: null });
+    const live: Observation = { status: "absent", matches: [], alike: [old] };
+    const { diagnostics } = planResource(inputOf({ why: "", config: server, live, plans: LISTED, actions: [] }));
+    expect(diagnostics.map(({ code, detail }) => [code, detail])).toEqual([
+      [
+        "plan.lookalike",
+        'The API shows service 1007 (plan "Legacy", "old.example"). This does not distinguish it from hosting_service.acme. The state may have been lost.',
+      ],
+    ]);
+  });
+
+  it("names a mistake of the declaration in place of an object that may be the declared one", () => {
+    const live = alike(remote({ ...liveService, id: "1007", domain: null, plan: "Legacy", product_type: null }));
+    const config = { plan_id: 11, currency: "USD" };
+    const { diagnostics } = planResource(inputOf({ why: "", config, live, plans: LISTED, actions: [] }));
+    expect(diagnostics.map(({ code }) => code)).not.toContain("plan.lookalike");
+    expect(diagnostics.filter(isError)).toHaveLength(1);
+  });
+
+  it("names both causes if the account changed and the declaration asks for another value", () => {
+    const one = inputOf({
+      why: "",
+      config: { ...order, suspended: true },
+      prior: { ...service, suspended: true },
+      live: { suspended: false },
+      actions: [],
+    });
+    const locate = () => ({ file: "hosting.yaml", line: 12 });
+    expect(planResource({ ...one, locate }).change.reasons).toEqual([
+      {
+        why: "drift",
+        attribute: "suspended",
+        text: "suspended was changed outside of hostform; hosting.yaml declares suspended: true (line 12)",
+      },
+    ]);
+  });
+
   it("orders a gone service again under the next generation", () => {
     const one: Case = { why: "", config: order, prior: service, live: GONE, reorder: true, actions: [] };
     expect(planResource(inputOf(one)).change.private).toEqual({ generation: 2 });

@@ -48,13 +48,13 @@ describe("effectsOf: what a plan means for people", () => {
       removed({ removal: "suspend" }),
       [
         "www.acme.example is suspended: it goes offline.",
-        "www.acme.example is no longer managed. It stays in the account, and goes on being billed.",
+        "www.acme.example is no longer managed. It stays in the account, and the host still bills it.",
       ],
     ],
     [
       "removal with deletion_policy forget",
       removed({ removal: "forget" }),
-      ["www.acme.example is no longer managed. It stays in the account, and goes on being billed."],
+      ["www.acme.example is no longer managed. It stays in the account, and the host still bills it."],
     ],
     [
       "what no longer exists is billed no more",
@@ -77,24 +77,57 @@ describe("effectsOf: what a plan means for people", () => {
     [
       "access given",
       grant({ actions: ["create"], after: may("view") }),
-      ["dev@acme.example gets the permission view of www.acme.example."],
+      ["dev@acme.example gets view access to www.acme.example."],
     ],
     [
       "access taken",
       grant({ actions: ["delete"], before: may("view") }),
-      ["dev@acme.example loses access to www.acme.example."],
+      ["dev@acme.example loses view access to www.acme.example."],
     ],
     [
-      "another permission is no loss",
+      "a higher permission",
       grant({ actions: ["delete", "create"], before: may("view"), after: may("manage") }),
-      ["dev@acme.example has the permission manage of www.acme.example from now on, not view."],
+      ["dev@acme.example: access to www.acme.example is raised from view to manage."],
+    ],
+    [
+      "a lower permission",
+      grant({ actions: ["delete", "create"], before: may("manage"), after: may("view") }),
+      ["dev@acme.example: access to www.acme.example is reduced from manage to view."],
+    ],
+    [
+      "a permission that the host does not show",
+      grant({ actions: ["delete", "create"], before: { ...may("view"), permission: null }, after: may("manage") }),
+      ["dev@acme.example: access to www.acme.example is raised to manage."],
+    ],
+    [
+      "another end of the same permission",
+      grant({
+        actions: ["delete", "create"],
+        before: may("view"),
+        after: may("view"),
+        reasons: [reason("declared", "edited", "expires_at")],
+      }),
+      ["dev@acme.example: access to www.acme.example is granted again: expires_at is changed."],
+    ],
+    [
+      "a permission of another site",
+      grant({ actions: ["delete", "create"], before: may("view"), after: { ...may("view"), service_id: "1002" } }),
+      [
+        "dev@acme.example loses view access to www.acme.example.",
+        "dev@acme.example gets view access to shop.acme.example.",
+      ],
+    ],
+    [
+      "a grant that stays in the account when hostform stops managing it",
+      grant({ actions: ["forget"], before: may("manage"), after: null, removal: "forget" }),
+      ["dev@acme.example keeps manage access to www.acme.example. hostform no longer manages it."],
     ],
     [
       "another person in place of one is both",
       grant({ actions: ["delete", "create"], before: may("view"), after: may("view", "new@acme.example") }),
       [
-        "dev@acme.example loses access to www.acme.example.",
-        "new@acme.example gets the permission view of www.acme.example.",
+        "dev@acme.example loses view access to www.acme.example.",
+        "new@acme.example gets view access to www.acme.example.",
       ],
     ],
     ["a receiver", webhook({ actions: ["create"] }), ["https://h.example receives events from now on."]],
@@ -114,17 +147,19 @@ describe("effectsOf: what a plan means for people", () => {
       update({ suspended: true }, { importing: { id: "1001" } }),
       [
         "www.acme.example is suspended: it goes offline.",
-        "www.acme.example is managed from now on. Nothing changes in the account.",
+        "www.acme.example is managed from now on.",
       ],
     ],
     [
       "another address",
       change({ before: liveService, after: liveService, previousAddress: "hosting_service.old" }),
-      ["www.acme.example is recorded as hosting_service.acme, so far hosting_service.old."],
+      ["hosting_service.old is renamed to hosting_service.acme. Nothing changes in the account."],
     ],
   ])("%s", (_, one, expected) => {
     const service = change({ address: "hosting_service.site", before: liveService, after: liveService });
-    expect(sentences(service, one)).toEqual(expected);
+    const shop = { ...liveService, id: "1002", domain: "shop.acme.example" };
+    const other = change({ address: "hosting_service.shop", before: shop, after: shop });
+    expect(sentences(service, other, one)).toEqual(expected);
   });
 
   it("stands in one order, what goes offline first", () => {

@@ -75,7 +75,7 @@ describe("the plan of a destroy", () => {
   );
 
   it.each([
-    ["forget", "service 1001 (www.acme.example) stays in the account and goes on being billed"],
+    ["forget", "service 1001 (www.acme.example) stays in the account, and the host still bills it"],
     ["suspend", "service 1001 (www.acme.example) is suspended: it goes offline"],
   ])("under deletion_policy %s warns, in the plan and in the apply: %s", async (policy, summary) => {
     const attributes = { ...SERVICE, deletion_policy: policy };
