@@ -113,6 +113,9 @@ export class User {
         if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
         this.reorder.add(address);
         return;
+      case "plan.unfit":
+        this.reorder.delete(address);
+        return;
       case "plan.exists":
       case "plan.lookalike":
       case "plan.pending": {
