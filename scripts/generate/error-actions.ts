@@ -101,7 +101,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",
   "plan.prevented":
-    "Set `deletion_policy: forget` (or `suspend`) and apply, then remove the block; or `hostform state rm`.",
+    "Set `deletion_policy: forget` (or `suspend`) and apply, then remove the block; or declare `removed` with `destroy: false`.",
   "plan.stays": "End it in the dashboard.",
   "plan.offline": "Leave `suspended` or the removal out if you do not intend that.",
   "plan.exists": "Adopt it with `import: ID` or `hostform import ADDRESS ID`.",
@@ -175,7 +175,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "state.duplicate": "`terraform state rm` one of the two addresses, `terraform plan`, then apply.",
   "state.missing": "Put the state here, or declare its backend. If it is lost: `hostform adopt --declared`.",
   "state.stranger": "Check the address and the token of the provider: ids mean nothing in another account.",
-  "state.shared": "Keep the object in one of the two states; forget it in the other one with `state rm`.",
+  "state.shared":
+    "Keep the object in one of the two states; forget it in the other one: `removed` with `destroy: false`.",
   "state.output": "`hostform output` shows all of them; the next `hostform apply` records new ones.",
   "state.unmanaged": "Nothing to do: hostform keeps them in the file as they are.",
   "state.conflict": "Pull the stored state and import into it what it lacks; `--force` overwrites it.",

@@ -150,7 +150,7 @@ function checkUnique(
   const owner = ownerIn(state, kinds)(provider, kind, { id, attributes });
   if (owner === undefined || owner === address) return;
   fail("usage", `Nothing was imported: ${id} is already in the state, as ${owner}`, {
-    remedies: [`To rename it: \`hostform state mv ${inQuotes(owner)} ${inQuotes(address)}\`.`],
+    remedies: [{ do: "move", from: owner, when: "it was renamed" }],
     address,
   });
 }

@@ -392,7 +392,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const [refusal] = diagnostics.filter(isError);
       expect(refusal).toMatchObject({ code: "plan.prevented", address: sample.address });
       expect(fixOf(refusal)).toContain("deletion_policy: forget");
-      expect(fixOf(refusal)).toContain(`hostform state rm '${sample.address}'`);
+      expect(fixOf(refusal)).toContain(`removed: [{from: ${sample.address}, destroy: false}]`);
       expect(project.changesSent()).toEqual([]);
       expect(await project.recorded(sample.address)).toBeDefined();
       expect(count()).toBe(1);

@@ -147,6 +147,8 @@ describe("YAML in remedies", () => {
       "template",
       "with",
       "replace",
+      "moved",
+      "removed",
     ],
   ]);
 

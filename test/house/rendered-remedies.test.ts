@@ -42,7 +42,7 @@ const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> }
     { requiredKeys: ["from"] },
   ),
   forget: fc.record(
-    { address: text, why: fc.constantFrom("import", "restore", "order", "replace") },
+    { address: text, id: text, why: fc.constantFrom("import", "restore", "replace") },
     { requiredKeys: [] },
   ),
   reorder: fc.record({ replayed: fc.constant(true) }, { requiredKeys: [] }),
@@ -51,7 +51,7 @@ const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> }
     { as: fc.constantFrom("absent", "forced"), object: text, removing: fc.constant(true) },
     { requiredKeys: [] },
   ),
-  redeclare: fc.record({ attribute: fc.constant("term"), value, paid: fc.boolean() }),
+  redeclare: fc.record({ attribute: fc.constant("term"), value, paid: fc.constantFrom(true, false, "once") }),
   follow: fc.record({ attribute: fc.constant("term"), value }, { requiredKeys: ["attribute"] }),
   correct_import: fc.record({ attribute: fc.constant("term"), value }),
   set: fc.record(
@@ -148,6 +148,59 @@ describe("every action", () => {
         expect(wordsOf(command)).toEqual(["hostform", "import", ADDRESS, id]);
       }),
     );
+  });
+});
+
+describe("commands that change the state", () => {
+  const AT = { remedies: [] as RemedyAction[], address: ADDRESS };
+  const says = (remedies: RemedyText, one: RemedyAction) => remedies({ ...AT, remedies: [one] }) ?? "";
+
+  /** What no declaration can do: one block has one record, and no block repairs or swaps records. */
+  const needsCommand = (one: RemedyAction) =>
+    (one.do === "import" && one.forgetFirst === true) ||
+    (one.do === "move" && one.occupied === true && one.removed !== true) ||
+    (one.do === "forget" && (one.why === "restore" || one.why === "replace")) ||
+    (one.do === "see" && (one.what === "recorded" || one.what === "swap"));
+  const fronts: readonly (readonly [string, RemedyText])[] = [
+    ["YAML", yamlRemedies],
+    ["a stack", stackRemedies("--stack out")],
+    ...[...kinds.values()].map((kind) => [`Terraform (${kind.type})`, terraformRemedies(kind)] as const),
+  ];
+
+  it.each(fronts)("are named in %s only where no declaration does the same", (front, remedies) => {
+    // A removed block of a stack names no instance.
+    const address = front === "a stack" ? "hosting_service.acme" : ADDRESS;
+    fc.assert(
+      fc.property(action, (one) => {
+        const { address: _, ...alone } = one as RemedyAction & { address?: string };
+        const said = remedies({ remedies: [alone], address }) ?? "";
+        if (!needsCommand(one)) expect(said).not.toMatch(/state (?:rm|mv)\b/);
+      }),
+    );
+  });
+
+  it.each([
+    [{ do: "move", from: "hosting_service.a" }, { moved: [{ from: "hosting_service.a", to: ADDRESS }] }],
+    [{ do: "forget" }, { removed: [{ from: ADDRESS, destroy: false }] }],
+    [{ do: "forget", why: "import" }, { removed: [{ from: ADDRESS, destroy: false }] }],
+  ] as const)("are replaced by a declaration in YAML: %j", (one, expected) => {
+    const [snippet = ""] = snippetsOf(says(yamlRemedies, one));
+    expect(parseDocument(snippet).toJS()).toEqual(expected);
+  });
+
+  it.each([
+    [{ do: "move", from: "hosting_service.b" }, { moved: [{ from: "hosting_service.b", to: "hosting_service.a" }] }],
+    [{ do: "forget" }, { removed: [{ from: "hosting_service.a", lifecycle: [{ destroy: false }] }] }],
+  ] as const)("are replaced by a block of a stack: %j", (one, expected) => {
+    const said = stackRemedies("--stack out")({ remedies: [one], address: "hosting_service.a" }) ?? "";
+    expect(JSON.parse(`{${snippetsOf(said)[0]}}`)).toEqual(expected);
+  });
+
+  it("a paid object that exists once is never ordered again", () => {
+    for (const [, remedies] of fronts)
+      expect(says(remedies, { do: "redeclare", attribute: "years", value: 1, paid: "once" })).toMatch(
+        /^(?:Put .* back|Set the old value back)\.$/,
+      );
   });
 });
 

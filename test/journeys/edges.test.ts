@@ -161,7 +161,7 @@ describe("one object under two addresses", () => {
     expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
   });
 
-  it("that was renamed and changed in the declaration is not offered for adoption, but for `state mv`", async () => {
+  it("that was renamed and changed in the declaration is not offered for adoption, but for `moved`", async () => {
     const project = await startProject({
       declare: { project: "edges", services: { a: service("a", { deletion_policy: "forget" }) } },
     });
@@ -170,7 +170,7 @@ describe("one object under two addresses", () => {
     await project.declare({ project: "edges", services: { renamed: changed } });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("hostform state mv 'hosting_service.a' 'hosting_service.renamed'");
+    expect(ran.text).toContain("`moved: [{from: hosting_service.a, to: hosting_service.renamed}]`");
     expect(await project.recorded("hosting_service.a")).toBeDefined();
   });
 });

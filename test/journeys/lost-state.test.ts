@@ -106,10 +106,13 @@ describe("a server that is renamed in the declaration", () => {
     project.sent();
     const ran = await project.run("apply", "--auto-approve", "--allow-removals");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("hostform state mv 'hosting_service.old' 'hosting_service.new'");
+    expect(ran.text).toContain("`moved: [{from: hosting_service.old, to: hosting_service.new}]`");
     expect(project.changesSent()).toEqual([]);
-    await project.run("state", "mv", "hosting_service.old", "hosting_service.new");
+    const moved = [{ from: "hosting_service.old", to: "hosting_service.new" }];
+    await project.declare({ project: "lost", services: { new: leaving }, moved });
+    await project.apply();
     await project.expectNoChanges();
+    expect(project.changesSent()).toEqual([]);
   });
 });
 

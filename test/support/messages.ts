@@ -105,6 +105,7 @@ export const samples: {
     { address: resource.address, others: [], isOwn: true, isUnread: true },
   ],
   "plan.restricted": [{ ...resource, id: "1001", said: "Service 1001 is outside this token's restriction" }],
+  "plan.immutable/once": [{ ...difference, address: "hosting_domain.acme", noun: "domain", id: "4711" }],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },

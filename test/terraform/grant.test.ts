@@ -70,7 +70,10 @@ describeWith(TERRAFORM)("grants in Terraform", { timeout: 60_000 }, () => {
     const planned = await terraform.planned();
     expect(planned.changes).toEqual({ [DEV]: "create" });
     const warning = "The API lists no grants of service 1003 until it is live";
-    expect(planned.diagnostics.map(({ summary }) => summary)).toEqual([warning]);
+    expect(planned.diagnostics.map(({ summary }) => summary)).toEqual([
+      expect.stringContaining("service 1003 waits for payment"),
+      warning,
+    ]);
     terraform.sent();
     expect((await terraform.apply("tfplan")).code).toBe(1);
     expect(terraform.changesSent()).toEqual([]);

@@ -165,7 +165,11 @@ resource "hosting_migration_request" "move" {
       return text.replace(/^ *\w+ += null.*\n/gm, "");
     });
     await terraform.applied();
-    await terraform.expectNoChanges();
+    const { changes: none, diagnostics } = await terraform.plan();
+    expect(none).toEqual({});
+    expect(diagnostics.map(({ summary }) => summary)).toEqual([
+      expect.stringContaining(`service ${held} is suspended, but not declared so`),
+    ]);
     control.change("services", live, { status: "suspended" });
     control.change("services", held, { status: "active" });
     const { changes } = await terraform.plan();

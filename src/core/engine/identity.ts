@@ -128,10 +128,7 @@ export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: r
 function renamed(address: string, owner: string, { noun }: Kind): Diagnostic {
   return errorOf("plan.exists", `${address} is the same ${noun} as ${owner}, which is in the state`, {
     detail: `The API cannot show a ${noun}, so only the state has a record of it. A second order would cost money.`,
-    remedies: [
-      { do: "move", from: owner, when: "it was renamed" },
-      { do: "forget", address: owner, why: "order", when: "it is to be ordered again" },
-    ],
+    remedies: [{ do: "move", from: owner, when: "it was renamed" }, "Otherwise declare it once."],
     address,
   });
 }

@@ -75,8 +75,12 @@ const difference = (subject: Subject, name: string, { before, after, secret }: D
 
 /** @param cause of a value that the declaration did not change: the host kept another one than was sent, or somebody changed it. */
 export function immutable(subject: Subject, name: string, values: Difference, cause?: "kept" | "changed"): Diagnostic {
-  const isPaid = subject.kind.quote !== undefined;
+  const { kind } = subject;
+  const isPaid = kind.quote !== undefined;
   const about = difference(subject, name, values);
+  // Another domain is another order; this one is registered, and nothing changes that.
+  if (cause === undefined && kind.creation === "blind" && name !== kind.words.name)
+    return problem("plan.immutable/once", { ...about, id: idOf(subject) });
   return cause === undefined
     ? problem("plan.immutable", { ...about, isPaid })
     : problem("plan.immutable/account", { ...about, isKept: cause === "kept" });

@@ -106,6 +106,18 @@ export const objects = {
       remedies: [{ do: "redeclare", attribute: name, value, paid: isPaid }],
     };
   }),
+  "plan.immutable/once": error((given: Difference & Words<"id">) => {
+    const { address, noun, name, value, id } = given;
+    return {
+      summary: `The API cannot change ${name} of ${address}`,
+      detail: `${differs(given)} The ${noun} stays registered as it is.`,
+      remedies: [
+        { do: "redeclare", attribute: name, value, paid: "once" },
+        `If the host shall change it, ask there, and then record the new ${name} here.`,
+        { do: "forget", why: "import", id, when: "the host has changed it" },
+      ],
+    };
+  }),
   "plan.immutable/account": error((given: Difference & { isKept: boolean }) => {
     const { address, noun, name, was, becomes, value, isSecret, isKept } = given;
     return {

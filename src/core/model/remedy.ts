@@ -35,7 +35,13 @@ type ActionOf =
    */
   | { readonly do: "move"; readonly from?: string; readonly occupied?: true; readonly removed?: true }
   /** Stop managing it; it stays in the account. */
-  | { readonly do: "forget"; readonly address?: string; readonly why?: "import" | "restore" | "order" | "replace" }
+  | {
+      readonly do: "forget";
+      readonly address?: string;
+      readonly why?: "import" | "restore" | "replace";
+      /** With `import`: the id of the right object. */
+      readonly id?: string;
+    }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
   | { readonly do: "reorder"; readonly replayed?: true }
   /** Order another one beside what may be the same. */
@@ -52,8 +58,11 @@ type ActionOf =
       readonly removing?: boolean;
       readonly sent?: JsonObject;
     }
-  /** Put the old value back (absent: a secret), or declare the new one as another resource. `paid`: that is an order. */
-  | { readonly do: "redeclare"; readonly attribute: string; readonly value?: Json; readonly paid: boolean }
+  /**
+   * Put the old value back (absent: a secret), or declare the new one as another resource. `paid`: that is an order; `once`: the
+   * object cannot be ordered again, so that only the old value is left.
+   */
+  | { readonly do: "redeclare"; readonly attribute: string; readonly value?: Json; readonly paid: boolean | "once" }
   /** Declare the value that the object has (absent: a secret). */
   | { readonly do: "follow"; readonly attribute: string; readonly value?: Json }
   /** Declare what the adopted object has (absent: a secret), or adopt another one. */

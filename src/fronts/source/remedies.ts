@@ -22,6 +22,10 @@ export interface Language {
   adopt(id: string): string;
   /** Text by which the declaration recovers a lost state; absent: `adopt` does. */
   readonly recover?: string;
+  /** Text that gives the record at one address another address, in backticks. */
+  moved(from: string, to: string): string;
+  /** Text that forgets a resource without a change of its object, in backticks; undefined for what it cannot name. */
+  removed(address: string): string | undefined;
   /** The attribute of a resource that selects a provider, in backticks. */
   provider(alias: string): string;
   /** The setting that maps a status word to a phase, in backticks. */
@@ -63,14 +67,21 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       if (action.removed) return `Leave out what \`removed\` says of ${action.from}: its record moves here.`;
       if (action.occupied)
         return `Free it first: ${command(`state mv ${at} ${action.from.slice(0, action.from.indexOf("."))}.NAME`)}, then ${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
-      return `${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
+      return `Declare ${language.moved(action.from, subject ?? "ADDRESS")}.`;
     case "forget": {
-      const forget = command(`state rm ${at}`);
-      if (action.why === "import") return `Or ${forget}, and import the right one.`;
-      if (action.why === "restore") return `Or ${forget}, and import it again.`;
-      if (action.why === "replace") return `Or ${forget}.`;
-      if (action.why === "order") return `${forget} first.`;
-      return action.when === undefined ? `Or ${forget} to stop managing it.` : `${forget}.`;
+      const stateRm = command(`state rm ${at}`);
+      const removed = language.removed(subject ?? "ADDRESS");
+      const forget = removed === undefined ? stateRm : `declare ${removed} in place of its block`;
+      const or = action.when === undefined ? "Or " : "";
+      const { id } = action;
+      if (action.why === "import")
+        return removed === undefined
+          ? `${or}${stateRm}, and import the right one.`
+          : `${or}${forget}, and adopt ${id === undefined ? "the right one" : "the object"} under another name with ${language.adopt(id ?? "ID")}.`;
+      // No block repairs a record, and no block has two records.
+      if (action.why === "restore") return `${or}${stateRm}, and import it again.`;
+      if (action.why === "replace") return `${or}${stateRm}.`;
+      return `${or}${forget}${action.when === undefined ? " to stop managing it" : ""}.`;
     }
     case "reorder":
       return `Order it again on purpose with \`--reorder ${at}\`${action.replayed ? ", or declare another `reference`" : ""}.`;
@@ -84,6 +95,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     }
     case "redeclare": {
       const is = action.value === undefined ? "the old value" : language.assign(action.attribute, action.value);
+      if (action.paid === "once") return `Put ${is} back.`;
       const order = action.paid ? " (a new order, with its own invoice)" : "";
       return `Either put ${is} back, or declare the other one under a new name${order} and remove this block (deletion_policy says what that means).`;
     }

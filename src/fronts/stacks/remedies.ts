@@ -1,4 +1,4 @@
-import type { Json, RemedyText } from "../../core/model/index.ts";
+import { type Json, parseAddress, type RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
 /** Commands that need the flags that select a stack. */
@@ -21,6 +21,12 @@ export function stackRemedies(flags: string): RemedyText {
     assign: (attribute, value) => `\`"${attribute}": ${inJson(value)}\``,
     recover: "declare an `import` block (`importFrom` in the program) for each object.",
     adopt: () => "an `import` block (`importFrom` in the program)",
+    moved: (from, to) => `\`"moved": [{"from": ${inJson(from)}, "to": ${inJson(to)}}]\``,
+    // It names a resource, and none of its instances.
+    removed: (address) =>
+      parseAddress(address)?.key === undefined
+        ? `\`"removed": [{"from": ${inJson(address)}, "lifecycle": [{"destroy": false}]}]\``
+        : undefined,
     provider: (alias) => `\`"provider": ${JSON.stringify(alias === "default" ? "hosting" : `hosting.${alias}`)}\``,
     statusWord: (_, word, phase) =>
       `\`"status_words": { ${inJson(word)}: ${JSON.stringify(phase)} }\` in the provider's configuration`,

@@ -23,7 +23,7 @@ export function terraformRemedies(kind?: Kind): RemedyText {
 }
 
 const WITHOUT =
-  "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it stays in the account.";
+  "Or a `removed` block with `destroy = false` in place of its block: Terraform stops managing it, and it stays in the account.";
 
 function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
   const name = `${kind?.type ?? "TYPE"}.NAME`;
@@ -33,10 +33,12 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "move":
       return movedSentence(name);
     case "forget":
-      if (action.why === "import") return "Or `terraform state rm` the other one, and import the right one.";
+      if (action.why === "import")
+        return `A \`removed\` block with \`destroy = false\` in place of its block, and an \`import\` block that adopts ${action.id === undefined ? "the right one" : "the object"} under another name.`;
+      // No block repairs a record, and no block has two records.
       if (action.why === "restore") return "Or `terraform state rm` it, and import it again.";
-      if (action.why === "order" || action.why === "replace") return "`terraform state rm` it first.";
-      return action.when === undefined ? WITHOUT : "`terraform state rm` it here.";
+      if (action.why === "replace") return "`terraform state rm` it first.";
+      return action.when === undefined ? WITHOUT : "A `removed` block with `destroy = false` in place of its block.";
     case "reorder":
       if (action.replayed) return "Set another `reference` to order it.";
       return kind?.creation === "keyed"
@@ -49,6 +51,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "resolve":
       return resolveSentence(action, kind);
     case "redeclare": {
+      if (action.paid === "once") return "Set the old value back.";
       const again = action.paid
         ? "order another one with `replace_on_change = true`: a new order, with its own invoice"
         : "have it recreated with `replace_on_change = true`";

@@ -15,6 +15,8 @@ const LANGUAGE: Language = {
   flags: "",
   assign: (attribute, value) => `\`${attribute}: ${inYaml(value)}\``,
   adopt: (id) => `\`import: ${flow(id)}\` in its block`,
+  moved: (from, to) => `\`moved: [{from: ${inYaml(from)}, to: ${inYaml(to)}}]\``,
+  removed: (address) => `\`removed: [{from: ${inYaml(address)}, destroy: false}]\``,
   provider: (alias) => `\`provider: ${inYaml(alias)}\``,
   statusWord: (provider, word, phase) =>
     `\`providers: { ${inYaml(provider)}: { status_words: { ${flow(word)}: ${phase} } } }\``,

@@ -133,12 +133,14 @@ export function holdings({ control }: Project): typeof WANTED {
 /** Each recorded object by its id: the id, what distinguishes it from others, and the secret if the API shows one. */
 async function recordings(project: Project): Promise<string[]> {
   const { resources } = await project.state();
-  return [...resources.values()].map(({ address, attributes, private: { created: _, ...mark } }) => {
-    expect(mark, `what is left over of ${address}`).toEqual({});
-    const { id, domain, email, url, name, secret } = attributes;
-    const shown = address === "hosting_webhook.ops" ? inFile(project) : secret;
-    return [address.split(".", 1), id, domain ?? email ?? url ?? name ?? null, shown ?? null].join(" ");
-  });
+  return [...resources.values()].map(
+    ({ address, attributes, private: { created: _, account: __, suspended: ___, ...mark } }) => {
+      expect(mark, `what is left over of ${address}`).toEqual({});
+      const { id, domain, email, url, name, secret } = attributes;
+      const shown = address === "hosting_webhook.ops" ? inFile(project) : secret;
+      return [address.split(".", 1), id, domain ?? email ?? url ?? name ?? null, shown ?? null].join(" ");
+    },
+  );
 }
 
 /** The secret that was written to a file, which the state is not to hold. */

@@ -176,7 +176,7 @@ describe("import", () => {
     await made.write("hosting.yaml", `${text}  other:\n    plan_id: 31\n    currency: USD\n`);
     const twin = await made.run(["import", "hosting_service.other", made.id]);
     expect(twin.code).toBe(1);
-    expect(twin.stderr).toContain(`hostform state mv '${WWW}' 'hosting_service.other'`);
+    expect(twin.stderr).toContain(`\`moved: [{from: ${WWW}, to: hosting_service.other}]\``);
     expect(await made.read("hosting.tfstate")).toBe(before);
   });
 });

@@ -26,14 +26,16 @@ describe("messages about a stack", () => {
     write(project, hook, { variable: { x: {}, pw: { sensitive: true } } });
     const removed = said(await project.run("plan", ...options));
     expect(removed).toContain('Put the block back with `"deletion_policy": "forget"` (or `suspend`)');
-    expect(removed).toContain("`hostform state rm 'hosting_service.a' --stack infra --var x=1`");
+    expect(removed).toContain(
+      'declare `"removed": [{"from": "hosting_service.a", "lifecycle": [{"destroy": false}]}]`',
+    );
     expect(removed).not.toContain("hunter2");
 
     // A destroy of what is declared: its place is known.
     write(project, { hosting_service: { a: own }, ...hook }, { variable: { x: {}, pw: { sensitive: true } } });
     const destroyed = said(await project.run("destroy", "--auto-approve", "--json", ...options));
     expect(destroyed).toContain('"construct":"app/a/Default"');
-    expect(destroyed).toContain("`hostform state rm 'hosting_service.a' --stack infra --var x=1`");
+    expect(destroyed).toContain(String.raw`\"from\": \"hosting_service.a\", \"lifecycle\"`);
   });
 
   it("maps a status word where the provider of a stack is configured", async () => {

@@ -77,7 +77,7 @@ export function heldElsewhere(kind: Kind, attributes: JsonObject, held: Held, he
   return warningOf("state.shared", `${named(kind, attributes)} is in two states`, {
     detail: `Here: ${here}. There: ${held.place.label}${at}, last seen at ${time(held.lastSeen)}. Each undoes the changes of the other.`,
     remedies: [
-      "Remove it from one of the two states: here with `terraform state rm`.",
+      "Remove it from one of the two states: here with a `removed` block and `destroy = false`.",
       "If the other state is no longer used, ignore this.",
     ],
   });

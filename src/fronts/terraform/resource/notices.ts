@@ -252,9 +252,7 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
 export function twoAddresses(kind: Kind, id: string): Diagnostic {
   return errorOf("plan.exists", `Another address of this state already has ${kind.noun} ${id}`, {
     detail: "An object can be managed under one address only.",
-    remedies: [
-      "To manage it under another address, use a `moved` block or `terraform state mv` instead of the import.",
-    ],
+    remedies: ["To manage it under another address, use a `moved` block instead of the import."],
   });
 }
 

@@ -71,7 +71,7 @@ export async function planDestroy(
       detail:
         'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
       remedies: [
-        "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+        "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false` in place of its block.",
       ],
     });
   }

@@ -122,10 +122,11 @@ describe("two creates of one thing", () => {
     expect(named(doubles(changes, known, stateOf(...state)))).toEqual(expected);
   });
 
-  it("names the remedy of each, with addresses quoted for a shell", () => {
+  it("names the move, and never a second registration", () => {
     const [found] = doubles([domain('a["x"]')], kinds, stateOf(acme));
-    expect(fixOf(found)).toContain(`\`hostform state mv 'hosting_domain.old' 'hosting_domain.a["x"]'\``);
-    expect(fixOf(found)).toContain("`hostform state rm 'hosting_domain.old'`");
+    expect(fixOf(found)).toBe(
+      'If it was renamed: declare `moved: [{from: hosting_domain.old, to: "hosting_domain.a[\\"x\\"]"}]`. Otherwise declare it once.',
+    );
   });
 });
 

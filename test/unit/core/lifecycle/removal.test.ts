@@ -430,7 +430,7 @@ describe("the removal of a resource", () => {
     expect(JSON.parse(JSON.stringify(change))).toEqual(change);
     for (const diagnostic of diagnostics) {
       const { address } = diagnostic;
-      expect(fixOf(diagnostic)).toMatch(/`hostform (?:state rm|resolve) /);
+      expect(fixOf(diagnostic)).toMatch(/destroy: false}\]`|`hostform resolve /);
       expect(address).toBe(prior.address);
     }
   });

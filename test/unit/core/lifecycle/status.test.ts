@@ -71,7 +71,7 @@ describe("a plan", () => {
       summary: 'The removal of hosting_service.www must wait: its status "ODD" is unknown',
       detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
       remedies: saying(
-        `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
+        `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or declare \`removed: [{from: hosting_service.www, destroy: false}]\` in place of its block to stop managing it.`,
         "hosting_service.www",
       ),
     });

@@ -64,7 +64,7 @@ describe("what is to be done", () => {
     ["plan.exists", "hosting_grant", "", "terraform import hosting_grant.NAME '7/1'"],
     ["plan.exists", "hosting_domain", "another state ordered", "once with HOSTFORM_STATE_HOME set to an empty folder"],
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
-    ["plan.immutable", "hosting_domain", "", "replace_on_change = true"],
+    ["plan.immutable", "hosting_domain", "", "Set the old value back."],
     ["condition.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
     [
       "plan.prevented",

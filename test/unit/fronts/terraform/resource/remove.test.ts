@@ -101,7 +101,7 @@ describe("the plan of a destroy", () => {
     const { kind, front, prior } = held("hosting_service", { ...SERVICE, deletion_policy: "prevent", status: GONE });
     const refusal = await refusalOf(planDestroy(kind, prior, {}, front));
     expect(refusal.detail).toContain("another account");
-    expect(fixOf(refusal)).toContain("terraform state rm");
+    expect(fixOf(refusal)).toContain("destroy = false");
   });
 
   it("of what has no id and no word of why is refused: a request of it may be out", async () => {
