@@ -41,7 +41,7 @@ export interface PlanReport {
   readonly moneyNote?: string;
   readonly attention: readonly AttentionRow[];
   /** The rest, a section for each kind of effect. */
-  readonly others: readonly { readonly title: string; readonly lines: readonly string[] }[];
+  readonly others: readonly { readonly title: string; readonly lines: readonly Effect["parts"][] }[];
   /** The changes that the plan makes. */
   readonly changes: readonly Change[];
 }
@@ -209,7 +209,8 @@ export const planText = ({ plan, unknown }: OrderTexts) =>
     " ",
   );
 
-const withClient = ({ client, sentence }: Effect) => (client === null ? sentence : `${client}: ${sentence}`);
+const withClient = ({ client, parts: [first = "", ...rest] }: Effect): Effect["parts"] =>
+  client === null ? [first, ...rest] : ["", client, `: ${first}`, ...rest];
 
 function outageRow(effect: Effect, change: Change | undefined) {
   const reasons = change?.reasons ?? [];
