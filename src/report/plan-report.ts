@@ -122,10 +122,12 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
     ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
   ];
   if (parts.length === 0) return summaryAlone(plan);
-  const [first = ""] = parts;
-  const sentence = parts.length === 1 ? first : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-  return `${capitalized(sentence)}. ${conditionText(plan)}`.trim();
+  return `${capitalized(listed(parts))}. ${conditionText(plan)}`.trim();
 }
+
+/** `a, b and c` */
+const listed = (parts: readonly string[]) =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 
 const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]) =>
   new Set(effects.flatMap((effect) => (kinds.includes(effect.kind) ? (effect.person ?? effect.address) : []))).size;
@@ -135,7 +137,7 @@ function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
     now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
   );
   if (totals.some(({ unknown }) => unknown > 0)) sums.push(sums.length > 0 ? "an unknown sum" : "an unknown price");
-  return ` for ${sums.join(" and ")}`;
+  return ` for ${listed(sums)}`;
 }
 
 function verdictOf(

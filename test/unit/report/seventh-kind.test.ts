@@ -104,7 +104,7 @@ describe("a kind that the reports do not know", () => {
     expect(text).toContain("Orders: 1 mail box, price unknown");
     expect(text).toContain(`${SEAT} will be created; access is given`);
     expect(text).toContain("gets `view` access to `mail.acme.example`");
-    expect(text).toMatch(/Log drains.*\n.*Log lines flow to https/s);
+    expect(text).toMatch(/Log drains.*\n.*Log lines flow to `https/s);
     expect(text).not.toMatch(OTHERS);
   });
 
