@@ -1,9 +1,7 @@
 // The pictures of README and docs: what is in each, and what it is made from.
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { yamlRemedies } from "../../src/project/stack-diagnostics.ts";
-import { renderPlanHtml, renderPlanMarkdown } from "../../src/report/index.ts";
-import { agency } from "../../test/dashboard/agency.ts";
+import { agencyPlan } from "./agency.ts";
 import { commentPage } from "./comment.ts";
 import { dashboardPictures } from "./dashboard.ts";
 
@@ -28,17 +26,17 @@ export interface Picture {
 
 /** All pictures that a browser takes. The sandbox behind some of them runs until `close`. */
 export async function allPictures(): Promise<{ pictures: Picture[]; close(): Promise<void> }> {
-  const look = { remedies: yamlRemedies, moneyScale: () => 2 };
   const shape = { width: 1100, dark: false };
+  const { html, markdown } = await agencyPlan();
   const { pictures, close } = await dashboardPictures();
   return {
     pictures: [
-      { ...shape, name: "plan-page.webp", height: "section:nth-of-type(2)", source: renderPlanHtml(agency, look) },
+      { ...shape, name: "plan-page.webp", height: "section:nth-of-type(2)", source: html },
       {
         ...shape,
         name: "plan-comment.webp",
         height: "table:nth-of-type(2)",
-        source: commentPage(renderPlanMarkdown(agency, look)),
+        source: commentPage(markdown),
       },
       ...pictures,
     ],

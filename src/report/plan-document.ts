@@ -1,5 +1,5 @@
 // A plan as a document: Markdown for a pull request.
-import { formatNumber, type Plan, shorten } from "../core/model/index.ts";
+import { CURRENCIES, formatNumber, type Plan, shorten } from "../core/model/index.ts";
 import { diagnosticBlock, foldedDiagnostics } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { plural } from "./numbers.ts";
@@ -72,7 +72,7 @@ function assemble(
     `**${plain(headline)}**\n`,
     ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
     ...sections,
-    ...facts.map((fact) => `- ${escapeMarkdown(fact)}`),
+    ...facts.map((fact) => `- ${plan.base === undefined ? plain(fact) : code(fact)}`),
     "",
     ...(messages > 0 ? [fenceMarkdown(diagnostics.slice(0, messages).join("\n"), "text")] : []),
     ...more(diagnostics.length - messages, "message"),
@@ -86,22 +86,20 @@ function assemble(
 
 /** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
-  const outages = offline.map((one) => [siteText(one), one.address, one.what, one.why, one.undo].map(code));
+  const outages = offline.map((one) => [...[siteText(one), one.address].map(code), one.what, code(one.why), one.undo]);
   const rows = orders.map((one) => {
-    const { address, cycle, price, discount, now, monthly } = one;
-    return [siteText(one), address, planText(one), cycle, price, discount, now, monthly].map(code);
+    const { cycle, price, discount, now, monthly } = one;
+    const listed =
+      discount === "none" || price === "unknown" ? amount(price) : `${amount(price)}, discount ${amount(discount)}`;
+    return [code(siteText(one)), code(planText(one)), cycle, listed, amount(now), amount(monthly)];
   });
-  const sums = totals.map(({ label, orders: count, now, monthly }) =>
-    [label, "", count, "", "", "", now, monthly].map((text) => text && code(text)),
-  );
-  const note = moneyNote === undefined ? [] : [`${code(moneyNote)}\n`];
+  const sums = totals.map(({ label, orders: count, now, monthly }) => {
+    return [amount(label), count, "", "", amount(now), amount(monthly)];
+  });
+  const note = moneyNote === undefined ? [] : [`${moneyNote}\n`];
   const tables = [
     ...table("Sites going offline", ["Site", "Resource", "What", "Why", "Undo"], outages),
-    ...table(
-      "Orders",
-      ["Order", "Resource", "Plan", "For", "Price", "Discount", "Billed now", "Per month"],
-      [...rows, ...sums],
-    ),
+    ...table("Orders", ["Order", "Plan", "For", "Price", "Billed now", "Per month"], [...rows, ...sums]),
     ...(orders.length > 0 ? note : []),
   ];
   if (bytesOf(tables.join("\n")) < room) return tables;
@@ -114,6 +112,12 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
   const left = rest - bytesOf(down.join("\n"));
   return [...down, ...named("Orders", orders, left), ...(orders.length > 0 ? [...bill, "", ...note] : [])];
 }
+
+/** An amount, or the label of a sum: own words if the currency is a known one. */
+const amount = (text: string) => (OWN_AMOUNT.test(text) ? text : code(text));
+const OWN_AMOUNT = new RegExp(
+  `^(?:Total )?(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
+);
 
 /** What the title of a list of names and the sentence for those that are missing take, in bytes. */
 const NAMES_OVERHEAD = 160;
@@ -135,16 +139,22 @@ function otherSections({ attention, others }: PlanReport): string[] {
     .map(({ title, where, text, fix }) =>
       [`${title}${where.length > 0 ? ` (${where.join(", ")})` : ""}.`, text, fix].filter(Boolean).join(" "),
     );
-  return [...bullets("Needs attention", points), ...others.flatMap(({ title, lines }) => bullets(title, lines))];
+  return [
+    ...bullets(
+      "Needs attention",
+      points.map((text) => ["", text.replaceAll("`", "").trim(), ""]),
+    ),
+    ...others.flatMap(({ title, lines }) => bullets(title, lines)),
+  ];
 }
 
 const MOST_BULLETS = 20;
 
-function bullets(title: string, texts: readonly string[]): string[] {
+/** @param texts own words at even places, and words of others between them. */
+function bullets(title: string, texts: readonly (readonly string[])[]): string[] {
   if (texts.length === 0) return [];
-  const lines = texts
-    .slice(0, MOST_BULLETS)
-    .map((text) => `- ${code(shorten(text.replaceAll("`", "").trim(), LONGEST_FACT))}`);
+  const part = (text: string, at: number) => (at % 2 === 0 || text === "" ? text : code(shorten(text, LONGEST_FACT)));
+  const lines = texts.slice(0, MOST_BULLETS).map((parts) => `- ${parts.map(part).join("")}`);
   return [`#### ${title}\n`, ...lines, "", ...more(texts.length - lines.length, "line")];
 }
 

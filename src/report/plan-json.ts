@@ -250,7 +250,7 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   /** Changes that an apply leaves out, each with the resource in trouble. */
   readonly held_back?: readonly HeldBack[];
   /** What it means for people: one or more for each change, what goes offline first. */
-  readonly effects: readonly Effect[];
+  readonly effects: readonly Omit<Effect, "parts">[];
   /** What its orders bill now and per month, for each currency. */
   readonly totals: readonly MoneyTotal[];
   /** What was not read (`--refresh`): it is planned as it was recorded. */
@@ -296,7 +296,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     lineage: plan.lineage,
     serial: plan.serial,
     cost: plan.cost,
-    effects,
+    effects: effects.map(({ parts: _, ...effect }) => effect),
     totals: moneyTotals(effects),
     requests: plan.requests,
     pending: plan.pending,

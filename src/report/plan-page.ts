@@ -64,9 +64,10 @@ const MOST_IN_LINE = 3;
 /** All of one kind in one line: who gets in, what comes back, what receives events. */
 function lineHtml({ title: kind, lines }: PlanReport["others"][number]): string {
   const head = `<strong>${escapeHtml(`${kind} (${formatNumber(lines.length)}):`)}</strong>`;
-  if (lines.length <= MOST_IN_LINE) return `<li>${head} ${escapeHtml(lines.join(" "))}</li>`;
-  const first = escapeHtml(lines.slice(0, MOST_IN_LINE).join(" "));
-  const rest = lines.slice(MOST_IN_LINE);
+  const sentences = lines.map((parts) => parts.join(""));
+  if (lines.length <= MOST_IN_LINE) return `<li>${head} ${escapeHtml(sentences.join(" "))}</li>`;
+  const first = escapeHtml(sentences.slice(0, MOST_IN_LINE).join(" "));
+  const rest = sentences.slice(MOST_IN_LINE);
   const more = `and ${formatNumber(rest.length)} more`;
   return `<li><details><summary>${head} ${first} ${more}</summary>\n${list(rest)}</details></li>`;
 }

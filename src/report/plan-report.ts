@@ -42,7 +42,7 @@ export interface PlanReport {
   readonly moneyNote?: string;
   readonly attention: readonly AttentionRow[];
   /** The rest, a section for each kind of effect. */
-  readonly others: readonly { readonly title: string; readonly lines: readonly string[] }[];
+  readonly others: readonly { readonly title: string; readonly lines: readonly Effect["parts"][] }[];
   /** The changes that the plan makes. */
   readonly changes: readonly Change[];
 }
@@ -123,10 +123,12 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
     ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
   ];
   if (parts.length === 0) return summaryAlone(plan);
-  const [first = ""] = parts;
-  const sentence = parts.length === 1 ? first : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-  return `${capitalized(sentence)}. ${conditionText(plan)}`.trim();
+  return `${capitalized(listed(parts))}. ${conditionText(plan)}`.trim();
 }
+
+/** `a, b and c` */
+const listed = (parts: readonly string[]) =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 
 const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]) =>
   new Set(effects.flatMap((effect) => (kinds.includes(effect.kind) ? (effect.person ?? effect.address) : []))).size;
@@ -136,7 +138,7 @@ function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
     now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
   );
   if (totals.some(({ unknown }) => unknown > 0)) sums.push(sums.length > 0 ? "an unknown sum" : "an unknown price");
-  return ` for ${sums.join(" and ")}`;
+  return ` for ${listed(sums)}`;
 }
 
 function verdictOf(
@@ -210,7 +212,8 @@ export const planText = ({ plan, unknown }: OrderTexts) =>
     " ",
   );
 
-const withClient = ({ client, sentence }: Effect) => (client === null ? sentence : `${client}: ${sentence}`);
+const withClient = ({ client, parts: [first = "", ...rest] }: Effect): Effect["parts"] =>
+  client === null ? [first, ...rest] : ["", client, `: ${first}`, ...rest];
 
 function outageRow(effect: Effect, change: Change | undefined) {
   const reasons = change?.reasons ?? [];

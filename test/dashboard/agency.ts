@@ -1,7 +1,7 @@
 import { change, diagnostic, liveService, order, plan, reason, update } from "../unit/report/builders.ts";
 
 const site = (i: number) => ({ ...liveService, id: String(1000 + i), domain: `client-${i}.example` });
-const down = reason("declared", "suspended is declared true", "suspended");
+const down = reason("declared", "hosting.yaml declares suspended: true (line 8)", "suspended");
 
 /** 300 services of which three go offline, one by its removal, and three come back; orders in two currencies, one of unknown price. */
 export const agency = plan(
@@ -23,7 +23,7 @@ export const agency = plan(
       actions: ["forget"],
       before: site(3),
       removal: "suspend",
-      reasons: [reason("removed", "no longer declared; deletion_policy is suspend")],
+      reasons: [reason("removed", 'no longer declared, and its deletion_policy is "suspend"')],
     }),
     ...[4, 5, 6].map((i) =>
       update({}, { address: `hosting_service.c${i}`, before: { ...site(i), suspended: true }, after: site(i) }),

@@ -74,12 +74,27 @@ export interface Effect {
   readonly client: string | null;
   /** One sentence, with what it is about. */
   readonly sentence: string;
+  /** The parts of the sentence: at even places own words, at odd places words of the API and of the declaration. */
+  readonly parts: Parts;
   /** Who gains or loses access. */
   readonly person?: string;
   /** What an order costs. */
   readonly money?: OrderMoney;
   /** How it can be undone; null: it cannot be. */
   readonly undo: string | null;
+}
+
+type Parts = readonly string[];
+
+/** Makes the parts of a sentence. A text between the own words is foreign; parts are inserted as they are. */
+function say(own: readonly string[], ...between: readonly (string | Parts)[]): Parts {
+  const parts = [own[0] ?? ""];
+  for (const [at, value] of between.entries()) {
+    const [first = "", ...rest] = typeof value === "string" ? ["", value, ""] : value;
+    parts.push(`${parts.pop()}${first}`, ...rest);
+    parts.push(`${parts.pop()}${own[at + 1] ?? ""}`);
+  }
+  return parts;
 }
 
 /** What one order costs, in the API's own unit (scale unspecified). */
@@ -210,7 +225,7 @@ export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider
   client ?? (provider === "default" ? null : provider);
 
 /** The parts of an effect that a change does not settle. */
-type Said = Pick<Effect, "kind" | "sentence" | "undo"> & Partial<Effect>;
+type Said = Pick<Effect, "kind" | "parts" | "undo"> & Partial<Effect>;
 
 function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
   const base = {
@@ -218,7 +233,7 @@ function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
     domain: sites(change) ?? null,
     client: clientOf(change),
   };
-  return saidOf(change, sites).map((said) => ({ ...base, ...said }));
+  return saidOf(change, sites).map((said) => ({ ...base, ...said, sentence: said.parts.join("") }));
 }
 
 function saidOf(change: Change, sites: SiteFinder): Said[] {
@@ -227,7 +242,7 @@ function saidOf(change: Change, sites: SiteFinder): Said[] {
   const effect = effectOf(change);
   const first = importing ? [adopted(name, effect === "none")] : effect === "delete" ? [] : movedOf(change);
   if (effect === "none")
-    return recordsOnly(change) && !importing ? [...first, recorded(`${name}: ${changed(change)} recorded.`)] : first;
+    return recordsOnly(change) && !importing ? [...first, recorded(say`${name}: ${changed(change)} recorded.`)] : first;
   const { access, integration } = change.words;
   if (access !== undefined) {
     const next = isReparented(change) ? (sites(change, "after") ?? change.address) : name;
@@ -240,7 +255,7 @@ function saidOf(change: Change, sites: SiteFinder): Said[] {
 /** A new address of the record. */
 function movedOf({ address, previousAddress }: Change): Said[] {
   if (previousAddress === undefined) return [];
-  return [recorded(`${previousAddress} is renamed to ${address}. Nothing changes in the account.`)];
+  return [recorded(say`${previousAddress} is renamed to ${address}. Nothing changes in the account.`)];
 }
 
 /** Returns true if an access moves to another parent. */
@@ -251,47 +266,50 @@ function isReparented({ before, after, words: { parent } }: Change): boolean {
 function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[] {
   const { before, quote, removal, words } = change;
   const { siteless, ordered } = words;
-  const what = typeof before?.[words.site ?? ""] === "string" || siteless === undefined ? name : `${siteless} ${name}`;
-  const kept = ordered === undefined ? "" : ", and the host still bills it";
+  const isSite = typeof before?.[words.site ?? ""] === "string" || siteless === undefined;
+  const what = isSite ? say`${name}` : say`${[siteless]} ${name}`;
+  const kept = [ordered === undefined ? "" : ", and the host still bills it"];
   const leaving: Said = {
     kind: "leaves",
-    sentence: `${what} is no longer managed. It stays in the account${kept}.`,
+    parts: say`${what} is no longer managed. It stays in the account${kept}.`,
     undo: "Import it again.",
   };
   switch (effect) {
     case "suspend": {
       const down: Said = {
         kind: "offline",
-        sentence: `${what} is suspended: it goes offline.`,
+        parts: say`${what} is suspended: it goes offline.`,
         undo: removal === "suspend" ? "Import it again, and unsuspend it." : "Declare suspended as false, and apply.",
       };
       return change.actions[0] === "forget" ? [down, leaving] : [down, ...besides(change, what)];
     }
     case "unsuspend":
       return [
-        { kind: "online", sentence: `${what} comes back online.`, undo: "Declare suspended as true, and apply." },
+        { kind: "online", parts: say`${what} comes back online.`, undo: "Declare suspended as true, and apply." },
         ...besides(change, what),
       ];
     case "order": {
       const money = quote && moneyOf(change, quote);
       const again = change.reasons.some(({ why }) => why === "reorder" || why === "gone") ? " again" : "";
-      const plan = money === undefined || money.plan === NO_PLAN ? "" : `: ${money.plan}`;
+      const plan = money === undefined || money.plan === NO_PLAN ? [""] : say`: ${money.plan}`;
       return [
         {
           kind: "order",
-          sentence: `${name} ${ordered ?? "is ordered"}${again}${plan}.`,
+          parts: say`${name} ${[ordered ?? "is ordered"]}${[again]}${plan}.`,
           ...(money && { money }),
           undo: null,
         },
       ];
     }
     case "forget":
-      if (isGone(change.reasons)) return [recorded(`${what} no longer exists, and is no longer managed.`)];
+      if (isGone(change.reasons)) return [recorded(say`${what} no longer exists, and is no longer managed.`)];
       return [leaving];
     case "update":
       return [updated(change, what)];
     default:
-      return [{ kind: "change", sentence: `${capitalized(words.noun)} ${name} is ${PAST[effect]}.`, undo: null }];
+      return [
+        { kind: "change", parts: say`${[capitalized(words.noun)]} ${name} is ${[PAST[effect] ?? ""]}.`, undo: null },
+      ];
   }
 }
 
@@ -299,22 +317,22 @@ const PAST: Readonly<Record<string, string>> = { create: "created", delete: "del
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function changed({ reasons }: Change): string {
+function changed({ reasons }: Change): Parts {
   const names = [...new Set(reasons.flatMap(({ attribute }) => attribute ?? []))];
-  return names.length === 0 ? "the change is" : `${names.join(", ")} ${names.length === 1 ? "is" : "are"}`;
+  return names.length === 0 ? ["the change is"] : say`${names.join(", ")} ${[names.length === 1 ? "is" : "are"]}`;
 }
 
 /** What is changed together with a suspension or its end. */
-function besides(change: Change, what: string): Said[] {
+function besides(change: Change, what: Parts): Said[] {
   const reasons = change.reasons.filter(({ attribute }) => attribute !== undefined && attribute !== "suspended");
   return reasons.length === 0 ? [] : [updated({ ...change, reasons }, what)];
 }
 
-function updated(change: Change, what: string): Said {
+function updated(change: Change, what: Parts): Said {
   const names = change.reasons.flatMap(({ attribute }) => attribute ?? []);
   if (names.length > 0 && names.every((one) => one.startsWith("password")))
-    return { kind: "change", sentence: `${what} gets a new password.`, undo: null };
-  return { kind: "change", sentence: `${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
+    return { kind: "change", parts: say`${what} gets a new password.`, undo: null };
+  return { kind: "change", parts: say`${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
 }
 
 /** Access to a site. @param name the site. @param next the site after a replacement. */
@@ -323,16 +341,17 @@ function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name:
   const then = { ...config, ...after };
   const [loser = "", winner = ""] = [before, then].map((values) => named(values?.[words.person]) ?? change.address);
   const [had = "", gets = ""] = [before, then].map((values) => word(values?.[words.permission]) ?? "");
-  const access = (permission: string, site: string) => `${permission === "" ? "" : `${permission} `}access to ${site}`;
+  const access = (permission: string, site: string) =>
+    say`${permission === "" ? [""] : say`${permission} `}access to ${site}`;
   const loses: Said = {
     kind: "access_taken",
-    sentence: `${loser} loses ${access(had, name)}.`,
+    parts: say`${loser} loses ${access(had, name)}.`,
     person: loser,
     undo: "Grant it again.",
   };
   const gains: Said = {
     kind: "access_given",
-    sentence: `${winner} gets ${access(gets, next)}.`,
+    parts: say`${winner} gets ${access(gets, next)}.`,
     person: winner,
     undo: "Revoke it.",
   };
@@ -340,38 +359,40 @@ function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name:
     if (loser !== winner || name !== next) return [loses, gains];
     if (had === gets) {
       const causes = change.reasons.flatMap(({ attribute }) => attribute ?? []);
-      const why = causes.length === 0 ? "" : `: ${changed(change)} changed`;
-      return [{ kind: "change", sentence: `${winner}: access to ${name} is granted again${why}.`, undo: null }];
+      const why = causes.length === 0 ? [""] : say`: ${changed(change)} changed`;
+      return [{ kind: "change", parts: say`${winner}: access to ${name} is granted again${why}.`, undo: null }];
     }
-    const [from, to] = [had, gets].map((one) => words.levels.indexOf(one.toLowerCase()));
-    const isLess = from !== undefined && to !== undefined && to >= 0 && to < from;
+    const [low, high] = [had, gets].map((one) => words.levels.indexOf(one.toLowerCase()));
+    const isLess = low !== undefined && high !== undefined && high >= 0 && high < low;
     const verb = isLess ? "reduced" : "raised";
-    const sentence = `${winner}: access to ${name} is ${verb}${had === "" ? "" : ` from ${had}`} to ${gets}.`;
-    return [{ kind: `access_${verb}`, sentence, person: winner, undo: "Declare the earlier permission." }];
+    const from = had === "" ? [""] : say` from ${had}`;
+    const parts = say`${winner}: access to ${name} is ${[verb]}${from} to ${gets}.`;
+    return [{ kind: `access_${verb}`, parts, person: winner, undo: "Declare the earlier permission." }];
   }
   if (actions[0] === "create") return [gains];
   if (actions[0] === "delete") return [loses];
-  if (isGone(change.reasons)) return [recorded(`The access of ${loser} to ${name} no longer exists.`)];
-  const kept = `${loser} keeps ${access(had, name)}. hostform no longer manages it.`;
-  return [{ kind: "leaves", sentence: kept, person: loser, undo: "Import it again." }];
+  if (isGone(change.reasons)) return [recorded(say`The access of ${loser} to ${name} no longer exists.`)];
+  const kept = say`${loser} keeps ${access(had, name)}. hostform no longer manages it.`;
+  return [{ kind: "leaves", parts: kept, person: loser, undo: "Import it again." }];
 }
 
 function integrationOf(change: Change, name: string, words: NonNullable<KindWords["integration"]>): Said {
   const effect = effectOf(change);
-  if (effect !== "create" && effect !== "delete" && effect !== "replace") return updated(change, name);
+  if (effect !== "create" && effect !== "delete" && effect !== "replace") return updated(change, say`${name}`);
   const undo = effect === "create" ? "Remove it." : words.undo;
-  return { kind: "integration", sentence: words[effect].replace("{site}", () => name), undo };
+  const [before = "", after = ""] = words[effect].split("{site}");
+  return { kind: "integration", parts: [before, name, after], undo };
 }
 
 const isGone = (reasons: readonly ChangeReason[]) => reasons.some(({ why }) => why === "gone");
 
 const adopted = (name: string, isAll: boolean): Said => ({
   kind: "adopted",
-  sentence: `${name} is managed from now on.${isAll ? " Nothing changes in the account." : ""}`,
+  parts: say`${name} is managed from now on.${[isAll ? " Nothing changes in the account." : ""]}`,
   undo: "Stop managing it.",
 });
 
-const recorded = (sentence: string): Said => ({ kind: "recorded", sentence, undo: "Nothing in the account changes." });
+const recorded = (parts: Parts): Said => ({ kind: "recorded", parts, undo: "Nothing in the account changes." });
 
 /** The verb of a change while it runs: Terraform's, where it has one. */
 export function progressOf(change: Change): ProgressVerb {

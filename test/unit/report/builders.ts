@@ -100,7 +100,7 @@ export function order(over: Partial<Change> = {}): Change {
     after: { ...nothing, ...config, coupon_code: null, deletion_policy: "prevent" },
     after_unknown: Object.fromEntries(unknown.map((name) => [name, true])),
     sensitive: ["password", "generated_password"],
-    reasons: [reason("declared", "it is declared and not in the account")],
+    reasons: [reason("declared", "not in the state")],
     requests: 1,
     quote: { currency: "USD", list: 2000, billed: 1800, most: 1800 },
     ...over,

@@ -107,6 +107,15 @@ describe("renderPlanMarkdown", () => {
     );
   });
 
+  it("puts own words beside code, and has at most six columns", () => {
+    const down = change({ actions: ["forget"], before: { id: "1", domain: "www.acme.example" }, removal: "suspend" });
+    const markdown = renderPlanMarkdown(plan([order(), down]), { remedies: fixOf });
+    expect(markdown).toContain("- `www.acme.example` is no longer managed. It stays in the account");
+    const rows = markdown.split("\n").filter((line) => line.startsWith("| "));
+    expect(rows.length).toBeGreaterThan(4);
+    for (const row of rows) expect(row.match(/ \|/g)?.length).toBeLessThanOrEqual(6);
+  });
+
   it("begins with the same comment for each plan of a project", () => {
     const first = (markdown: string) => markdown.split("\n")[0];
     expect(first(renderPlanMarkdown(plan([order()]), { remedies: fixOf }))).toBe("<!-- hostform plan: acme -->");
@@ -130,8 +139,8 @@ describe("renderPlanMarkdown", () => {
     expect(outages).toBeGreaterThan(0);
     expect(orders).toBeGreaterThan(outages as number);
     expect(webhooks).toBeGreaterThan(orders as number);
-    expect(head).toMatch(/\| `hosting_service\.b` \| `hosting_service\.b` \| `Suspended, and no longer managed` \|/);
-    expect(head).toContain("| `1800 (USD, API's unit)` | `150 (USD, API's unit)` |");
+    expect(head).toMatch(/\| `hosting_service\.b` \| `hosting_service\.b` \| Suspended, and no longer managed \|/);
+    expect(head).toContain("| 1800 (USD, API's unit) | 150 (USD, API's unit) |");
     expect(head).toContain("`hosting_webhook.a");
   });
 });
@@ -147,7 +156,7 @@ describe("a plan that is too long for a comment", () => {
     const shown = markdown.match(/will be ordered/g)?.length ?? 0;
     expect(markdown).toContain(`… and ${1000 - shown} more parts of the plan, for which there is no room here.`);
     expect(markdown).toContain("    }\n```\n\n</details>");
-    expect(markdown).toContain("`Plan: 1000 to add");
+    expect(markdown).toContain("- Plan: 1000 to add");
   });
 
   it("never leaves out an order or an outage: their names stay when there is no room for tables", () => {
@@ -159,7 +168,7 @@ describe("a plan that is too long for a comment", () => {
     );
     const markdown = renderPlanMarkdown(plan([...orders, ...outages]), { remedies: fixOf });
     expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
-    expect(markdown.match(/`hosting_service\.down\d+`/g)).toHaveLength(300);
+    expect(new Set(markdown.match(/`hosting_service\.down\d+`/g)).size).toBe(300);
     expect(markdown.match(/`site-\d+\.example`/g)).toHaveLength(700);
     expect(markdown).not.toContain("more name");
   });

@@ -17,7 +17,7 @@ import { outcomeCases } from "./outcome-cases.ts";
 import { planCases } from "./plan-cases.ts";
 
 const LONG = "a-very-long-name-of-a-shop-that-sells-everything.customer-of-acme.example";
-const down = reason("declared", "suspended is declared true", "suspended");
+const down = reason("declared", "hosting.yaml declares suspended: true (line 8)", "suspended");
 const address = (i: number) => `hosting_service.client-${i}-of-the-agency`;
 const offline = plan(
   Array.from({ length: 40 }, (_, i) =>

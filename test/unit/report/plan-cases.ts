@@ -134,7 +134,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
         actions: ["forget"],
         before: { ...liveService, id: "1002", domain: "shop.acme.example" },
         removal: "suspend",
-        reasons: [reason("removed", "its block was removed; deletion_policy is suspend")],
+        reasons: [reason("removed", 'no longer declared, and its deletion_policy is "suspend"')],
       }),
     ]),
   },
@@ -152,7 +152,10 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
       }),
       update(
         { suspended: true },
-        { importing: { id: "1001" }, reasons: [reason("declared", "suspended is declared true", "suspended")] },
+        {
+          importing: { id: "1001" },
+          reasons: [reason("declared", "hosting.yaml declares suspended: true (line 8)", "suspended")],
+        },
       ),
     ]),
   },

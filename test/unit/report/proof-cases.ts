@@ -33,7 +33,7 @@ const removedWithSuspend = (i: number) =>
     actions: ["forget"],
     before: site(i),
     removal: "suspend",
-    reasons: [reason("removed", "no longer declared; deletion_policy is suspend")],
+    reasons: [reason("removed", 'no longer declared, and its deletion_policy is "suspend"')],
   });
 const grant = (over: Partial<Change>) =>
   change({
@@ -170,7 +170,7 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
             address: `hosting_service.${kind}`,
             before: { ...site(i), domain: name },
             after: { ...site(i), domain: name, suspended: true },
-            reasons: [reason("declared", `suspended is declared true: ${name}`, "suspended")],
+            reasons: [reason("declared", `hosting.yaml declares suspended: true (line 8): ${name}`, "suspended")],
           },
         ),
       ]),

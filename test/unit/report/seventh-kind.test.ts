@@ -103,8 +103,8 @@ describe("a kind that the reports do not know", () => {
     expect(text).toContain("Orders 1 mail box for an unknown price, gives 1 person access and changes 1 log drain.");
     expect(text).toContain("Orders: 1 mail box, price unknown");
     expect(text).toContain(`${SEAT} will be created; access is given`);
-    expect(text).toContain("gets view access to mail.acme.example");
-    expect(text).toMatch(/Log drains.*\n.*Log lines flow to https/s);
+    expect(text).toContain("gets `view` access to `mail.acme.example`");
+    expect(text).toMatch(/Log drains.*\n.*Log lines flow to `https/s);
     expect(text).not.toMatch(OTHERS);
   });
 
@@ -116,7 +116,7 @@ describe("a kind that the reports do not know", () => {
     ]);
     const text = textsOf(made);
     expect(text).toContain(`1 mail box goes offline: ${MAIL}.`);
-    expect(text).toContain("loses view access to mail.acme.example");
+    expect(text).toContain("loses `view` access to `mail.acme.example`");
     expect(text).not.toMatch(OTHERS);
   });
 
