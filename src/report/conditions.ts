@@ -62,13 +62,15 @@ export const attentionOf = (plan: Plan, remedies: ReportStyle["remedies"], resul
 /** Conditions with one cause and one way out. */
 export interface SameConditions {
   readonly all: readonly Condition[];
+  /** One title for objects that were not read for one cause. Absent: each condition has a line of its own. */
+  readonly title?: string;
   readonly detail?: string;
   readonly fix?: string;
 }
 
 /** The conditions of a plan, those with the same detail and fix together; the gravest first. */
 export function groupedConditions(
-  { conditions = [] }: Pick<Plan, "conditions">,
+  { conditions = [], unread }: Pick<Plan, "conditions" | "unread">,
   remedies: ReportStyle["remedies"],
 ): SameConditions[] {
   const order = Object.keys(HOLDS);
@@ -81,24 +83,26 @@ export function groupedConditions(
     if (first === undefined) return [];
     const { detail, ...about } = first;
     const fix = remedies(about);
-    return [{ all, ...(detail !== undefined && { detail }), ...(fix !== undefined && { fix }) }];
+    const title = unread?.includes(first.address) ? "As recorded, not checked" : "Invoices not read";
+    const isFolded = first.condition === "unread" && all.length > 1;
+    const texts = { ...(detail !== undefined && { detail }), ...(fix !== undefined && { fix }) };
+    return [{ all, ...(isFolded && { title }), ...texts }];
   });
 }
-
-/** One title for objects that were not read for one cause; undefined where each condition has a line of its own. */
-export const titleOf = (all: readonly Condition[]): string | undefined =>
-  all[0]?.condition === "unread" && all.length > 1 ? "As recorded, not checked" : undefined;
 
 /** Conditions of which each has a line; beyond this many they are counted. */
 const MAX_LINES = 10;
 
 /** What needs attention and is no change. What was not read for one cause has one line. */
-export function conditionLines(plan: Pick<Plan, "conditions">, paint: Paint, { remedies }: ReportStyle): string[] {
+export function conditionLines(
+  plan: Pick<Plan, "conditions" | "unread">,
+  paint: Paint,
+  { remedies }: ReportStyle,
+): string[] {
   const groups = groupedConditions(plan, remedies);
   if (groups.length === 0) return [];
-  const lines = groups.flatMap(({ all, detail, fix }) => {
+  const lines = groups.flatMap(({ all, title, detail, fix }) => {
     const addresses = some(all.map(({ address }) => address));
-    const title = titleOf(all);
     const texts = title === undefined ? all.map(({ summary }) => summary) : [`${title}: ${addresses}`];
     return [
       ...firstOf(

@@ -17,7 +17,7 @@ import {
   type RemedyText,
   shownName,
 } from "../core/model/index.ts";
-import { conditionText, groupedConditions, offlineNow, type SameConditions, titleOf } from "./conditions.ts";
+import { conditionText, groupedConditions, offlineNow, type SameConditions } from "./conditions.ts";
 import { causedTexts, foldedDiagnostics } from "./diagnostics.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
@@ -285,9 +285,8 @@ function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText
 }
 
 /** A row for each object; what was not read for one cause has one row. */
-function conditionRows({ all, detail: text, fix }: SameConditions): AttentionRow[] {
+function conditionRows({ all, title, detail: text, fix }: SameConditions): AttentionRow[] {
   const more = { ...(text !== undefined && { text }), ...(fix !== undefined && { fix }) };
-  const title = titleOf(all);
   const rows =
     title !== undefined
       ? [{ title, where: all.map(({ address }) => address) }]

@@ -193,8 +193,8 @@ describe("invoices", () => {
     const ran = await project.run("plan", "--fail-on", "unread");
     expect(project.sent().filter((line) => line.includes("/invoices"))).toHaveLength(1);
     expect(ran.code).toBe(4);
-    expect(ran.text.match(/^ {2}! Not read: .*/gm)).toEqual([
-      "  ! Not read: hosting_service.a, hosting_service.b, hosting_service.c",
+    expect(ran.text.match(/^ {2}! Invoices not read: .*/gm)).toEqual([
+      "  ! Invoices not read: hosting_service.a, hosting_service.b, hosting_service.c",
     ]);
     expect(ran.text).toContain('it lacks the ability "billing"');
     const { found } = await conditionsOf(project);
