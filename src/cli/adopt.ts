@@ -63,7 +63,7 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptF
   if (dryRun || (!some && files.length === 0)) return;
   const undo = isFirst
     ? "To undo it, delete these files and the state."
-    : "To undo it, restore these files and `hostform state rm` what was adopted.";
+    : `To undo it, ${files.length > 0 ? "restore these files and " : ""}\`hostform state rm\` what was adopted.`;
   terminal.out(`\nThe account was not changed. ${undo}\n`);
   if (next !== undefined) say(terminal, `Next: ${next}.`);
 }

@@ -178,7 +178,9 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const [refusal] = diagnostics.filter(isError);
       expect(refusal).toMatchObject({ code: "plan.immutable", address: sample.address, attribute: [name] });
       expect(refusal?.range?.file).toContain("hosting.yaml");
-      expect(fixOf(refusal)).toMatch(/put .* back, or declare/s);
+      expect(fixOf(refusal)).toMatch(
+        kind.creation === "blind" && name !== "domain" ? /^Put .* back\./s : /put .* back, or declare/s,
+      );
       expect(changes.every(({ actions }) => actions[0] === "no-op")).toBe(true);
       expect(project.changesSent()).toEqual([]);
       expect(await project.stateText()).toBe(state);

@@ -113,7 +113,7 @@ export const objects = {
       detail: `${differs(given)} The ${noun} stays registered as it is.`,
       remedies: [
         { do: "redeclare", attribute: name, value, paid: "once" },
-        `If the host shall change it, ask there, and then record the new ${name} here.`,
+        "Only the host can change it.",
         { do: "forget", why: "import", id, when: "the host has changed it" },
       ],
     };
@@ -309,7 +309,7 @@ export const objects = {
         ? `${holder} holds them.`
         : others.length > 0
           ? `The same folder has ${some(others)}.`
-          : "The state may be in another checkout, in an undeclared backend, or in that of an environment.",
+          : "The state may be in another checkout, in an undeclared backend, or in another environment.",
     remedies: ["If the state is elsewhere, put it here, or declare its backend.", { do: "recover", providers }],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../../support/project.ts";
@@ -36,6 +36,23 @@ describe("messages about a stack", () => {
     const destroyed = said(await project.run("destroy", "--auto-approve", "--json", ...options));
     expect(destroyed).toContain('"construct":"app/a/Default"');
     expect(destroyed).toContain(String.raw`\"from\": \"hosting_service.a\", \"lifecycle\"`);
+  });
+
+  it("names a missing state once, with the way out of a stack", async () => {
+    const project = await startProject();
+    const sites = ["a", "b", "c"].map((name) => [
+      name,
+      { ...SERVICE, plan_id: 11, reference: name, domain: `${name}.example` },
+    ]);
+    write(project, { hosting_service: Object.fromEntries(sites) });
+    expect((await project.run("apply", "--auto-approve", "--stack", "infra")).code).toBe(0);
+    for (const name of readdirSync(project.dir, { recursive: true, encoding: "utf8" }))
+      if (/tfstate/.test(name)) rmSync(path.join(project.dir, name), { recursive: true });
+    const ran = said(await project.run("plan", "--stack", "infra"));
+    expect(ran.match(/Error:/g)).toHaveLength(1);
+    expect(ran).toContain("but the account has 3 of its objects [state.missing]");
+    expect(ran).toContain("If it is lost: declare an `import` block (`importFrom` in the program) for each object.");
+    expect(ran).not.toContain("hostform adopt");
   });
 
   it("maps a status word where the provider of a stack is configured", async () => {

@@ -126,6 +126,72 @@ describe("renderDiagnostics", () => {
     ).toContain("The server says: never.");
   });
 
+  it("keeps several mistakes in one resource apart, each with its fix", () => {
+    const fields = ["phone", "city", "country", "last_name", "postcode"];
+    const mistakes = fields.map((name) =>
+      diagnostic({ summary: `The contact.${name} field is required`, address: "hosting_domain.acme" }),
+    );
+    const text = renderDiagnostics(mistakes, { color: false, remedies: fixOf });
+    for (const name of fields) expect(text).toContain(`The contact.${name} field is required`);
+    expect(text).not.toContain("like it");
+  });
+
+  it("shows the same of many sites once, whatever their domains", () => {
+    const found = ["a", "b", "c", "d", "e"].map((name, at) =>
+      diagnostic({
+        code: "plan.exists",
+        summary: `hosting_service.${name} already exists as service 100${at} (www.${name}.example)`,
+        address: `hosting_service.${name}`,
+        object: `100${at}`,
+        remedies: [{ do: "import", id: `100${at}` }],
+      }),
+    );
+    const text = renderDiagnostics(found, { color: false, remedies: fixOf });
+    expect(text).toMatch(/^Error: hosting_service\.a already exists .* \(and 4 like it\)$/m);
+    expect(text.match(/^Error:/gm)).toHaveLength(1);
+    expect(text).toContain("Likewise for the others.");
+  });
+
+  it("counts what another one caused under its cause, over any number of steps, and not in the sum", () => {
+    const missing = diagnostic({ code: "state.missing", summary: "No state", remedies: ["Put it here."] });
+    const sites = Array.from({ length: 5 }, (_, at) => `hosting_service.s${at}`);
+    const exists = sites.map((address) =>
+      diagnostic({ code: "plan.exists", summary: `${address} exists`, address, because: "state.missing" }),
+    );
+    const skipped = sites.map((because, at) =>
+      diagnostic({
+        severity: "warning",
+        code: "apply.skipped",
+        summary: "Skipped",
+        address: `hosting_grant.s${at}["a@x"]`,
+        because,
+      }),
+    );
+    expect(renderDiagnostics([...skipped, ...exists, missing], { color: false, remedies: fixOf })).toBe(
+      [
+        "Error: No state [state.missing]",
+        "",
+        'This causes 5 skipped changes [apply.skipped]: hosting_grant.s0["a@x"], hosting_grant.s1["a@x"], hosting_grant.s2["a@x"] and 2 more.',
+        "This causes 5 errors [plan.exists]: hosting_service.s0, hosting_service.s1, hosting_service.s2 and 2 more.",
+        "",
+        "Fix: Put it here.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("shows each of a circle of causes, and what names a cause that is not there", () => {
+    const [a, b] = ["hosting_service.a", "hosting_service.b"];
+    const circle = [
+      diagnostic({ summary: "first", address: a, because: b }),
+      diagnostic({ summary: "second", address: b, because: a }),
+      diagnostic({ summary: "third", because: "hosting_service.gone" }),
+    ];
+    const text = renderDiagnostics(circle, { color: false, remedies: fixOf });
+    expect(text).toContain("third");
+    expect(text).toMatch(/first|second/);
+  });
+
   it("keeps warnings apart that say different things", () => {
     const two = [warning("a.b"), { ...warning("a.c"), detail: "Something else." }];
     expect(renderDiagnostics(two, { remedies: fixOf, color: false }).match(/Warning:/g)).toHaveLength(2);
