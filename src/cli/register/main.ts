@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
+import type { CliCommand } from "../command.ts";
 import {
   addGuardOptions,
   addSecretOptions,
-  type CliCommand,
   collect,
   duration,
   FAIL_ON_OPTION,
