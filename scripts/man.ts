@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Command, Option } from "commander";
-import type { CliCommand } from "../src/cli/options.ts";
+import type { CliCommand } from "../src/cli/command.ts";
 import { buildProgram } from "../src/cli/program.ts";
 
 /** Text of man(7): backslashes, hyphens and a leading control character lose their meaning. */

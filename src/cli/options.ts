@@ -3,7 +3,7 @@
  * registered with them.
  */
 import path from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, type Option } from "commander";
 import {
   budgetShare,
   CURRENCIES,
@@ -16,6 +16,7 @@ import {
 } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
+import { CliCommand } from "./command.ts";
 import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
 export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [
@@ -316,55 +317,6 @@ export interface Registration {
     name: K,
     scope?: Scope,
   ): (...args: unknown[]) => Promise<void>;
-}
-
-type Example = readonly [line: string, purpose: string];
-
-declare module "commander" {
-  interface Command {
-    unknownOption(flag: string): void;
-  }
-}
-
-/** A command of hostform: one of commander, with its examples. */
-export class CliCommand extends Command {
-  /** Below its help, and in its manual page. */
-  lines: readonly Example[] = [];
-
-  override createCommand(name?: string): CliCommand {
-    return new CliCommand(name);
-  }
-
-  /** Adds examples: command lines with what each is for. */
-  examples(...lines: readonly Example[]): this {
-    this.lines = lines;
-    const width = Math.max(...lines.map(([line]) => line.length));
-    const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
-    return this.addHelpText("after", `\nExamples:\n${text}`);
-  }
-
-  /** Terraform spells `-out=FILE`: names the option that is meant. */
-  override unknownOption(flag: string): void {
-    const [, name = "", value] = /^-([a-z][a-z-]+)(?:=(.*))?$/.exec(flag) ?? [];
-    const own = name === "chdir" ? "-C" : `--${name}`;
-    const option = this.options.find(({ long, short }) => long === own || short === own);
-    if (option === undefined) {
-      super.unknownOption(flag);
-      return;
-    }
-    const meant =
-      value === undefined || (!option.required && !option.optional)
-        ? own
-        : own === "-C"
-          ? `-C ${value}`
-          : `${own}=${value}`;
-    this.error(`error: unknown option '${flag}'\n(Did you mean ${meant}?)`, { code: "commander.unknownOption" });
-  }
-
-  /** Adds an option that takes one of a few words. */
-  choice(flags: string, description: string, words: readonly string[]): this {
-    return this.addOption(new Option(flags, description).choices(words));
-  }
 }
 
 /** Conditions on which a run fails. */

@@ -1,14 +1,8 @@
 import { type Command, Help, Option } from "commander";
 import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
-import {
-  addCommonOptions,
-  CliCommand,
-  COMMON_OPTIONS,
-  commonOptionsOf,
-  type Registration,
-  STACK_OPTIONS,
-} from "./options.ts";
+import { CliCommand } from "./command.ts";
+import { addCommonOptions, COMMON_OPTIONS, commonOptionsOf, type Registration, STACK_OPTIONS } from "./options.ts";
 import { registerAccount, registerContract, registerOnce } from "./register/account.ts";
 import { registerMain } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";

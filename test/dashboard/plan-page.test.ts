@@ -148,7 +148,7 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
     }
     const headline = await page.$eval(".headline", (element) => String(element.textContent));
     expect(headline).toContain(
-      "Takes 3 sites offline, places 3 orders for 18.00 USD and at most 240.00 GEL and an unknown sum",
+      "Takes 3 sites offline, places 3 orders for 18.00 USD, at most 240.00 GEL and an unknown sum",
     );
     const orders = sections.get("Orders") ?? "";
     expect(orders).toContain(

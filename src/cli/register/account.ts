@@ -1,5 +1,6 @@
+import type { CliCommand } from "../command.ts";
 import type { CollectionName } from "../list.ts";
-import { type CliCommand, given, type Registration, TOKEN_ENV, variableName } from "../options.ts";
+import { given, type Registration, TOKEN_ENV, variableName } from "../options.ts";
 import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
+import type { CliCommand } from "../command.ts";
 import { listenAddress } from "../listen-address.ts";
 import {
   addGuardOptions,
   addSecretOptions,
-  type CliCommand,
   collect,
   duration,
   FAIL_ON_OPTION,

@@ -6,12 +6,10 @@ import {
   type ChangeReason,
   type Condition,
   type Diagnostic,
-  hasUnknown,
   isError,
   type JsonObject,
   type OwnForm,
   type ResourceState,
-  shorten,
   split,
   UNKNOWN,
   type Value,
@@ -23,7 +21,7 @@ import { decide, foresee } from "./decide.ts";
 import { formNotices, isOwnForm, isUnkept, settledForms, unkept, withForms } from "./own-forms.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
 import { attemptsOf, decidePending } from "./pending-facts.ts";
-import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
+import { finish, type PlanInput, type Planned, reasonOf, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
 import {
   existing,
@@ -342,28 +340,6 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
   if (meta.change === "recorded") return meta.default ?? null;
   return meta.computed || meta.change === "immutable" ? old : null;
 }
-
-/** The reason for a change of an attribute: who asked for it, and the place of the declaration where the front knows it. */
-function reasonOf(
-  input: PlanInput,
-  name: string,
-  { wanted, old, isSecret }: { readonly wanted: Value; readonly old: Value; readonly isSecret: boolean },
-): ChangeReason {
-  const { prior, config, locate } = input;
-  const isDeclared = config[name] !== undefined;
-  const { file = "the configuration", line } = (isDeclared ? locate?.([name]) : locate?.([])) ?? {};
-  const value = isSecret || hasUnknown(wanted) ? "" : `: ${shorten(JSON.stringify(wanted), MAX_VALUE)}`;
-  const at = line === undefined ? "" : ` (line ${line})`;
-  const declares = `${file} declares ${isDeclared ? `${name}${value}` : `no ${name}`}${at}`;
-  const recorded = prior?.attributes[name] ?? null;
-  const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
-  return drifted
-    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform; ${declares}` }
-    : { why: "declared", attribute: name, text: declares };
-}
-
-/** Longest value in a reason, in characters. */
-const MAX_VALUE = 60;
 
 /**
  * Plans a resource with a pending create by the decision about it. The create counts as it was sent, whatever is declared now:

@@ -7,12 +7,15 @@ import {
   type ChangeReason,
   type Condition,
   type Diagnostic,
+  hasUnknown,
   type JsonObject,
   type PrivateMark,
   type Quote,
   type ResourceState,
   type SourceRange,
+  shorten,
   split,
+  type Value,
   type ValueObject,
 } from "../model/index.ts";
 import { sensitiveNames, writeOnlyNames } from "./attributes.ts";
@@ -151,3 +154,25 @@ function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
   const secret = writeOnlyNames(kind).filter((name) => declared[name] != null);
   return secret.length === 0 ? declared : { ...declared, ...Object.fromEntries(secret.map((name) => [name, true])) };
 }
+
+/** The reason for a change of an attribute: who asked for it, and the place of the declaration where the front knows it. */
+export function reasonOf(
+  input: PlanInput,
+  name: string,
+  { wanted, old, isSecret }: { readonly wanted: Value; readonly old: Value; readonly isSecret: boolean },
+): ChangeReason {
+  const { prior, config, locate } = input;
+  const isDeclared = config[name] !== undefined;
+  const { file = "the configuration", line } = (isDeclared ? locate?.([name]) : locate?.([])) ?? {};
+  const value = isSecret || hasUnknown(wanted) ? "" : `: ${shorten(JSON.stringify(wanted), MAX_VALUE)}`;
+  const at = line === undefined ? "" : ` (line ${line})`;
+  const declares = `${file} declares ${isDeclared ? `${name}${value}` : `no ${name}`}${at}`;
+  const recorded = prior?.attributes[name] ?? null;
+  const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
+  return drifted
+    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform; ${declares}` }
+    : { why: "declared", attribute: name, text: declares };
+}
+
+/** Longest value in a reason, in characters. */
+const MAX_VALUE = 60;

@@ -262,18 +262,18 @@ export const objects = {
     ) => {
       const { address, ids, object, other, shown, pending } = given;
       const one = ids.length === 1;
-      const facts = shown.map(([plan, domain], at) => {
-        const named = [
+      const facts = shown.map(([plan, domain]) => {
+        const parts = [
           plan === null ? "no plan" : `plan ${openJson(plan)}`,
           domain === null ? "no domain" : openJson(domain),
         ];
-        return `${ids[at]} (${named.join(", ")})`;
+        return parts.join(" and ");
       });
       return {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
           ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may rewrite or cut it.`
-          : `The API shows ${some(facts)}. ${pending === undefined ? `Nothing distinguishes ${one ? "it" : "them"} from ${address}. The state may have been lost.` : `The create of ${pending} has no answer, and may have created ${one ? "it" : "one of them"}.`}`,
+          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The create of ${pending} has no answer and may be the cause.`}`,
         remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
       };
     },

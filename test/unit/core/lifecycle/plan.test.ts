@@ -1479,10 +1479,7 @@ describe("the plan of a resource", () => {
     const live: Observation = { status: "absent", matches: [], alike: [old] };
     const { diagnostics } = planResource(inputOf({ why: "", config: server, live, plans: LISTED, actions: [] }));
     expect(diagnostics.map(({ code, detail }) => [code, detail])).toEqual([
-      [
-        "plan.lookalike",
-        'The API shows service 1007 (plan "Legacy", "old.example"). This does not distinguish it from hosting_service.acme. The state may have been lost.',
-      ],
+      ["plan.lookalike", 'The API shows plan "Legacy" and "old.example". The state may have been lost.'],
     ]);
   });
 
