@@ -145,10 +145,7 @@ describe("effectsOf: what a plan means for people", () => {
     [
       "an adoption that takes it offline at once is both",
       update({ suspended: true }, { importing: { id: "1001" } }),
-      [
-        "www.acme.example is suspended: it goes offline.",
-        "www.acme.example is managed from now on.",
-      ],
+      ["www.acme.example is suspended: it goes offline.", "www.acme.example is managed from now on."],
     ],
     [
       "another address",
