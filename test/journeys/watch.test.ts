@@ -343,6 +343,9 @@ it("goes on after a broken declaration, a locked state and an API that is down, 
   expect(await watching.look(2)).toMatchObject({ result: "failed", news: true, next_seconds: 600 });
   made.clock.advance(10 * MINUTES);
   expect(await watching.look(3)).toMatchObject({ result: "failed", news: false, next_seconds: 600 });
+  expect(watching.of("watch_found")[2]?.["@message"]).toMatch(
+    /^The check failed again with the same error \(2 times since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\): /,
+  );
   expect(watching.of("diagnostic").map(({ diagnostic }) => diagnostic.summary)).toHaveLength(1);
   await made.declare(DECLARED);
   const store = createFileStore({ path: path.join(made.dir, "hosting.tfstate"), clock: made.clock });

@@ -90,7 +90,7 @@ function sameThing(
   const same = typeof domain === "string" ? ` for the domain ${domain}` : "";
   const summary = `${resource.address} declares the same ${noun}${same} as ${first.address}`;
   return errorOf("config.duplicate", summary, {
-    detail: `hostform cannot tell the two apart, so it creates neither.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
+    detail: `hostform cannot distinguish the two, so it creates neither.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
     remedies: ["Remove one of the two."],
     address: resource.address,
     range: resource.locate([]),

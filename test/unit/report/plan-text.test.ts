@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../../src/core/model/index.ts";
-import { renderPlan } from "../../../src/report/index.ts";
+import { renderPlan, renderPlanMarkdown } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { change, cost, drift, order, plan } from "./builders.ts";
@@ -12,6 +12,32 @@ const golden = (name: string) => `../../golden/report/${name}.txt`;
 describe("renderPlan", () => {
   it.each(planCases)("$name: $why", async ({ name, plan: planned, options }) => {
     await expect(renderPlan(planned, { remedies: fixOf, color: false, ...options })).toMatchFileSnapshot(golden(name));
+  });
+
+  it.each<[why: string, change: Partial<Change>, title: string, summary: string]>([
+    [
+      "an adoption",
+      { importing: { id: "1001" } },
+      "# hosting_service.acme will be imported; nothing changes in the account",
+      "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy.",
+    ],
+    [
+      "an edit of what only the state holds",
+      {},
+      "# hosting_service.acme will be recorded; nothing changes in the account",
+      "No changes to the account. Applying this plan records the attributes of 1 resource.",
+    ],
+  ])("calls nothing an update that sends no request: %s", (_, over, title, summary) => {
+    const [before, after] = [
+      { id: "1001", deletion_policy: "prevent" },
+      { id: "1001", deletion_policy: "forget" },
+    ];
+    const one = change({ address: "hosting_service.acme", actions: ["update"], before, after, requests: 0, ...over });
+    const text = renderPlan(plan([one]), { remedies: fixOf, color: false });
+    expect(text).toContain(title);
+    expect(text).toContain(summary);
+    expect(text).not.toContain("in-place");
+    expect(renderPlanMarkdown(plan([one]), { remedies: fixOf })).not.toContain("Nothing to apply");
   });
 
   it("breaks its last lines between words on a narrow terminal", () => {
