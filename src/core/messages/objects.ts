@@ -273,7 +273,7 @@ export const objects = {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
           ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may rewrite or cut it.`
-          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The create of ${pending} has no answer and may be the cause.`}`,
+          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The create of ${pending} has no answer and may have created ${one ? "it" : "one"}.`}`,
         remedies: [{ do: "import", id: one ? object : undefined, when: "it is" }, { do: "order_anyway" }],
       };
     },
