@@ -57,7 +57,7 @@ function problemsOf(
   return originProblem(of, account, records);
 }
 
-/** What identifies an account, by the lists that were read. Sends no request. */
+/** Identity of an account, by the lists that were read. Sends no request. */
 export const identityOf = (account: Account): AccountMark => ({
   origin: account.origin ?? "",
   anchors: anchorsIn(account),

@@ -3,7 +3,7 @@ import type { ApplyEvent, Clock } from "../core/model/index.ts";
 import type { Attention, DiagnosticJson, PlanJson, RequestEvent } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 
-/** Which project, and how it is read. */
+/** Options of a project and its reading. */
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
   readonly dir?: string;
@@ -32,20 +32,20 @@ export interface LoadOptions {
   readonly lockTimeoutMs?: number;
   /** Stops what is done with the project: nothing that has not left is sent any more; what is under way is awaited and recorded. */
   readonly signal?: AbortSignal;
-  /** What is said while it works. */
+  /** Receives messages during the work. */
   readonly onMessage?: (message: Message) => void;
   /** Default: the clock of the system. */
   readonly clock?: Clock;
 }
 
-/** What is said beside the results. */
+/** Messages beside the results. */
 export type Message =
   | { readonly type: "note"; readonly text: string }
   | { readonly type: "diagnostic"; readonly diagnostic: DiagnosticJson }
   | { readonly type: "request"; readonly request: RequestEvent }
   /** A request waits so many milliseconds for the budget of requests, or as the API asks. */
   | { readonly type: "waiting"; readonly ms: number }
-  /** So many listings and objects are still to be read. */
+  /** Number of listings and objects that are still to be read. */
   | { readonly type: "reading"; readonly open: number };
 
 /** A project whose declaration has no mistakes. */
@@ -55,7 +55,7 @@ export interface LoadedProject {
   readonly warnings: readonly DiagnosticJson[];
 }
 
-/** What is planned, and within which limits. */
+/** Options of a plan, with its limits. */
 export interface PlanOptions {
   /** Plans the removal of everything. Default: false. */
   readonly destroy?: boolean;
@@ -74,7 +74,7 @@ export interface PlanOptions {
    * what a request of the plan touches. The rest is planned as it was recorded, and the plan names it. Default: `all`.
    */
   readonly refresh?: "all" | "changed" | "false";
-  /** With `all`: at most so many requests for what takes one for each service (grants), least recently read first. */
+  /** Maximum of requests, with `all`, for lists of single services (grants); least recently read first. */
   readonly refreshBudget?: number;
   /** At most so many services and domains are ordered. */
   readonly maxOrders?: number;
@@ -98,7 +98,7 @@ export interface Planned extends Attention {
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
   readonly hasChanges: boolean;
-  /** Whether all of it can be applied: it has no errors, nothing is held back, and the token may read what is declared. */
+  /** True if all of it can be applied: it has no errors, nothing is held back, and the token may read what is declared. */
   readonly applicable: boolean;
   /** Addresses that trouble holds back: {@link ApplyOptions.partial} applies the rest. */
   readonly heldBack: readonly string[];
@@ -110,7 +110,7 @@ export interface Planned extends Attention {
   html(): string;
 }
 
-/** How a plan is applied. */
+/** Options of an apply. */
 export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
   /**
    * Decides on the plan while the state is locked; nothing is changed unless it returns true. A saved plan was decided on
@@ -121,7 +121,7 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
   readonly saved?: string;
   /** Asks `approve` for the rest of a plan of which trouble holds a part back. Default: false, such a plan is not applied. */
   readonly partial?: boolean;
-  /** Whether queued jobs are waited for. Default: true. */
+  /** Waits for queued jobs. Default: true. */
   readonly wait?: boolean;
   /** For how long, in milliseconds. Default: 300,000. */
   readonly waitTimeoutMs?: number;
@@ -130,12 +130,12 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
   readonly onEvent?: (event: ApplyEvent) => void;
 }
 
-/** What an apply has done. */
+/** Result of an apply. */
 export interface Applied extends Attention {
   readonly plan: Planned;
-  /** Whether `approve` returned true. If not, nothing was changed. */
+  /** True if `approve` returned true. If not, nothing was changed. */
   readonly approved: boolean;
-  /** Whether everything that the plan says is done: exit code 0 of `hostform apply`. */
+  /** True if everything that the plan says is done: exit code 0 of `hostform apply`. */
   readonly complete: boolean;
   readonly changes: readonly AppliedChange[];
   readonly diagnostics: readonly DiagnosticJson[];
@@ -150,7 +150,7 @@ export interface AppliedChange {
   readonly diagnostics: readonly DiagnosticJson[];
 }
 
-/** Which account is adopted, into which folder. */
+/** Options of an adoption: the account, and the folder. */
 export interface AdoptLibraryOptions extends LoadOptions, AdoptOptions {
   /** Decides when it is known what is there, before the grants are read; nothing is written unless it returns true. */
   readonly approve: (forecast: Forecast) => boolean | Promise<boolean>;

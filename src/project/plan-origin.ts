@@ -30,7 +30,7 @@ export interface Origin {
   readonly declaration: readonly FileDigest[];
   /** Alias of each provider -> address of its API; null where none is set. */
   readonly accounts: Readonly<Record<string, string | null>>;
-  /** What identified each of them. Absent: an earlier version made the plan. */
+  /** Identity of each account. Absent: an earlier version made the plan. */
   readonly identities?: Readonly<Record<string, AccountMark>>;
 }
 

@@ -68,7 +68,7 @@ export interface Run {
   readonly all: ReadonlySet<string>;
   /** Records with another address in `state` than in the store. They move there, all at once, before anything is applied. */
   readonly moves: readonly Move[];
-  /** What identifies the accounts. */
+  /** Identities of the accounts. */
   readonly identities: Identities;
   /** The records of these accounts get new marks (`--account-moved`). */
   readonly hasMoved: boolean;

@@ -45,9 +45,9 @@ export function conditionText({ conditions = [] }: Pick<Plan, "conditions">): st
 export const offlineNow = ({ conditions = [] }: Pick<Plan, "conditions">): number =>
   addressesOf(conditions.filter(({ condition }) => condition === "offline" || condition === "gone"));
 
-/** What needs attention, for programs. */
+/** Conditions, for programs. */
 export interface Attention {
-  /** As `hostform.conditions` of a plan's JSON. */
+  /** An entry of `hostform.conditions` in a plan's JSON. */
   readonly conditions: readonly ConditionJson[];
   /** The names that `--fail-on` of the command line would fail on. */
   readonly holds: readonly FailOn[];
@@ -93,7 +93,7 @@ export function groupedConditions(
 /** Conditions of which each has a line; beyond this many they are counted. */
 const MAX_LINES = 10;
 
-/** What needs attention and is no change. What was not read for one cause has one line. */
+/** Lines for conditions. Objects that were not read for one cause share a line. */
 export function conditionLines(
   plan: Pick<Plan, "conditions" | "unread">,
   paint: Paint,

@@ -255,7 +255,7 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly totals: readonly MoneyTotal[];
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
-  /** What needs attention and is no change. `schemas/conditions.schema.json` describes it. */
+  /** Conditions. `schemas/conditions.schema.json` describes it. */
   readonly conditions: readonly ConditionJson[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** By address; resources about which there is nothing to say are left out. */

@@ -164,7 +164,7 @@ function verdictOf(
 
 /** Figures with a label: several lines where there are several currencies. */
 function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
-  // What was not read is neither none nor 0.
+  // An unread value is neither none nor 0.
   const unread = new Set(plan.unread);
   const unseen = plan.changes.filter(({ address }) => unread.has(address));
   const orUnseen = (text: string, isNone: boolean, isUnseen: boolean) =>

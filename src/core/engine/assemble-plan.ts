@@ -90,7 +90,7 @@ export function plan(options: PlanOptions): Plan {
   for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   const unread = planned.flatMap(({ address }) => (unreadOf(observed.observations.get(address)) ? [address] : []));
   const isToRead = (address: string) => unreadOf(observed.observations.get(address))?.cause === "ability";
-  // To forget an object takes no look at it.
+  // An object that is only forgotten need not be read.
   const forgotten = new Set(
     planned.flatMap(({ address, removal, private: { pending } }) =>
       removal === "forget" && !pending ? [address] : [],

@@ -192,7 +192,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     if (able.has(provider)) {
       observations.set(address, observedUnread(accounts(provider), query, { ...unread, cause: "failed" }));
       isolated.push(error);
-    } else if (options.isReading !== true) failures.push(error); // To apply takes the ability.
+    } else if (options.isReading !== true) failures.push(error); // An apply needs the ability.
   }
   const foreign = await failuresOf([...providers].map(async (provider) => accounts(provider).confirm?.()));
   if (failures.length + foreign.length > 0) throw merged([...failures, ...foreign]);

@@ -12,14 +12,14 @@ import {
 import type { DataSources } from "./data.ts";
 import { kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
-/** What an observation asks: one query for each declared or recorded resource. Sends nothing. */
+/** Queries of an observation: one for each declared or recorded resource. Sends nothing. */
 
 export interface Query extends ReadQuery {
   readonly address: string;
   readonly provider: string;
 }
 
-/** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
+/** Scope of names before anything is read: recorded values, and the ids of adopted objects. */
 export function recordedScope(
   desired: Desired,
   state: State,

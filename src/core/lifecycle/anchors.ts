@@ -70,7 +70,7 @@ export function accountMark(
 
 export const keyOf = ({ type, id }: Anchor): string => `${type} ${id}`;
 
-/** What a record says of its account. */
+/** Account of a record. */
 type Recorded = Pick<ResourceState, "address" | "attributes" | "private">;
 
 /** Refuses records of another address. Sends no request. */

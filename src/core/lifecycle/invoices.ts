@@ -44,7 +44,7 @@ export class Invoices {
     return all;
   }
 
-  /** Those of some orders, as far as they take at most ten pages. @throws HostformError for what concerns more than invoices. */
+  /** Invoices of some orders, as far as they take at most ten pages. @throws HostformError for what concerns more than invoices. */
   of(orders: readonly string[]): Promise<InvoiceReading> {
     this.#some ??= new Reading(this.#source);
     return this.#some.of(orders);

@@ -62,7 +62,7 @@ export interface PlanInput extends Others {
   readonly severity?: Diagnostic["severity"];
   /** Settings of the provider. */
   readonly settings?: (PendingSettings & Pick<ReadSettings, "moneyScale">) | undefined;
-  /** What was read of the invoices of the account. Absent: nothing asked for them. */
+  /** Invoices of the account that were read. Absent: no object gave reason to read them. */
   readonly invoices?: InvoiceReading | undefined;
 }
 

@@ -201,7 +201,7 @@ export interface ApplyResult {
   readonly held?: readonly string[];
   /** The user asked not to wait for queued jobs (`--no-wait`): a job that is not done yet counts as done. */
   readonly noWait?: boolean;
-  /** What needs attention after the apply, in address order. Absent: nothing. */
+  /** Conditions after the apply, in address order. Absent: none. */
   readonly conditions?: readonly Condition[];
   /** API requests made by the apply. */
   readonly requests: number;

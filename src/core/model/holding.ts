@@ -1,4 +1,4 @@
-// Which conditions hold of a plan, and of what is left after an apply.
+// Finds the conditions that hold of a plan, or after an apply.
 import { type ApplyResult, changesRecord, isNoOp, type Plan, unfulfilledIn } from "./changes.ts";
 import type { ConditionName, FailOn } from "./condition.ts";
 import { effectOf } from "./effect.ts";

@@ -9,7 +9,7 @@ export interface Invoice {
   readonly total: number | null;
   readonly status: string | null;
   readonly due_date: string | null;
-  /** Whether it is known to be paid. */
+  /** True if the invoice is known to be paid. */
   readonly paid?: boolean;
 }
 

@@ -193,7 +193,7 @@ function refuse(holder: LockHolder | undefined, { clock, contender }: LockContex
   refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it on its machine."));
 }
 
-/** How to end a holder. @param elsewhere the sentence for a process that has no number on this machine. */
+/** Sentence that says how to end a holder. @param elsewhere the sentence for a process that has no number on this machine. */
 export function waysToEnd(holder: LockHolder | undefined, { host }: Contender, elsewhere: string): string {
   const isHere = holder?.who.split(" ")[0]?.endsWith(`@${host}`) === true;
   return wakeOrEnd(isHere ? (holder.pid ?? 0) : 0, elsewhere);

@@ -102,7 +102,7 @@ export class Watch {
   /** The last look ended as an `apply` that succeeds does: what only a person may order again is not in its plan. */
   #good = true;
 
-  /** What held at the end of the last check of everything, or of a later one. */
+  /** Conditions at the end of the last whole check, or of a later one. */
   #holds: ReadonlySet<FailOn> = new Set();
 
   /** Milliseconds of the wall clock at the beginning of the monotonic one, as they were last. */

@@ -74,7 +74,7 @@ export class PgStateLock implements StateLock {
   readonly #options: PgBackendOptions;
   /** The session that holds the lock. */
   database: Database | undefined;
-  /** What is locked in it: the id of the state's row, or hostform's own key while there is no row. */
+  /** Key that is locked: the id of the state's row, or hostform's own key while there is no row. */
   key: string | undefined;
 
   constructor(name: string, options: PgBackendOptions) {

@@ -154,7 +154,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   }
 }
 
-/** Where an object comes from, for its mark: the host, the account, and the name under which it was created here. */
+/** Origin of an object, for its mark: the host, the account, and the name under which it was created here. */
 const origin = (
   kind: Kind,
   { id }: JsonObject,

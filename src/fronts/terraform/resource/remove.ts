@@ -223,7 +223,7 @@ async function remove(
   const options = { name: nameOf(kind, prior), config: prior, prior, operation: "delete", scope, cancelled } as const;
   const { context, latest } = await applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
   const applied = await applyChange(kind, change, null, context);
-  // What was deleted identifies no account.
+  // A deleted object identifies no account.
   scope.account.rows.delete(kind.type);
   scope.collections.changed(kind, parentOf(kind, prior));
   return { applied, latest };
