@@ -9,6 +9,7 @@ import {
   type Diagnostic,
   hasUnknown,
   type JsonObject,
+  openJson,
   type PrivateMark,
   type Quote,
   type ResourceState,
@@ -164,7 +165,7 @@ export function reasonOf(
   const { prior, config, locate } = input;
   const isDeclared = config[name] !== undefined;
   const { file = "the configuration", line } = (isDeclared ? locate?.([name]) : locate?.([])) ?? {};
-  const value = isSecret || hasUnknown(wanted) ? "" : `: ${shorten(JSON.stringify(wanted), MAX_VALUE)}`;
+  const value = isSecret || hasUnknown(wanted) ? "" : `: ${shorten(openJson(wanted), MAX_VALUE)}`;
   const at = line === undefined ? "" : ` (line ${line})`;
   const declares = `${file} declares ${isDeclared ? `${name}${value}` : `no ${name}`}${at}`;
   const recorded = prior?.attributes[name] ?? null;
