@@ -111,13 +111,16 @@ export const runApply =
           });
         }
         if (hasChanges(run.plan) && !agreed) {
-          await approve(terminal, held > 0 ? `Apply the ${others}?` : QUESTIONS[command], run.interrupts.stop);
+          const question = held > 0 ? `Apply the ${others}?` : QUESTIONS[command];
+          await approve(terminal, question, run.interrupts.stop, held > 0 ? "--auto-approve --partial" : undefined);
           run.providers.refresh();
         }
 
-        const result = json
+        const ended = json
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
+        const left = saved === undefined ? [] : heldIn(saved.plan);
+        const result = left.length === 0 ? ended : { ...ended, held: left };
         if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
@@ -129,8 +132,7 @@ export const runApply =
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
-        const isWhole = saved === undefined || heldIn(saved.plan).length === 0;
-        if (!isFulfilled(result) || open || !isWhole) return 1;
+        if (!isFulfilled(result) || open) return 1;
         return failedOn(flags, holding(run.plan, result), 0, (text) => say(terminal, text));
       });
     });
@@ -170,15 +172,20 @@ function refusePlanFlags(flags: ApplyFlags): void {
 
 export const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
 
-/** Asks whether to go on. @throws HostformError `apply.declined` unless the answer is yes. */
-export async function approve(terminal: Terminal, question: string, stop?: AbortSignal): Promise<void> {
+/** Asks whether to go on. @param unasked the options of a run that asks nobody. @throws HostformError `apply.declined` unless the answer is yes. */
+export async function approve(
+  terminal: Terminal,
+  question: string,
+  stop?: AbortSignal,
+  unasked = "--auto-approve",
+): Promise<void> {
   say(terminal, "");
   const answer = await terminal.ask(`${question} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
   if (answer !== undefined) fail("apply.declined", "Not approved. Nothing was changed.");
   const what = question === QUESTIONS.adopt ? "adopt" : "apply";
   fail("apply.declined", "Cannot ask for approval: standard input is not a terminal", {
-    remedies: [`Nothing was changed. Pass --auto-approve to ${what} without approval.`],
+    remedies: [`Nothing was changed. Pass ${unasked} to ${what} without approval.`],
   });
 }
 

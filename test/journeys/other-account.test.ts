@@ -98,6 +98,19 @@ describe("a state at another account", () => {
     await expectRefused(project, [["plan"], ["apply", "--auto-approve"]], /leads to another account/);
   });
 
+  it("is refused with such a token after services alone were recorded, and orders nothing there", async () => {
+    const sites = (...names: string[]) => ({
+      project: "acme",
+      services: Object.fromEntries(names.map((name) => [name, { ...site(name), grants: {} }])),
+    });
+    const project = await applied(sites("blog", "docs"));
+    await project.declare({ ...sites("blog", "docs", "shop", "www"), webhooks: { billing: hook("billing") } });
+    project.clock.advance(120_000);
+    project.env.HOSTING_TOKEN = project.sandbox.tokens.customer;
+    const partial = ["apply", "--auto-approve", "--partial"];
+    await expectRefused(project, [["plan"], ["apply", "--auto-approve"], partial], /leads to another account/);
+  });
+
   it("is refused at another address before the first request, and both are named", async () => {
     const project = await applied();
     await edited(project, ({ account }) => {

@@ -9,6 +9,7 @@ import {
   ifExplained,
   isForbidden,
   type JsonObject,
+  namesLimit,
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
@@ -92,7 +93,7 @@ interface Evidence {
 
 /**
  * Compares an account with the recorded one. It is another one if the complete lists lack at least two objects that identify it,
- * and nothing shows any of them. An object that the API forbids to read is neither present nor missing.
+ * and nothing shows any of them. An object that a limit of the token hides is neither present nor missing.
  * @returns a function that throws `account.foreign`. It reads more than the run has read only if the lists lack all of them.
  */
 export function accountGate(
@@ -128,7 +129,7 @@ export function accountGate(
     try {
       return isSame(one, await account.get(one.kind, one.id, true)) ? "present" : "absent";
     } catch (error) {
-      if (isForbidden(error)) return "forbidden";
+      if (isForbidden(error)) return namesLimit(error) ? "forbidden" : "absent";
       throw error;
     }
   };

@@ -177,6 +177,15 @@ export class ApiError extends HostformError {
 
 export const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
 
+/**
+ * Returns true if a 403 names a limit of the token: its restriction to some services (§5.2), or an ability. The object may be of
+ * the account then. Any other 403 of an object that no list shows says that another account has it.
+ */
+export const namesLimit = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  isForbidden(error) &&
+  /restrict|scoped?\b|outside|abilit/i.test(error.serverMessage ?? "");
+
 /** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";

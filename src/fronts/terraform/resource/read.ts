@@ -5,6 +5,7 @@ import {
   endedInList,
   formNotices,
   formsOf,
+  isElsewhere,
   isPendingCreate,
   type Observation,
   observedMark,
@@ -157,6 +158,7 @@ export async function keptUnread(
   const isOfList = error instanceof ApiError && !error.endpoint.includes("{") && !hasCode(error, "api.malformed");
   const around = kinds.get(kind.nested?.in ?? "") ?? kind;
   if (isOfList || (await account.list(around).catch(() => undefined)) === undefined) throw error;
+  if (isElsewhere(unread)) await refuseForeign(kind, recorded.state, recorded.mark, scope.session);
   const condition = unreadCondition(kind, prior.address, prior, unread);
   return { ...recorded, diagnostics: condition === undefined ? [] : [conditionWarning(condition)] };
 }

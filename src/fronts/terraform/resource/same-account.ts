@@ -8,7 +8,7 @@ import {
   isSameObject,
   originProblem,
 } from "../../../core/lifecycle/index.ts";
-import { type Anchor, HostformError, isForbidden, type JsonObject } from "../../../core/model/index.ts";
+import { type Anchor, HostformError, isForbidden, type JsonObject, namesLimit } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
 import { labelOf, type Mark, recordedAs } from "./attribute-mapping.ts";
 import { otherHost } from "./notices.ts";
@@ -58,7 +58,7 @@ export async function refuseForeign(
 /** By account and anchor: all instances of a plan share a few anchors. */
 const asked = new WeakMap<Account, Map<string, Promise<boolean>>>();
 
-/** Returns false as well if the API forbids to read it. */
+/** Returns false as well if a limit of the token hides it. */
 function isMissing(anchor: Anchor, account: Account): Promise<boolean> {
   const { type, id, created_at } = anchor;
   const kind = kinds.get(type);
@@ -70,7 +70,7 @@ function isMissing(anchor: Anchor, account: Account): Promise<boolean> {
       const found = await account.find(kind, id);
       return found === undefined || !isSameObject(kind, { created_at }, found.attributes);
     } catch (error) {
-      if (isForbidden(error)) return false;
+      if (isForbidden(error)) return !namesLimit(error);
       throw error;
     }
   };
