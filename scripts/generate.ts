@@ -9,6 +9,7 @@ import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
 import { outdated } from "./generate/made.ts";
+import { policyJsonSchema } from "./generate/policy-schema.ts";
 import { kindNames, registry } from "./generate/registry.ts";
 import { readDocument } from "./openapi/document.ts";
 
@@ -33,6 +34,7 @@ const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("src/core/kinds/names.gen.ts", kindNames(kinds));
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
 await settle("schemas/conditions.schema.json", conditionsSchema());
+await settle("schemas/policy.schema.json", policyJsonSchema());
 const { catalogueLint } = await import("./generate/schema-lint.ts");
 const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");
 await settle("schemas/provider.json", `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`);

@@ -134,6 +134,12 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "guard.removals": "Check the plan: was a file left out? `--allow-removals` overrides for this run.",
   "guard.missing":
     "Check that the address and the token are those of the right account. If all of the missing resources are gone on purpose, `--allow-missing` for one run.",
+  "policy.denied": "Change what is declared, or ask the owner of the policy.",
+  "policy.warned": "Check what the message names. A window stops the apply as long as it lasts.",
+  "policy.invalid": "Correct the file. `hostform policy test` reads it without an account.",
+  "policy.failed": "Correct the function: it must return a list within 5 seconds.",
+  "policy.unsupported":
+    "Enforce that part with `hostform plan` and `hostform apply`, or give this run a policy without it.",
   "apply.price": "Run plan again and check the new price.",
   "apply.declined": "Answer `yes`, or pass `--auto-approve`.",
   "apply.skipped": "Fix the failure and apply again.",

@@ -35,6 +35,7 @@ const TITLES: Readonly<Record<string, string>> = {
   plan: "Planning",
   account: "Accounts",
   guard: "Guards",
+  policy: "The policy",
   apply: "Applying",
   secret: "Secrets",
   webhooks: "Webhooks",

@@ -14,6 +14,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   "core/local": ["core/model"],
   "core/files": ["core/model"],
   "core/expression": ["core/model"],
+  "core/policy": ["core/model"],
   "core/api": ["core/model", "core/local"],
   "core/kinds": ["core/api", "core/model"],
   "core/lifecycle": [...CONTRACT, "core/model", "core/api (types)", "core/local (types)"],
@@ -30,6 +31,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "core/local",
     "webhooks",
     "core/files",
+    "core/policy",
     "core/expression/references.ts",
   ],
   project: [
@@ -42,6 +44,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "core/lifecycle",
     "core/local",
     "core/model",
+    "core/policy",
     "core/record",
     "fronts/source",
     "fronts/stacks",

@@ -317,4 +317,19 @@ export const samples: {
   "store.waiting": [4113, 0].map((pid) => ({ pid, project: "acme", since: SINCE })),
   "store.waiting/lists": [{ seconds: 75 }],
   "store.waiting/file": [4113, 0].map((pid) => ({ ...store, pid, project: "", since: SINCE })),
+  "policy.denied": [
+    {
+      sentence: "hosting_webhook.audit sends events to hooks.evil.example",
+      rule: "webhook_hosts",
+      file: "policies/main",
+      address: "hosting_webhook.audit",
+    },
+    { sentence: "No order on a Friday", rule: "function", file: "policies/friday.ts" },
+  ],
+  "policy.warned": [{ sentence: "Nothing may be applied now (holidays)", rule: "windows", file: "policies/main" }],
+  "policy.invalid": [{ file: "policies/main", why: "max_orders: expected a whole number of orders" }],
+  "policy.failed": [{ file: "policies/friday.ts", why: "it took more than 5 seconds" }],
+  "policy.unsupported": [
+    { what: "the rule require_state_key", why: "Another program keeps the state", severity: "error" },
+  ],
 };

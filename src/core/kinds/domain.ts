@@ -65,7 +65,7 @@ export const domain: Kind<"registerDomain"> = {
   type: "hosting_domain",
   section: "domains",
   noun: "domain",
-  words: { name: "domain", site: "domain", ordered: "is registered", rank: 1 },
+  words: { name: "domain", site: "domain", ordered: "is registered", order: { currency: "currency" }, rank: 1 },
   summary: "The registration of a domain.",
   description: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
 state is the only memory of them, drift cannot be seen, a change is an error of the plan that says so, and removing the

@@ -75,6 +75,7 @@ export const webhook: Kind<"createWebhook"> = {
   words: {
     name: "url",
     site: "url",
+    receiver: "url",
     integration: {
       create: "{site} receives events from now on.",
       delete: "{site} receives no more events.",

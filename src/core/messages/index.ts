@@ -8,6 +8,7 @@ import { conditions } from "./conditions.ts";
 import { creates } from "./creates.ts";
 import { type Given, problemsOf } from "./message.ts";
 import { objects } from "./objects.ts";
+import { policies } from "./policies.ts";
 import { processes } from "./processes.ts";
 import { statusWords } from "./status-words.ts";
 import { trouble } from "./trouble.ts";
@@ -21,6 +22,7 @@ export const catalogue = {
   ...conditions,
   ...accounts,
   ...trouble,
+  ...policies,
 };
 
 /**

@@ -297,8 +297,12 @@ export interface KindWords {
   readonly siteless?: string;
   /** `is ordered`. Absent: a create costs nothing. */
   readonly ordered?: string;
+  /** Attributes of an order by which a policy judges it. */
+  readonly order?: { readonly plan?: string; readonly currency: string };
   /** Attributes of the access to the site that a resource gives: the person and the permission, with its levels from the lowest. */
   readonly access?: { readonly person: string; readonly permission: string; readonly levels: readonly string[] };
+  /** Attribute with the URL that receives what happens in the account. */
+  readonly receiver?: string;
   /** Sentences of changes to an integration, with `{site}`, and how a deletion or replacement is undone. */
   readonly integration?: Readonly<Record<"create" | "delete" | "replace" | "undo", string>>;
   /** Position among the tables of a state. Kinds without one follow. */
@@ -343,6 +347,10 @@ export interface Change {
   readonly waitsFor?: string;
   /** Whose it is: as declared, else as recorded. */
   readonly client?: string;
+  /** Whose it was by the record, if it is declared as another's; null: nobody's. */
+  readonly formerClient?: string | null;
+  /** The file that declares it, relative to the project's folder. */
+  readonly file?: string;
   /** Where its secret is written: a path in the project, links followed, or in full outside of it. */
   readonly secretTo?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */

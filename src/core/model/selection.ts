@@ -55,8 +55,8 @@ function nearPattern(pattern: string, names: readonly string[]): string {
   return near === undefined || near === "" ? "" : ` Did you mean "${near}${pattern.slice(length)}"?`;
 }
 
-/** Whether a name is like a pattern, in time that grows with their lengths alone. */
-function isLike(pattern: string, name: string): boolean {
+/** Returns true if a name is like a pattern with `*`, in time that grows with their lengths alone. */
+export function isLike(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
   if (last === undefined) return pattern === name;

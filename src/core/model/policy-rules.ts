@@ -1,0 +1,254 @@
+// The rules of a policy and their verdicts. A rule only refuses: no rule allows what another one, or a guard, refuses.
+import type { ConditionName } from "./condition.ts";
+import type { EffectKind } from "./effect.ts";
+import type { SourceRange } from "./errors.ts";
+import { lookAlikes } from "./look-alike.ts";
+import { foldedDomain, shownName } from "./natural-key.ts";
+import { type ChangeFacts, type PolicyFacts, suspicions } from "./policy-facts.ts";
+import { isLike } from "./selection.ts";
+import { CURRENCIES } from "./specification.ts";
+import { some } from "./text.ts";
+import { isWithin, type TimeWindow } from "./time-window.ts";
+import { UNKNOWN } from "./value.ts";
+
+/** Who may touch what: a change that comes from these files or this author must stay within the rest. */
+export interface Scope {
+  /** Files of the declaration, relative to the project's folder; `*` is any characters. */
+  readonly files?: readonly string[] | undefined;
+  /** Users of the CI. A run without an author counts as one of them. */
+  readonly authors?: readonly string[] | undefined;
+  readonly except_authors?: readonly string[] | undefined;
+  readonly clients?: readonly string[] | undefined;
+  /** Types of resources. */
+  readonly kinds?: readonly string[] | undefined;
+  readonly effects?: readonly EffectKind[] | undefined;
+}
+
+/** The rules of one file. An absent rule refuses nothing. `schemas/policy.schema.json` describes them. */
+export interface PolicyRules {
+  readonly max_orders?: number | undefined;
+  readonly max_spend?: Readonly<Record<string, number>> | undefined;
+  readonly max_removals?: number | undefined;
+  readonly webhook_hosts?: readonly string[] | undefined;
+  readonly grantee_domains?: readonly string[] | undefined;
+  readonly plans?: readonly (string | number)[] | undefined;
+  readonly currencies?: readonly string[] | undefined;
+  readonly removable_kinds?: readonly string[] | undefined;
+  readonly never_offline?: readonly string[] | undefined;
+  readonly look_alikes?: "deny" | "warn" | undefined;
+  readonly require_state_key?: boolean | undefined;
+  readonly no_orders_while?: readonly ConditionName[] | undefined;
+  readonly windows?: readonly TimeWindow[] | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
+}
+
+export type PolicyRule = keyof PolicyRules;
+
+/** A policy in one file. */
+export interface Policy {
+  /** Path as people know it. */
+  readonly file: string;
+  readonly rules: PolicyRules;
+  /** Place of a rule, or of an entry of it (`scopes.0`). */
+  readonly places: ReadonlyMap<string, SourceRange>;
+}
+
+/** What a policy says of a plan. The sentence holds words of the declaration. */
+export interface PolicyVerdict {
+  readonly level: "deny" | "warn";
+  /** The rule, or `function`. */
+  readonly rule: PolicyRule | "function";
+  readonly file: string;
+  readonly address?: string;
+  /** Without a full stop. */
+  readonly sentence: string;
+  readonly range?: SourceRange;
+}
+
+interface Judged {
+  /** Nobody applies the plan now: windows only warn. */
+  readonly isLater?: boolean;
+}
+
+type Found = Pick<PolicyVerdict, "sentence"> &
+  Partial<Pick<PolicyVerdict, "address" | "level">> & { readonly entry?: number };
+type Judge<Rule extends PolicyRule> = (
+  rule: NonNullable<PolicyRules[Rule]>,
+  facts: PolicyFacts,
+  judged: Judged,
+) => readonly Found[];
+
+/** Judges each rule alone: the verdicts of a policy are those of its rules together. */
+const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
+  max_orders: (most, { changes }) => tooMany(most, changes, ({ order }) => order !== undefined, "order"),
+  max_removals: (most, { changes }) => tooMany(most, changes, ({ isRemoval }) => isRemoval, "removal"),
+  max_spend: (limits, { changes }) =>
+    Object.entries(limits).flatMap(([currency, most]) => {
+      const counted = changes.filter(({ order }) => order !== undefined && mayCount(order.currency, currency));
+      const total = counted.reduce((sum, { order }) => sum + (order?.most ?? 0), 0);
+      const unknown = counted.filter(({ order }) => order?.most === null);
+      if (total > most) return [{ sentence: `The orders may cost ${total} ${currency}, and ${most} are allowed` }];
+      return unknown.map(({ address }) => ({
+        address,
+        sentence: `The price of ${address} is not known, and at most ${most} ${currency} are allowed`,
+      }));
+    }),
+  webhook_hosts: (allowed, { changes }) =>
+    changes.flatMap(({ address, receiver }) =>
+      outside(receiver, allowed, address, "sends events to", "a host that is known only after apply"),
+    ),
+  grantee_domains: (allowed, { changes }) =>
+    changes.flatMap(({ address, grantee }) =>
+      outside(grantee, allowed, address, "gives access to someone at", "a domain that is known only after apply"),
+    ),
+  plans: (allowed, { changes }) =>
+    changes.flatMap(({ address, order }) => {
+      if (order?.plan === undefined || order.plan.some((one) => allowed.some((plan) => String(plan) === one)))
+        return [];
+      return [{ address, sentence: `${address} orders the plan ${order.plan[0] ?? "(not known)"}` }];
+    }),
+  currencies: (allowed, { changes }) =>
+    changes.flatMap(({ address, order }) =>
+      order === undefined || allowed.includes(order.currency)
+        ? []
+        : [{ address, sentence: `${address} is an order in ${order.currency}` }],
+    ),
+  removable_kinds: (allowed, { changes }) =>
+    changes.flatMap(({ address, type, noun, isRemoval }) =>
+      !isRemoval || allowed.includes(type) ? [] : [{ address, sentence: `${address} is removed, and it is a ${noun}` }],
+    ),
+  never_offline: (sites, { changes }) =>
+    changes.flatMap(({ address, site, takesOffline }) => {
+      const isNamed = sites.some((one) => isLike(one, address) || (site !== undefined && isDomainLike(one, site)));
+      if (!takesOffline || !isNamed) return [];
+      return [{ address, sentence: `${site === undefined ? address : shownName(site)} would go offline` }];
+    }),
+  look_alikes: (level, { changes, known }) => {
+    const looksLike = lookAlikes(known);
+    return changes.flatMap((change) =>
+      suspicions(change, looksLike).map(({ name, why }) => ({
+        level,
+        address: change.address,
+        sentence: `${change.address} names ${shownName(name)}: ${why}`,
+      })),
+    );
+  },
+  require_state_key: (isRequired, { hasStateKey }) =>
+    isRequired && hasStateKey !== true ? [{ sentence: "The state has no key, so a saved plan proves nothing" }] : [],
+  no_orders_while: (names, { changes, conditions }) => {
+    const held = conditions.filter(({ condition }) => names.includes(condition));
+    const [first] = held;
+    if (first === undefined || changes.every(({ order }) => order === undefined)) return [];
+    const where = some(held.map(({ address }) => address));
+    return [{ sentence: `The plan orders while these have the condition ${first.condition}: ${where}` }];
+  },
+  windows: (windows, { changes, now }, { isLater = false }) =>
+    windows.flatMap((window, entry) => {
+      const { allow = [], reason } = window;
+      if (!isWithin(window, now)) return [];
+      const stopped = changes.filter(({ effects }) => effects.some((effect) => !allow.includes(effect)));
+      if (stopped.length === 0) return [];
+      const only = allow.length === 0 ? "Nothing may be applied now" : `Only ${allow.join(", ")} may be applied now`;
+      const sentence = `${only}${reason === undefined ? "" : ` (${reason})`}`;
+      return [{ entry, level: isLater ? ("warn" as const) : ("deny" as const), sentence }];
+    }),
+  scopes: (scopes, { changes, author }) =>
+    scopes.flatMap((scope, entry) =>
+      changes.flatMap((change) => {
+        const who = subjectOf(scope, change, author);
+        const what = who === undefined ? undefined : beyond(scope, change);
+        if (what === undefined) return [];
+        return [{ entry, address: change.address, sentence: `${who} may not change ${change.address}: ${what}` }];
+      }),
+    ),
+};
+
+/** Names of all rules. */
+export const POLICY_RULES = Object.keys(judges) as readonly PolicyRule[];
+
+/** What some policies say of a plan. Each rule of each file is judged alone, so that a further one never allows more. */
+export function verdictsOf(policies: readonly Policy[], facts: PolicyFacts, judged: Judged = {}): PolicyVerdict[] {
+  return policies.flatMap(({ file, rules, places }) =>
+    POLICY_RULES.flatMap((rule) => {
+      if (rules[rule] === undefined) return [];
+      const judge = judges[rule] as Judge<typeof rule>;
+      return judge(rules[rule], facts, judged).map(({ level = "deny", entry, ...found }): PolicyVerdict => {
+        const range = places.get(`${rule}.${entry}`) ?? places.get(rule);
+        return { level, rule, file, ...found, ...(range && { range }) };
+      });
+    }),
+  );
+}
+
+/** The limits of policies that an apply keeps up to its end: an invoice can be above the planned price. */
+export function capsOf(policies: readonly Pick<Policy, "rules">[]) {
+  const least = (values: readonly (number | undefined)[]) => {
+    const given = values.filter((value) => value !== undefined);
+    return given.length === 0 ? undefined : Math.min(...given);
+  };
+  const currencies = new Set(policies.flatMap(({ rules }) => Object.keys(rules.max_spend ?? {})));
+  const spend = [...currencies].map((one) => [one, least(policies.map(({ rules }) => rules.max_spend?.[one]))]);
+  const maxOrders = least(policies.map(({ rules }) => rules.max_orders));
+  return {
+    ...(maxOrders !== undefined && { maxOrders }),
+    ...(spend.length > 0 && { maxSpend: Object.fromEntries(spend) as Readonly<Record<string, number>> }),
+  };
+}
+
+function tooMany(
+  most: number,
+  changes: readonly ChangeFacts[],
+  counts: (change: ChangeFacts) => boolean,
+  noun: string,
+): Found[] {
+  const found = changes.filter(counts);
+  if (found.length <= most) return [];
+  const number = `${found.length} ${noun}${found.length === 1 ? "" : "s"}`;
+  return [
+    { sentence: `The plan has ${number}, and ${most} are allowed: ${some(found.map(({ address }) => address))}` },
+  ];
+}
+
+/** An order counts against each limit while its currency is not known. */
+const mayCount = (currency: string, limited: string) =>
+  currency === limited || !CURRENCIES.some((known) => known === currency);
+
+/** `*.acme.example` is each name below acme.example; a pattern in any notation. */
+function isDomainLike(pattern: string, domain: string): boolean {
+  if (pattern === "*") return true;
+  const below = pattern.startsWith("*.");
+  const name = pattern.slice(below ? 2 : 0);
+  const ascii = foldedDomain(name) ?? name;
+  return below ? domain.endsWith(`.${ascii}`) : domain === ascii;
+}
+
+function outside(
+  name: ChangeFacts["receiver"],
+  allowed: readonly string[],
+  address: string,
+  verb: string,
+  later: string,
+): Found[] {
+  if (name === undefined || (name !== UNKNOWN && allowed.some((one) => isDomainLike(one, name)))) return [];
+  return [{ address, sentence: `${address} ${verb} ${name === UNKNOWN ? later : shownName(name)}` }];
+}
+
+/** Who a scope is about, where it is about this change; undefined otherwise. */
+function subjectOf({ files, authors, except_authors: free = [] }: Scope, { file }: ChangeFacts, author: string | null) {
+  const isOne = (names: readonly string[]) =>
+    names.some((name) => author !== null && isLike(name.toLowerCase(), author.toLowerCase()));
+  if (isOne(free)) return undefined;
+  if (files !== undefined && (file === undefined || !files.some((one) => isLike(one, file)))) return undefined;
+  if (authors !== undefined && author !== null && !isOne(authors)) return undefined;
+  if (authors === undefined && files !== undefined) return file;
+  return author ?? "A run whose author is not known";
+}
+
+/** The part of a change that a scope does not cover; undefined if it covers all of it. */
+function beyond({ clients, kinds, effects }: Scope, change: ChangeFacts): string | undefined {
+  const foreign = change.clients.find((one) => clients?.every((name) => one === null || !isLike(name, one)));
+  if (foreign !== undefined) return foreign === null ? "it is of no client" : `it is of ${foreign}`;
+  if (kinds !== undefined && !kinds.includes(change.type)) return `it is a ${change.noun}`;
+  const effect = change.effects.find((one) => effects?.includes(one) === false);
+  return effect === undefined ? undefined : `its effect is ${effect}`;
+}

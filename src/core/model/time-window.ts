@@ -1,0 +1,63 @@
+// Times in which a policy allows less: days of the week, hours, dates.
+import type { EffectKind } from "./effect.ts";
+
+export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+
+/** A time in which nothing may be applied, or only some effects. All that is given must hold; a window over midnight belongs to the day on which it begins. */
+export interface TimeWindow {
+  readonly days?: readonly (typeof WEEKDAYS)[number][] | undefined;
+  /** `HH:MM`. Default: 00:00. */
+  readonly from?: string | undefined;
+  /** `HH:MM`, exclusive. Default: 24:00. */
+  readonly to?: string | undefined;
+  /** The first day, `YYYY-MM-DD`. */
+  readonly since?: string | undefined;
+  /** The last day. */
+  readonly until?: string | undefined;
+  /** IANA name. Default: UTC. */
+  readonly time_zone?: string | undefined;
+  /** Effects that are allowed in it. */
+  readonly allow?: readonly EffectKind[] | undefined;
+  /** The reason, for people. */
+  readonly reason?: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Returns true if a moment (milliseconds since the epoch) lies in a window. */
+export function isWithin({ days, from = "00:00", to = "24:00", since, until, time_zone }: TimeWindow, at: number) {
+  const local = localTime(at, time_zone);
+  const holds = ({ day, date }: ReturnType<typeof localTime>) =>
+    (days === undefined || days.some((one) => one === day)) &&
+    (since === undefined || date >= since) &&
+    (until === undefined || date <= until);
+  if (from < to) return local.time >= from && local.time < to && holds(local);
+  // Over midnight: the later part belongs to the day before.
+  return local.time >= from ? holds(local) : local.time < to && holds(dayBefore(local));
+}
+
+function localTime(at: number, timeZone = "UTC") {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    hourCycle: "h23",
+    weekday: "short",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const { weekday = "", year, month, day, hour, minute } = parts;
+  return {
+    day: weekday.toLowerCase().slice(0, 3),
+    date: `${year?.padStart(4, "0")}-${month}-${day}`,
+    time: `${hour}:${minute}`,
+  };
+}
+
+/** The day before in the calendar, whatever the clocks do. */
+function dayBefore({ date, ...rest }: ReturnType<typeof localTime>): ReturnType<typeof localTime> {
+  const before = Date.parse(`${date}T00:00:00Z`) - DAY_MS;
+  return { ...rest, date: new Date(before).toISOString().slice(0, 10), day: localTime(before).day };
+}

@@ -1,0 +1,9 @@
+/**
+ * The policy of a run: rules and functions that come from outside the request. In: files that the runner names. Out: rules that
+ * `core/model` judges by, and the diagnostics of its verdicts. Must not: know kinds, accounts or the state, read a declaration, or
+ * run a function in this process's own thread.
+ */
+export { authorOf, policyFiles } from "./environment.ts";
+export { readPolicies } from "./rule-files.ts";
+export { policySchema } from "./rule-schema.ts";
+export { diagnosticOf } from "./verdicts.ts";

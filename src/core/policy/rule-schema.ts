@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { attempt, CONDITION_NAMES, CURRENCIES, EFFECT_KINDS, WEEKDAYS } from "../model/index.ts";
+
+const number = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
+
+/** An empty list allows nothing. */
+const list = <Item extends z.ZodType>(item: Item, what: string) => z.array(item, `expected a list of ${what}`);
+
+const names = (what: string) => list(z.string(`expected ${what}`).min(1, `expected ${what}`), what);
+
+/** In front of a domain alone: an asterisk elsewhere would match names of others. */
+const domains = () =>
+  list(
+    z.string().regex(/^(?:\*|(?:\*\.)?[^*\s]+)$/u, "expected a domain, *.DOMAIN for those below it, or *"),
+    "domains such as *.acme.example",
+  );
+
+const kinds = () => list(z.string().regex(/^[a-z]\w*$/, "expected a type such as hosting_webhook"), "types");
+const effects = () => list(z.enum(EFFECT_KINDS), "effects");
+const time = () => z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/, "expected a time such as 17:30");
+const day = () => z.iso.date("expected a day such as 2026-12-24");
+
+const isTimeZone = (timeZone: string) =>
+  attempt(
+    () => new Intl.DateTimeFormat("en", { timeZone }) !== undefined,
+    () => false,
+  );
+
+const windows = z.strictObject({
+  days: list(z.enum(WEEKDAYS), "days").min(1, "at least one day").optional().describe("Days of the week."),
+  from: time().optional().describe("First minute of the day. Default: 00:00."),
+  to: time().optional().describe("The minute after the last. Earlier than `from`: on the next day. Default: 24:00."),
+  since: day().optional().describe("First day."),
+  until: day().optional().describe("Last day."),
+  time_zone: z
+    .string()
+    .refine(isTimeZone, "expected a time zone such as Europe/Berlin")
+    .optional()
+    .describe("Time zone of days and times. Default: UTC."),
+  allow: effects().optional().describe("Effects that may be applied all the same. Default: none."),
+  reason: z.string().optional().describe("The reason, for people."),
+});
+
+const scopes = z
+  .strictObject({
+    files: names("files")
+      .optional()
+      .describe("Files of the declaration, relative to its folder. `*` is any characters."),
+    authors: names("authors").optional().describe("Users whom the CI names. A run without an author counts as one."),
+    except_authors: names("authors").optional().describe("Users for whom the scope does not hold."),
+    clients: names("clients").optional().describe("Clients whose objects may change."),
+    kinds: kinds().optional().describe("Types of resources that may change."),
+    effects: effects().optional().describe("Effects that a change may have."),
+  })
+  .refine(({ files, authors, except_authors }) => files ?? authors ?? except_authors, "expected `files` or `authors`")
+  .refine(({ clients, kinds, effects }) => clients ?? kinds ?? effects, "expected `clients`, `kinds` or `effects`");
+
+/** A file of rules. The published schema is generated from this. */
+export const policySchema = z
+  .strictObject({
+    max_orders: number("orders").optional().describe("Most orders of one run."),
+    max_spend: z
+      .strictObject(Object.fromEntries(CURRENCIES.map((currency) => [currency, number("units").optional()])))
+      .optional()
+      .describe("Most that one run may spend, by currency, in the unit of the API."),
+    max_removals: number("removals").optional().describe("Most resources that one run may remove."),
+    webhook_hosts: domains().optional().describe("Hosts that may receive events."),
+    grantee_domains: domains().optional().describe("Domains whose people may get access."),
+    plans: list(z.union([z.string(), z.int()]), "plans")
+      .optional()
+      .describe("Plans that may be ordered: names or ids."),
+    currencies: list(z.enum(CURRENCIES), "currencies").optional().describe("Currencies of orders."),
+    removable_kinds: kinds().optional().describe("Types of resources that may be removed."),
+    never_offline: names("sites").optional().describe("Domains or addresses of sites that must stay online."),
+    look_alikes: z.enum(["deny", "warn"]).optional().describe("What to do about names that look like others."),
+    require_state_key: z.literal(true).optional().describe("The state must be encrypted with a key."),
+    no_orders_while: list(z.enum(CONDITION_NAMES), "conditions")
+      .optional()
+      .describe("Conditions that must not hold while something is ordered."),
+    windows: list(windows, "windows")
+      .optional()
+      .describe("Times in which nothing, or only some effects, may be applied."),
+    scopes: list(scopes, "scopes").optional().describe("Who may touch what."),
+  })
+  .refine((rules) => Object.keys(rules).length > 0, "expected at least one rule");
