@@ -109,6 +109,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
     files: files.map((file) => path.resolve(cwd, file)),
     state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
     stateNamed: state !== undefined,
+    policy: all<string>("policy").map((file) => path.resolve(cwd, file)),
     insecureHttp: has("insecureHttp"),
     untrusted: has("untrusted") || untrustedByEnvironment(env),
     budgetShare: first<number>("budgetShare"),
@@ -151,6 +152,12 @@ export function addGuardOptions(command: CliCommand): CliCommand {
     .option("--allow-missing", "accept that many recorded resources are missing in the account")
     .optionsGroup("Options:");
 }
+
+export const POLICY_OPTION = [
+  "--policy <file>",
+  "refuse what this policy does not allow; a file of rules, or a function (repeatable)",
+  collect,
+] as const;
 
 /** `USD=200`, added to those that came before. */
 function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {

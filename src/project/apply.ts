@@ -24,17 +24,18 @@ const WAIT_MS = 300_000;
  * @returns the result with the remedies of its project, to be shown by the caller.
  */
 export async function carryOut(
-  { project, plan, desired, state, limits, all, moves, data, store, providers, interrupts, shown, ...accounts }: Run,
+  { project, plan, desired, state, limits, policy, all, moves, data, store, providers, interrupts, ...run }: Run,
   { wait = true, waitTimeout = WAIT_MS, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
   const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
+  policy.confirm(host.clock.now());
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
   await store.rearrange(moves);
-  const mark = marking(accounts.identities, store.state, accounts.hasMoved);
-  if (accounts.hasMoved || hasChanges(plan)) {
+  const mark = marking(run.identities, store.state, run.hasMoved);
+  if (run.hasMoved || hasChanges(plan)) {
     const records = [...store.state.resources.values()];
     await Promise.all(records.map((record) => store.put(mark(record))));
   }
@@ -79,7 +80,7 @@ export async function carryOut(
     readData: await dataReader(host.clock, desired, providers, stop, true),
   });
   const result = resultForStack(source, done);
-  shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
+  run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
   return result;
 }
 

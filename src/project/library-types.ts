@@ -21,6 +21,8 @@ export interface LoadOptions {
   readonly state?: string;
   /** Holds the token and what the declaration refers to. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Files of the policy, relative to `dir`, beside those that HOSTFORM_POLICY names. Default: none. */
+  readonly policy?: readonly string[];
   /** The declaration may come from a stranger: it can be planned, not applied. Default: false. */
   readonly untrusted?: boolean;
   /** Allows plain http to addresses other than loopback. Default: false. */

@@ -177,6 +177,7 @@ function placeOf({ env = process.env, files = [], state, ...options }: LoadOptio
     files: files.map((file) => path.resolve(dir, file)),
     state: path.resolve(dir, state ?? "hosting.tfstate"),
     stateNamed: state !== undefined,
+    policy: (options.policy ?? []).map((file) => path.resolve(dir, file)),
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs,

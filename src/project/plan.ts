@@ -38,6 +38,7 @@ import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
+import { RunPolicy, withFiles } from "./run-policy.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
@@ -78,6 +79,7 @@ export interface Run {
   readonly data: ReadonlyMap<string, DataReading> | undefined;
   /** What it may order, spend and remove. */
   readonly limits: Limits;
+  readonly policy: RunPolicy;
   readonly store: OpenState;
   readonly providers: Providers;
   /** What Ctrl-C does to it. */
@@ -95,6 +97,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   const { saved } = options;
   checkRefresh(options);
   checkBase(options);
+  const policy = await RunPolicy.read(source);
   const { desired: declared, diagnostics: found } = await project.declaration.load();
   const since = options.base === undefined || saved ? undefined : await readBase(project, options.base);
   const interrupts = new Interrupts(host);
@@ -138,11 +141,21 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const servers = source.untrusted ? [] : providers.servers();
     const named = await project.state.compare(servers, store.state, made.plan, importsIn(made.plan));
     const compared = forStack(source, named, declared);
-    const { conditions } = made.plan;
+    const judged = await policy.judge(made.plan, {
+      recorded: store.state,
+      saved: saved?.plan,
+      hasStateKey: project.state.encryption().key !== undefined,
+      now: host.clock.now(),
+      isLater: isReading(options),
+    });
+    const { conditions } = judged;
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
-    const warned = { ...made.plan, ...attention, diagnostics: [...found, ...compared, ...providers.takeWarnings()] };
+    const verdicts = judged.diagnostics.slice(0, judged.diagnostics.length - made.plan.diagnostics.length);
+    const diagnostics = [...verdicts, ...found, ...compared, ...providers.takeWarnings()];
+    const warned = { ...judged, ...attention, diagnostics };
     interrupts.planned();
-    return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
+    const limits = policy.limits(made.limits);
+    return await then({ ...made, limits, policy, project, plan: warned, store, providers, interrupts, shown });
   } finally {
     try {
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
@@ -156,6 +169,10 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     }
   }
 }
+
+/** Returns true if nobody applies the plan of a run. */
+const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
+  command === "plan" || (command === "watch" && unattended !== true);
 
 /** The records of the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>
@@ -249,8 +266,6 @@ async function makePlan(
   // A saved plan accepts the account that it was made with.
   const { identities = {} } = saved?.origin ?? {};
   requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
-  // A job that plans a request has a token that only views.
-  const isReading = command === "plan" || (command === "watch" && unattended !== true);
   const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
     ...shared,
@@ -258,7 +273,8 @@ async function makePlan(
     accounts,
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
-    isReading,
+    // A job that plans a request has a token that only views.
+    isReading: isReading({ command, unattended }),
   };
   const limits = tightened(limitsOf(declared.guards, guards, unattended), caps);
   const planning = {
@@ -300,7 +316,8 @@ async function makePlan(
   await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();
   const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
-  const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
+  const placed = withFiles(source, made.changes, declared);
+  const { changes, diagnostics: misplaced } = await withDestinations(source, placed, declared);
   const refused = refusalsOfPlan(await storeRefusals(changes, accounts));
   const ordered = await Promise.all(
     changes.map((change) => {

@@ -34,6 +34,8 @@ export interface ProjectSource {
   readonly state: string;
   /** The state file was named, and not only found. */
   readonly stateNamed?: boolean;
+  /** Files of the policy, absolute, beside those that HOSTFORM_POLICY names. */
+  readonly policy?: readonly string[];
   /** Plain http is allowed to addresses other than loopback. */
   readonly insecureHttp: boolean;
   /** The declaration may come from a stranger. */

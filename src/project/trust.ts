@@ -82,6 +82,14 @@ export function namedFiles(source: ProjectSource): Ownership | undefined {
   return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
 
+/** Refuses a policy that an untrusted project brings along. @throws HostformError `trust.file`. */
+export async function refuseOwnPolicy(source: ProjectSource, file: string): Promise<void> {
+  if (source.untrusted !== true || !(await liesIn(rootsOf(source), file))) return;
+  fail("trust.file", `The policy ${path.relative(source.cwd, file)} lies in the untrusted project`, {
+    remedies: ["Name the policy of the main branch, in another folder."],
+  });
+}
+
 /** The folders of the project. */
 function rootsOf(source: ProjectSource): string[] {
   return source.stack === undefined

@@ -7,7 +7,7 @@ import { outputLines } from "./outputs.ts";
 import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
+import { NEW_NAMES, requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
 import { type Paint, paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
@@ -33,7 +33,8 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   const parts = planDocument(plan, options, report);
   const { diagnostics, blocks } = parts;
   const room = limit - bytesOf(assemble(plan, parts, [], 0, 0));
-  const lasting = lastingSections(report, room);
+  const fresh = newNameSection(report, room);
+  const lasting = [...fresh, ...lastingSections(report, room - bytesOf(fresh.join("\n")))];
   const all = [...lasting, ...otherSections(report)];
   const sections = bytesOf(all.join("\n")) < room ? all : lasting;
   let messages = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
@@ -84,6 +85,18 @@ function assemble(
   return breakMarkdown(lines.join("\n"));
 }
 
+/** Hosts and domains that are new to the project: all of them, before anything else takes room. */
+function newNameSection({ newNames }: PlanReport, room: number): string[] {
+  if (newNames.length === 0) return [];
+  const lines = newNames.map(
+    ({ name, what, addresses }) =>
+      `- ${code(name)} ${what}: ${addresses.slice(0, 3).map(code).join(", ")}${addresses.length > 3 ? ` and ${addresses.length - 3} more` : ""}`,
+  );
+  const section = [`#### ${NEW_NAMES}\n`, ...lines, ""];
+  const rows = newNames.map(({ name }) => ({ site: name, address: name }));
+  return bytesOf(section.join("\n")) < room ? section : named(NEW_NAMES, rows, room);
+}
+
 /** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
   const outages = offline.map((one) => [...[siteText(one), one.address].map(code), one.what, code(one.why), one.undo]);
@@ -123,7 +136,11 @@ const OWN_AMOUNT = new RegExp(
 const NAMES_OVERHEAD = 160;
 
 /** Names alone, and how many there is no room for. */
-function named(title: string, rows: PlanReport["orders" | "offline"], room: number): string[] {
+function named(
+  title: string,
+  rows: readonly { readonly site: string; readonly address: string }[],
+  room: number,
+): string[] {
   if (rows.length === 0) return [];
   const names = rows.map(({ site, address }) => code(site || address));
   const lines = names.map((name) => `${name}, `);

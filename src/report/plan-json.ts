@@ -25,6 +25,7 @@ import {
   type OutputState,
   type Place,
   type Plan,
+  type PolicyVerdict,
   parseAddress,
   type RemedyText,
   type ResourceState,
@@ -249,6 +250,10 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly places: readonly Place[];
   /** Changes that an apply leaves out, each with the resource in trouble. */
   readonly held_back?: readonly HeldBack[];
+  /** Hosts and domains that the plan lets in for the first time, as A-labels. */
+  readonly new_names?: NonNullable<Plan["newNames"]>;
+  /** The policy of the run: its files, and its verdicts. */
+  readonly policy?: { readonly files: readonly string[]; readonly verdicts: readonly Omit<PolicyVerdict, "range">[] };
   /** What it means for people: one or more for each change, what goes offline first. */
   readonly effects: readonly Omit<Effect, "parts">[];
   /** What its orders bill now and per month, for each currency. */
@@ -300,6 +305,10 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     totals: moneyTotals(effects),
     requests: plan.requests,
     pending: plan.pending,
+    ...(plan.newNames && { new_names: plan.newNames }),
+    ...(plan.policy && {
+      policy: { ...plan.policy, verdicts: plan.policy.verdicts.map(({ range: _, ...verdict }) => verdict) },
+    }),
     ...(plan.unread && { unread: plan.unread }),
     ...(plan.held && { held_back: plan.held }),
     ...(plan.base && { base: plan.base }),

@@ -1,5 +1,5 @@
 // A plan as one page for a browser: what it costs, what goes offline and what is to be done, before the details.
-import { clientOf, effectOf, formatNumber, type Plan } from "../core/model/index.ts";
+import { clientOf, effectOf, formatNumber, type Plan, some } from "../core/model/index.ts";
 import { escapeHtml } from "./escape.ts";
 import { outputLines } from "./outputs.ts";
 import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
@@ -7,7 +7,7 @@ import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf, signs } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { isUnplanned, offlineFirst, requestLine, summaryAlone } from "./plan-text.ts";
+import { isUnplanned, NEW_NAMES, offlineFirst, requestLine, summaryAlone } from "./plan-text.ts";
 
 /** One page without any script, that loads nothing. Every text is escaped. */
 export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
@@ -28,8 +28,10 @@ export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
 const tileHtml = ({ label, values, alarm }: PlanReport["tiles"][number]) =>
   `<div class="tile${alarm ? " alarm" : ""}"><dt>${escapeHtml(label)}</dt>${values.map((one) => `<dd>${escapeHtml(one)}</dd>`).join("")}</div>`;
 
-function sectionsOf({ offline, orders, totals, moneyNote, attention, others }: PlanReport): string[] {
+function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, others }: PlanReport): string[] {
   const sections: string[] = [];
+  const names = newNames.map(({ name, what, addresses }) => `${name} ${what}: ${some(addresses, 3)}`);
+  if (names.length > 0) sections.push(section(NEW_NAMES, list(names)));
   if (offline.length > 0) {
     const rows = offline.map((one) => [siteText(one), one.address, one.what, one.why, one.undo]);
     sections.push(section("Sites going offline", table(["Site", "Resource", "What", "Why", "Undo"], rows), "alarm"));

@@ -35,6 +35,8 @@ export interface PlanReport {
   readonly verdict: "ready" | "attention" | "refused" | "nothing";
   readonly verdictText: string;
   readonly tiles: ReturnType<typeof tilesOf>;
+  /** Hosts and domains that are new to the project, as people read them. */
+  readonly newNames: NonNullable<Plan["newNames"]>;
   readonly offline: readonly ReturnType<typeof outageRow>[];
   readonly orders: ReturnType<typeof orderRow>;
   readonly totals: ReturnType<typeof totalRows>;
@@ -86,6 +88,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
     headline: headlineOf(plan, effects, totals, scale),
     ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan), changes.length),
     tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, totals, scale),
+    newNames: (plan.newNames ?? []).map((one) => ({ ...one, name: shownName(one.name) })),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),

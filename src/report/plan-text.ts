@@ -16,6 +16,8 @@ import {
   type NotRead,
   type Plan,
   recordsOnly,
+  shownName,
+  some,
   unfulfilledIn,
 } from "../core/model/index.ts";
 import { conditionLines, conditionText } from "./conditions.ts";
@@ -49,6 +51,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const paint = painter(options.color);
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const body = () => [
+    ...newNameLines(plan, paint),
     ...driftLines(plan, paint),
     ...actionLines(changes, paint, options.moneyScale),
     ...moveLines(plan, paint),
@@ -109,6 +112,19 @@ function actionLines(changes: readonly Change[], paint: Paint, moneyScale: Money
     "",
     ...offlineFirst(changes).flatMap((change) => [...changeLines(change, paint, moneyScale), ""]),
   ];
+}
+
+/** The title of the hosts and domains that a plan lets in for the first time. */
+export const NEW_NAMES = "New to this project";
+
+/** All of them: a name that is left out is one that nobody checks. */
+function newNameLines({ newNames = [] }: Plan, paint: Paint): string[] {
+  if (newNames.length === 0) return [];
+  const lines = newNames.map(
+    ({ name, what, addresses }) =>
+      `  ${escapeLine(shownName(name))} ${what}: ${escapeLine(some(addresses, MAX_IN_LINE))}`,
+  );
+  return [paint.bold(`${NEW_NAMES}:`), ...lines, ""];
 }
 
 /** What is declared but cannot be done yet, for resources without any other change. */

@@ -79,9 +79,9 @@ function rowText(row: Row, label: string, indent: number, paint: Paint): string[
 /** Both forms of an international domain, after a value that has one of them. */
 function namesOf({ label, before, after, instead }: Row, paint: Paint): string {
   const value = after ?? before;
-  if (!/^(?:domain|email)$/.test(label) || typeof value !== "string" || instead !== undefined) return "";
+  if (!/^(?:domain|email|url)$/.test(label) || typeof value !== "string" || instead !== undefined) return "";
   const names = shownName(value);
-  return names === value ? "" : paint.dim(` # ${escapeLine(names)}`);
+  return names === openUrl(value) ? "" : paint.dim(` # ${escapeLine(names)}`);
 }
 
 function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[] {

@@ -8,6 +8,7 @@ import {
   duration,
   FAIL_ON_OPTION,
   given,
+  POLICY_OPTION,
   type Registration,
   wholeNumber,
 } from "../options.ts";
@@ -161,7 +162,8 @@ function withTargets(command: CliCommand): CliCommand {
       "order this server although the account has a similar one that is not in the state (repeatable)",
       collect,
     )
-    .option("--account-moved", "accept an account with another address, or without the recorded objects");
+    .option("--account-moved", "accept an account with another address, or without the recorded objects")
+    .option(...POLICY_OPTION);
   return addGuardOptions(targeted);
 }
 
@@ -200,6 +202,7 @@ function registerWatch({ command, action }: Registration, group: string): void {
     .option("--interval <time>", "time from one check to the next, 10s to 24h (default: 5m)", interval)
     .option("--auto-approve", "apply each difference, within the guards, instead of only reporting it")
     .option("--max-runs <n>", "stop after this many checks (default: run until Ctrl-C)", wholeNumber(1, 1_000_000))
+    .option(...POLICY_OPTION)
     .option(...FAIL_ON_OPTION)
     .addOption(
       new Option("--listen <[host:]port>", "receive webhooks here; without a host, from this machine only")

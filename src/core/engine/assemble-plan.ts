@@ -58,9 +58,11 @@ export function plan(options: PlanOptions): Plan {
 
   const former = new Map(options.moves?.map(({ from, to }) => [to, from]));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const clientOf = (address: string): Pick<Change, "client"> => {
-    const client = (places.get(address) ?? state.resources.get(address)?.private)?.client;
-    return client === undefined ? {} : { client };
+  const clientOf = (address: string): Pick<Change, "client" | "formerClient"> => {
+    const [declared, recorded] = [places.get(address), state.resources.get(address)?.private];
+    const { client } = declared ?? recorded ?? {};
+    const isOther = declared !== undefined && recorded !== undefined && recorded.client !== client;
+    return { ...(client !== undefined && { client }), ...(isOther && { formerClient: recorded.client ?? null }) };
   };
   const all = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))

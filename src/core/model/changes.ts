@@ -2,6 +2,8 @@
 import type { Condition } from "./condition.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
 import type { Invoice } from "./payment.ts";
+import type { NewName } from "./policy-facts.ts";
+import type { PolicyVerdict } from "./policy-rules.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
 
@@ -81,6 +83,10 @@ export interface Plan {
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
   /** What needs attention and is no change, in address order. Absent: nothing. */
   readonly conditions?: readonly Condition[];
+  /** Hosts and domains that the plan lets in for the first time. Absent: none. */
+  readonly newNames?: readonly NewName[];
+  /** The policy of the run, and its verdicts, which the diagnostics show. Absent: the run has none. */
+  readonly policy?: { readonly files: readonly string[]; readonly verdicts: readonly PolicyVerdict[] };
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];

@@ -4,6 +4,7 @@
  * beside it.
  */
 import { domainToASCII, domainToUnicode } from "node:url";
+import { mixture } from "./look-alike.ts";
 import type { Json, Value } from "./value.ts";
 
 /** Texts that are their own folded form: most are, and thousands are compared. */
@@ -217,16 +218,23 @@ function memo<T>(compute: (text: string) => T): (text: string) => T {
 }
 
 /**
- * The name of an object for people: an international domain or e-mail address as its U-label, with the A-label beside it; a URL
- * without the parts that may be secret.
+ * The name of an object for people: an international domain or e-mail address as its U-label, with the A-label beside it and a mark
+ * if the name is easily mistaken for another one; a URL without the parts that may be secret, with the other form of its host.
  */
 export function shownName(name: string): string {
-  if (/^https?:/i.test(name)) return openUrl(name);
+  if (/^https?:/i.test(name)) return withForm(openUrl(name), URL.parse(name)?.hostname ?? "", "");
   const at = name.lastIndexOf("@") + 1;
-  const ascii = foldedDomain(name.slice(at)) ?? "";
-  if (!/(?:^|\.)xn--/.test(ascii)) return name;
-  const unicode = domainToUnicode(ascii);
-  return unicode === ascii || unicode === "" ? name : `${name.slice(0, at)}${unicode} (${name.slice(0, at)}${ascii})`;
+  return withForm(name, foldedDomain(name.slice(at)) ?? "", name.slice(0, at));
+}
+
+/** @param user the part in front of a domain; a text that is only both gets its U-label. */
+function withForm(name: string, ascii: string, user: string): string {
+  const unicode = /(?:^|\.)xn--/.test(ascii) ? domainToUnicode(ascii) : "";
+  if (unicode === ascii || unicode === "") return name;
+  const isUrl = /^https?:/i.test(name);
+  const other = isUrl && name.toLowerCase().includes(ascii) ? unicode : `${user}${ascii}`;
+  const mark = mixture(unicode);
+  return `${isUrl ? name : `${user}${unicode}`} (${other}${mark === undefined ? "" : `, ${mark}`})`;
 }
 
 /** A URL without its user and its query, which may hold a token. Any other text stays as it is. */

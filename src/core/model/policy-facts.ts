@@ -1,4 +1,4 @@
-// What a policy judges: facts of each change, from the words of its kind. Names of kinds play no part.
+// Facts of each change that a policy judges, from the words of its kind. Names of kinds play no part.
 import type { Change, Plan } from "./changes.ts";
 import type { ConditionName } from "./condition.ts";
 import { clientOf, EFFECT_KINDS, type Effect, type EffectKind, effectOf, effectsOf } from "./effect.ts";
@@ -8,10 +8,10 @@ import { CURRENCIES } from "./specification.ts";
 import type { ResourceState } from "./state.ts";
 import { UNKNOWN, type Unknown } from "./value.ts";
 
-/** What a policy knows of one change. A value is {@link UNKNOWN} if it is known only after apply. */
+/** Facts of one change. A value is {@link UNKNOWN} if it is known only after apply. */
 export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   readonly noun: string;
-  /** Its effects, without duplicates. */
+  /** Its effects, without duplicates. None: only its client changes. */
   readonly effects: readonly EffectKind[];
   /** It leaves the account or the state on purpose. */
   readonly isRemoval: boolean;
@@ -21,7 +21,7 @@ export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   readonly site?: string;
   readonly order?: {
     readonly currency: string;
-    /** What its invoice cannot exceed, in the API's own unit; null: not known. */
+    /** Upper bound of its invoice, in the API's own unit; null: not known. */
     readonly most: number | null;
     /** Name and number of its plan. Absent: it has none. */
     readonly plan?: readonly string[];
@@ -30,7 +30,7 @@ export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   readonly receiver?: string | Unknown;
   /** Domain of the person who has access afterwards, as A-labels. */
   readonly grantee?: string | Unknown;
-  /** Whose it is, and was; null: nobody's. */
+  /** Present and former client; null: nobody's. */
   readonly clients: readonly (string | null)[];
   readonly file?: string;
 }
@@ -43,10 +43,12 @@ export interface NewName {
   readonly addresses: readonly string[];
 }
 
-/** What a policy judges. */
+/** Everything that a policy judges. */
 export interface PolicyFacts {
   readonly changes: readonly ChangeFacts[];
   readonly conditions: readonly { readonly address: string; readonly condition: ConditionName }[];
+  /** Number of recorded objects whose conditions are not known here. */
+  readonly unseen: number;
   /** The user whom the CI names; null: it names none. */
   readonly author: string | null;
   /** Milliseconds since the epoch. */
@@ -68,7 +70,7 @@ export function changeFacts(plan: Pick<Plan, "changes">): ChangeFacts[] {
 
 function factsOf(change: Change, own: readonly Effect[]): ChangeFacts {
   const { address, type, words, actions, before, after, quote, removal, reasons, file, formerClient } = change;
-  const kinds = new Set(own.length === 0 ? (["recorded"] as const) : own.map(({ kind }) => kind));
+  const kinds = new Set(own.map(({ kind }) => kind));
   const site = domainIn(words.site === undefined ? null : (valueAfter(change, words.site) ?? before?.[words.site]));
   const isOrder = actions.some((action) => action === "create") && (quote !== undefined || words.ordered !== undefined);
   const plan = words.order?.plan;
@@ -159,15 +161,14 @@ export function newNames(changes: readonly ChangeFacts[], { receivers, grantees,
   return [...found.values()];
 }
 
-/** The reason why a name of a change is easily mistaken for another one. @param known names that the project has. */
+/** Names of a change that are easily mistaken for others, each with the known name that it looks like. */
 export function suspicions(
   { site, receiver, grantee }: ChangeFacts,
   looksLike: ReturnType<typeof lookAlikes>,
-): { readonly name: string; readonly why: string }[] {
+): { readonly name: string; readonly other: string | undefined }[] {
   const names = new Set([site, receiver, grantee].filter((name) => typeof name === "string"));
   return [...names].flatMap((name) => {
     const other = looksLike(name);
-    const why = mixture(name) ?? (other === undefined ? undefined : `it looks like ${other}`);
-    return why === undefined ? [] : [{ name, why }];
+    return other === undefined && mixture(name) === undefined ? [] : [{ name, other }];
   });
 }

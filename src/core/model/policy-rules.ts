@@ -11,7 +11,7 @@ import { some } from "./text.ts";
 import { isWithin, type TimeWindow } from "./time-window.ts";
 import { UNKNOWN } from "./value.ts";
 
-/** Who may touch what: a change that comes from these files or this author must stay within the rest. */
+/** A limit on who may touch what: a change that comes from these files or this author must stay within the rest. */
 export interface Scope {
   /** Files of the declaration, relative to the project's folder; `*` is any characters. */
   readonly files?: readonly string[] | undefined;
@@ -53,7 +53,7 @@ export interface Policy {
   readonly places: ReadonlyMap<string, SourceRange>;
 }
 
-/** What a policy says of a plan. The sentence holds words of the declaration. */
+/** Verdict of a policy on a plan. The sentence holds words of the declaration. */
 export interface PolicyVerdict {
   readonly level: "deny" | "warn";
   /** The rule, or `function`. */
@@ -126,19 +126,20 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
   look_alikes: (level, { changes, known }) => {
     const looksLike = lookAlikes(known);
     return changes.flatMap((change) =>
-      suspicions(change, looksLike).map(({ name, why }) => ({
-        level,
-        address: change.address,
-        sentence: `${change.address} names ${shownName(name)}: ${why}`,
-      })),
+      suspicions(change, looksLike).map(({ name, other }) => {
+        const like = other === undefined ? "" : `, which looks like ${shownName(other)}`;
+        return { level, address: change.address, sentence: `${change.address} names ${shownName(name)}${like}` };
+      }),
     );
   },
   require_state_key: (isRequired, { hasStateKey }) =>
     isRequired && hasStateKey !== true ? [{ sentence: "The state has no key, so a saved plan proves nothing" }] : [],
-  no_orders_while: (names, { changes, conditions }) => {
+  no_orders_while: (names, { changes, conditions, unseen }) => {
     const held = conditions.filter(({ condition }) => names.includes(condition));
     const [first] = held;
-    if (first === undefined || changes.every(({ order }) => order === undefined)) return [];
+    if (changes.every(({ order }) => order === undefined)) return [];
+    if (first === undefined)
+      return unseen === 0 ? [] : [{ sentence: `The plan orders, and ${unseen} recorded objects were not checked` }];
     const where = some(held.map(({ address }) => address));
     return [{ sentence: `The plan orders while these have the condition ${first.condition}: ${where}` }];
   },
@@ -166,7 +167,7 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
 /** Names of all rules. */
 export const POLICY_RULES = Object.keys(judges) as readonly PolicyRule[];
 
-/** What some policies say of a plan. Each rule of each file is judged alone, so that a further one never allows more. */
+/** Returns the verdicts of some policies. Each rule of each file is judged alone, so that a further one never allows more. */
 export function verdictsOf(policies: readonly Policy[], facts: PolicyFacts, judged: Judged = {}): PolicyVerdict[] {
   return policies.flatMap(({ file, rules, places }) =>
     POLICY_RULES.flatMap((rule) => {
@@ -233,7 +234,7 @@ function outside(
   return [{ address, sentence: `${address} ${verb} ${name === UNKNOWN ? later : shownName(name)}` }];
 }
 
-/** Who a scope is about, where it is about this change; undefined otherwise. */
+/** Names the author or file that a scope limits; undefined if it does not limit this change. */
 function subjectOf({ files, authors, except_authors: free = [] }: Scope, { file }: ChangeFacts, author: string | null) {
   const isOne = (names: readonly string[]) =>
     names.some((name) => author !== null && isLike(name.toLowerCase(), author.toLowerCase()));

@@ -17,7 +17,7 @@ import { policySchema } from "./rule-schema.ts";
 /** Bytes of a file. */
 const MOST_BYTES = 1024 * 1024;
 
-/** How files are read: the first `limit` bytes of one. Rejects with Node's errors. */
+/** Reads the first `limit` bytes of a file. Rejects with Node's errors. */
 export type ReadFile = (file: string, limit: number) => Promise<Uint8Array>;
 
 /**

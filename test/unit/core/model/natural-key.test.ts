@@ -151,7 +151,7 @@ describe("a name for people", () => {
   it.each([
     ["m\u00fcnchen.example", "m\u00fcnchen.example (xn--mnchen-3ya.example)"],
     ["xn--mnchen-3ya.example", "m\u00fcnchen.example (xn--mnchen-3ya.example)"],
-    ["\u0430pple.example", "\u0430pple.example (xn--pple-43d.example)"],
+    ["\u0430pple.example", "\u0430pple.example (xn--pple-43d.example, mixed scripts: Cyrillic and Latin)"],
     ["dev@M\u00fcnchen.example", "dev@m\u00fcnchen.example (dev@xn--mnchen-3ya.example)"],
     ["www.acme.example", "www.acme.example"],
     ["WWW.Acme.example", "WWW.Acme.example"],
@@ -160,6 +160,11 @@ describe("a name for people", () => {
     ["https://a.example/in?token=t#f", "https://a.example/in?\u2026"],
     ["HTTPS://user:pass@a.example/in", "HTTPS://\u2026@a.example/in"],
     ["https://a.example/@in", "https://a.example/@in"],
+    [
+      "https://\u0430pple.example/in?t=1",
+      "https://\u0430pple.example/in?\u2026 (xn--pple-43d.example, mixed scripts: Cyrillic and Latin)",
+    ],
+    ["https://xn--mnchen-3ya.example/in", "https://xn--mnchen-3ya.example/in (m\u00fcnchen.example)"],
   ])("of %j is %j", (name, expected) => expect(shownName(name)).toBe(expected));
 });
 

@@ -51,6 +51,7 @@ function said(rules: PolicyRules, changes: readonly Change[], over: Partial<Poli
 const factsOf = (changes: readonly Change[], over: Partial<PolicyFacts> = {}): PolicyFacts => ({
   changes: changeFacts({ changes }),
   conditions: [],
+  unseen: 0,
   author: null,
   now: FRIDAY,
   hasStateKey: true,
@@ -135,7 +136,7 @@ describe("a rule of a policy", () => {
       { look_alikes: "deny" },
       [grant("a@\u0430cme.example")],
       {},
-      ['hosting_grant.www["x"] names \u0430cme.example (xn--cme-5cd.example): mixed scripts: Cyrillic and Latin'],
+      ['hosting_grant.www["x"] names \u0430cme.example (xn--cme-5cd.example, mixed scripts: Cyrillic and Latin)'],
     ],
     [
       "look_alikes, known",
@@ -160,6 +161,13 @@ describe("a rule of a policy", () => {
       [suspension],
       { conditions: [{ address: "hosting_service.b", condition: "offline" }] },
       [],
+    ],
+    [
+      "no_orders_while, not all read",
+      { no_orders_while: ["offline"] },
+      [named],
+      { unseen: 3 },
+      ["The plan orders, and 3"],
     ],
     ["windows", { windows: [{ days: ["fri"], from: "17:00" }] }, [named], {}, ["Nothing may be applied now"]],
     ["windows, allowed", { windows: [{ days: ["fri"], allow: ["offline"] }] }, [suspension], {}, []],

@@ -1,0 +1,143 @@
+/** The policy of a run: files that the runner names, and what they say of a plan. */
+import path from "node:path";
+import type { Limits } from "../core/engine/index.ts";
+import { kinds, wordsOf } from "../core/kinds/index.ts";
+import {
+  type Change,
+  capsOf,
+  changeFacts,
+  type Desired,
+  type Diagnostic,
+  HostformError,
+  ifExplained,
+  namesIn,
+  newNames,
+  type Plan,
+  type Policy,
+  type PolicyFacts,
+  type PolicyVerdict,
+  parseAddress,
+  type State,
+  verdictsOf,
+} from "../core/model/index.ts";
+import {
+  authorOf,
+  diagnosticOf,
+  isFunctionFile,
+  policyFiles,
+  readPolicies,
+  runFunction,
+  unsupported,
+} from "../core/policy/index.ts";
+import { systemFiles } from "../fronts/yaml/index.ts";
+import { planJson } from "../report/index.ts";
+import { tightened } from "./guards.ts";
+import type { ProjectSource } from "./source.ts";
+import { yamlRemedies } from "./stack-diagnostics.ts";
+import { refuseOwnPolicy } from "./trust.ts";
+
+/** Where and when a plan is judged. */
+export interface Judging extends Pick<PolicyFacts, "hasStateKey" | "now"> {
+  /** The saved plan that is applied. Its own reading showed the conditions of what it does not change. */
+  readonly saved?: Plan | undefined;
+  /** All that the project has recorded, before the plan. */
+  readonly recorded: State;
+  /** Nobody applies the plan now. */
+  readonly isLater: boolean;
+}
+
+export class RunPolicy {
+  readonly #source: ProjectSource;
+  readonly #policies: readonly Policy[];
+  /** Files with functions, absolute. */
+  readonly #functions: readonly string[];
+  #facts: PolicyFacts | undefined;
+
+  private constructor(source: ProjectSource, policies: readonly Policy[], functions: readonly string[]) {
+    this.#source = source;
+    this.#policies = policies;
+    this.#functions = functions;
+  }
+
+  /** Reads the policy of a run. @throws HostformError `policy.invalid`, `trust.file`: no run goes on without its policy. */
+  static async read(source: ProjectSource): Promise<RunPolicy> {
+    const { cwd, env, policy = [] } = source;
+    const files = new Set([...policyFiles(env), ...policy].map((file) => path.resolve(cwd, file)));
+    for (const file of files) await refuseOwnPolicy(source, file);
+    const near = (file: string) => path.relative(cwd, file);
+    const read = (file: string, limit: number) => systemFiles.read(path.resolve(cwd, file), limit);
+    const { true: functions = [], false: rules = [] } = Object.groupBy(files, (file) => `${isFunctionFile(file)}`);
+    return new RunPolicy(source, await readPolicies(rules.map(near), read), functions);
+  }
+
+  /** Limits that hold up to the end of an apply. */
+  limits(limits: Limits): Limits {
+    return tightened(limits, capsOf(this.#policies));
+  }
+
+  /** The plan with the verdicts, and with the names that are new to the project. */
+  async judge(plan: Plan, { recorded, isLater, saved, ...judging }: Judging): Promise<Plan> {
+    const names = namesIn(recorded.resources.values(), wordsAt);
+    const changes = changeFacts(plan);
+    const fresh = newNames(changes, names);
+    const known = [...names.receivers, ...names.grantees, ...names.sites];
+    const author = authorOf(this.#source.env);
+    const seen = [plan, ...(saved === undefined ? [] : [saved])];
+    const read = new Set(seen.flatMap((one) => one.changes.map(({ address }) => address)));
+    for (const { address } of seen.flatMap(({ notRead = [] }) => notRead)) read.delete(address);
+    const unseen = [...recorded.resources.keys()].filter((address) => !read.has(address)).length;
+    const conditions = seen.flatMap((one) => one.conditions ?? []);
+    const facts: PolicyFacts = { ...judging, changes, conditions, unseen, author, known };
+    this.#facts = facts;
+    const named = { ...plan, ...(fresh.length > 0 && { newNames: fresh }) };
+    if (this.#policies.length + this.#functions.length === 0) return named;
+    const called = await this.#call(named);
+    const verdicts = [...verdictsOf(this.#policies, facts, { isLater }), ...called.verdicts];
+    const files = [...this.#policies.map(({ file }) => file), ...this.#functions.map(this.#near)];
+    const diagnostics = [...verdicts.map(diagnosticOf), ...called.diagnostics];
+    return { ...named, policy: { files, verdicts }, diagnostics: [...diagnostics, ...plan.diagnostics] };
+  }
+
+  /** What the functions find. One that fails denies. */
+  async #call(plan: Plan): Promise<{ verdicts: PolicyVerdict[]; diagnostics: Diagnostic[] }> {
+    const [verdicts, diagnostics]: [PolicyVerdict[], Diagnostic[]] = [[], []];
+    const { hostform, ...json } = planJson(plan, { remedies: yamlRemedies });
+    const input = [hostform.effects, hostform.conditions, { ...json, hostform }] as const;
+    for (const file of this.#functions) {
+      const shown = this.#near(file);
+      if (this.#source.untrusted === true) {
+        const why = "No function runs on an untrusted declaration";
+        diagnostics.push(unsupported(`the function ${shown}`, why, "warning"));
+      } else {
+        const found = await runFunction(file, shown, input).catch(ifExplained((error) => error));
+        if (found instanceof HostformError) diagnostics.push(...found.diagnostics);
+        else verdicts.push(...found);
+      }
+    }
+    return { verdicts, diagnostics };
+  }
+
+  #near = (file: string) => path.relative(this.#source.cwd, file);
+
+  /** Judges a plan once more when its apply begins: somebody may have thought about it for hours. @throws HostformError `policy.denied`. */
+  confirm(now: number): void {
+    if (this.#facts === undefined) return;
+    const denied = verdictsOf(this.#policies, { ...this.#facts, now }).filter(({ level }) => level === "deny");
+    if (denied.length > 0) throw new HostformError(denied.map(diagnosticOf));
+  }
+}
+
+const wordsAt = (address: string) => {
+  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  return kind && wordsOf(kind);
+};
+
+/** Changes with the files that declare them, relative to the project's folder. */
+export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[], { resources }: Desired): Change[] {
+  const files = new Map(resources.map(({ address, locate }) => [address, locate([])?.file]));
+  return changes.map((change) => {
+    const file = files.get(change.address);
+    if (file === undefined) return change;
+    return { ...change, file: path.relative(dir, path.resolve(cwd, file)).replaceAll(path.sep, "/") };
+  });
+}
