@@ -3,6 +3,7 @@ import path from "node:path";
 import { didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/environment-secrets.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
+import { requirePassword } from "../project/run-policy.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
@@ -109,6 +110,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
   const given = await givenPassword(terminal, project.source, flags);
   learnValue(project.redaction, given);
   const { id, alias, productType } = await serviceTarget(project.state, target, flags.provider);
+  await requirePassword(project, id, alias);
   const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);

@@ -10,6 +10,7 @@ import {
   type Diagnostic,
   HostformError,
   ifExplained,
+  isError,
   namesIn,
   newNames,
   type Plan,
@@ -32,6 +33,7 @@ import {
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { planJson } from "../report/index.ts";
 import { tightened } from "./guards.ts";
+import type { Project } from "./project.ts";
 import type { ProjectSource } from "./source.ts";
 import { yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseOwnPolicy } from "./trust.ts";
@@ -70,6 +72,10 @@ export class RunPolicy {
     return new RunPolicy(source, await readPolicies(rules.map(near), read), functions);
   }
 
+  get isGiven(): boolean {
+    return this.#policies.length + this.#functions.length > 0;
+  }
+
   /** Limits that hold up to the end of an apply. */
   limits(limits: Limits): Limits {
     return tightened(limits, capsOf(this.#policies));
@@ -90,7 +96,7 @@ export class RunPolicy {
     const facts: PolicyFacts = { ...judging, changes, conditions, unseen, author, known };
     this.#facts = facts;
     const named = { ...plan, ...(fresh.length > 0 && { newNames: fresh }) };
-    if (this.#policies.length + this.#functions.length === 0) return named;
+    if (!this.isGiven) return named;
     const called = await this.#call(named);
     const verdicts = [...verdictsOf(this.#policies, facts, { isLater }), ...called.verdicts];
     const files = [...this.#policies.map(({ file }) => file), ...this.#functions.map(this.#near)];
@@ -140,4 +146,53 @@ export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[
     if (file === undefined) return change;
     return { ...change, file: path.relative(dir, path.resolve(cwd, file)).replaceAll(path.sep, "/") };
   });
+}
+
+/**
+ * Holds the new password of a service against the policy, as a plan that sets it alone.
+ * @param id of the service, recorded or not.
+ * @throws HostformError `policy.denied` and others of a policy: no request was sent.
+ */
+export async function requirePassword(
+  { source, state, host, log }: Project,
+  id: string,
+  provider: string,
+): Promise<void> {
+  const policy = await RunPolicy.read(source);
+  if (!policy.isGiven) return;
+  const recorded = await state.read();
+  const type = "hosting_service";
+  const own = [...recorded.resources.values()].find(
+    (one) => parseAddress(one.address)?.type === type && one.attributes.id === id && one.provider === provider,
+  );
+  const { attributes = { id }, address = `${type} ${id}` } = own ?? {};
+  const client = own?.private.client;
+  const change: Change = {
+    address,
+    type,
+    words: wordsAt(`${type}.one`) ?? { noun: "service", plural: "services", name: "id" },
+    provider,
+    actions: ["update"],
+    before: attributes,
+    after: attributes,
+    after_unknown: {},
+    sensitive: Object.keys(attributes).filter((name) => own?.sensitive?.includes(name)),
+    config: null,
+    reasons: [{ why: "declared", attribute: "password", text: "hostform password" }],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 1,
+    ...(client !== undefined && { client }),
+  };
+  const now = host.clock.now();
+  const { lineage, serial } = recorded;
+  const timestamp = new Date(now).toISOString();
+  const about = { project: "", lineage, serial, timestamp, mode: "apply" as const };
+  const none = { drift: [], pending: [], diagnostics: [], cost: [], requests: { read: 0, apply: 1, seconds: 0 } };
+  const hasStateKey = state.encryption().key !== undefined;
+  const plan = { ...about, ...none, changes: [change] };
+  const { diagnostics } = await policy.judge(plan, { recorded, isLater: false, hasStateKey, now });
+  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  log.warn(diagnostics);
 }

@@ -151,6 +151,30 @@ describe("a policy", () => {
   });
 });
 
+describe("the policy of a new password", () => {
+  it("knows whose service it is, and stops what it refuses before the request", async () => {
+    const project = await ruled("scopes: [{ authors: [beta-dev], clients: [beta] }]");
+    project.env.HOSTFORM_PASSWORD_OF_A_CLIENT = "correct horse battery";
+    project.env.HOSTFORM_AUTHOR = "lead";
+    await project.apply();
+    const set = [
+      "password",
+      "www.acme.example",
+      "--password-env",
+      "HOSTFORM_PASSWORD_OF_A_CLIENT",
+      "--policy",
+      "policy.yaml",
+    ];
+    project.env.HOSTFORM_AUTHOR = "beta-dev";
+    expect(await refused(project, "policy.denied", ...set)).toContain("it is of acme");
+    await rule(project, "windows: [{}]");
+    await refused(project, "policy.denied", ...set);
+    await rule(project, "max_orders: 0");
+    expect((await project.run(...set)).code).toBe(0);
+    expect(project.changesSent()).toHaveLength(1);
+  });
+});
+
 describe("a function of a policy", () => {
   const friday = `export default (effects, conditions, plan) =>
     effects.filter(({ kind }) => kind === "order").map(({ address }) => ({ deny: true, address, sentence: plan.hostform.project + " orders nothing." }));`;

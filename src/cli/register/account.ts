@@ -1,6 +1,6 @@
 import type { CliCommand } from "../command.ts";
 import type { CollectionName } from "../list.ts";
-import { given, type Registration, TOKEN_ENV, variableName } from "../options.ts";
+import { given, POLICY_OPTION, type Registration, TOKEN_ENV, variableName } from "../options.ts";
 import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";
@@ -58,6 +58,7 @@ const PROVIDER = ["--provider <alias>", "the account, if you give an id (default
 export function registerOnce({ command, action }: Registration): void {
   command("password", "set the control-panel password of a service, or have the API generate one", ONCE)
     .argument("<address>", SERVICE)
+    .option(...POLICY_OPTION)
     .option("--password-env <name>", "read the password from this environment variable", variableName("--password-env"))
     .option("--password-file <file>", "read it from this file")
     .option("--password-stdin", "read it from standard input")

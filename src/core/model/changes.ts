@@ -2,8 +2,7 @@
 import type { Condition } from "./condition.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
 import type { Invoice } from "./payment.ts";
-import type { NewName } from "./policy-facts.ts";
-import type { PolicyVerdict } from "./policy-rules.ts";
+import type { NewName, PolicyVerdict } from "./policy-verdict.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
 

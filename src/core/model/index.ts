@@ -19,6 +19,7 @@ export * from "./natural-key.ts";
 export * from "./payment.ts";
 export * from "./policy-facts.ts";
 export * from "./policy-rules.ts";
+export * from "./policy-verdict.ts";
 export * from "./remedy.ts";
 export * from "./runtime.ts";
 export * from "./schema.ts";

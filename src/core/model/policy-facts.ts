@@ -4,6 +4,7 @@ import type { ConditionName } from "./condition.ts";
 import { clientOf, EFFECT_KINDS, type Effect, type EffectKind, effectOf, effectsOf } from "./effect.ts";
 import { type lookAlikes, mixture } from "./look-alike.ts";
 import { foldedDomain } from "./natural-key.ts";
+import type { NewName } from "./policy-verdict.ts";
 import { CURRENCIES } from "./specification.ts";
 import type { ResourceState } from "./state.ts";
 import { UNKNOWN, type Unknown } from "./value.ts";
@@ -33,14 +34,6 @@ export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   /** Present and former client; null: nobody's. */
   readonly clients: readonly (string | null)[];
   readonly file?: string;
-}
-
-/** A host or a domain that the project has not had before. */
-export interface NewName {
-  readonly what: "receives events" | "gets access";
-  /** A-labels. */
-  readonly name: string;
-  readonly addresses: readonly string[];
 }
 
 /** Everything that a policy judges. */

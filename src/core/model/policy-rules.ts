@@ -5,6 +5,7 @@ import type { SourceRange } from "./errors.ts";
 import { lookAlikes } from "./look-alike.ts";
 import { foldedDomain, shownName } from "./natural-key.ts";
 import { type ChangeFacts, type PolicyFacts, suspicions } from "./policy-facts.ts";
+import type { PolicyVerdict } from "./policy-verdict.ts";
 import { isLike } from "./selection.ts";
 import { CURRENCIES } from "./specification.ts";
 import { some } from "./text.ts";
@@ -51,18 +52,6 @@ export interface Policy {
   readonly rules: PolicyRules;
   /** Place of a rule, or of an entry of it (`scopes.0`). */
   readonly places: ReadonlyMap<string, SourceRange>;
-}
-
-/** Verdict of a policy on a plan. The sentence holds words of the declaration. */
-export interface PolicyVerdict {
-  readonly level: "deny" | "warn";
-  /** The rule, or `function`. */
-  readonly rule: PolicyRule | "function";
-  readonly file: string;
-  readonly address?: string;
-  /** Without a full stop. */
-  readonly sentence: string;
-  readonly range?: SourceRange;
 }
 
 interface Judged {

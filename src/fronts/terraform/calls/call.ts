@@ -23,6 +23,7 @@ import type { ProviderSession } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { Activity } from "../resource/activity.ts";
 import type { Answer } from "../resource/attribute-mapping.ts";
+import type { Enforcement } from "../resource/enforcement.ts";
 import { failureOf } from "../resource/notices.ts";
 import type { ProcessEnvironment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
@@ -41,6 +42,8 @@ import {
 export interface Connection {
   /** Opened by ConfigureProvider; undefined before (validation and functions need no configuration). */
   session: ProviderSession | undefined;
+  /** The policy of the runner, read by ConfigureProvider. */
+  enforcement?: Enforcement | undefined;
   /** Terraform cancelled a call: no state has its answer. */
   isAnswerLost: boolean;
   /** Warnings for the next answer about a resource or a data source. */

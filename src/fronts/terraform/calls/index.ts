@@ -1,7 +1,7 @@
 /** The provider of one connection: the table of all calls, and the calls about schema and configuration. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Wait } from "../../../core/api/index.ts";
-import type { Diagnostic, Schema } from "../../../core/model/index.ts";
+import { type Diagnostic, type Schema, systemClock } from "../../../core/model/index.ts";
 import { catalogue } from "../catalogue.ts";
 import { decodeDynamic } from "../codec/dynamic.ts";
 import type { ProviderFunction } from "../index.ts";
@@ -110,6 +110,10 @@ export const calls: Calls = {
     try {
       // Loading the API client is a third of the start-up time, and most processes only validate.
       const { openSession } = await import("../provider/session.ts");
+      if (env.HOSTFORM_POLICY) {
+        const { Enforcement } = await import("../resource/enforcement.ts");
+        connection.enforcement = await Enforcement.read(env, folder ?? process.cwd(), clock ?? systemClock);
+      }
       connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
         stop: stop.signal,
         env,

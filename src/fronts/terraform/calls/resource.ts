@@ -16,6 +16,7 @@ import {
   withPendingId,
   withUndeclared,
 } from "../resource/attribute-mapping.ts";
+import type { Asked } from "../resource/enforcement.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importResource, keptUnread, readResource } from "../resource/read.ts";
@@ -74,6 +75,9 @@ export const calls: Calls = {
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
+        const { enforcement } = connection;
+        const judged = async (asked: Omit<Asked, "isLater">) =>
+          (await enforcement?.judge(kind, { ...asked, isLater: true }, scope)) ?? [];
         const mark = decodeMark(priorPrivate);
         const declared = decodeDynamic(config, attributes) ?? {};
         const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
@@ -81,9 +85,12 @@ export const calls: Calls = {
           if (prior === null) return [];
           const removal = await planRemovalOf(kind, prior, mark, scope);
           answer.plannedPrivate = encodeMark(removal.mark);
-          return removal.diagnostics;
+          const refused = await judged({ prior, planned: null, isReplacement: false });
+          return [...removal.diagnostics, ...refused];
         }
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
+        const isReplacement = prior !== null && plan.requiresReplace.length > 0;
+        const refused = await judged({ prior, planned: plan.planned, isReplacement });
         // Terraform does not use a plan with errors; its values need not fit the schema.
         if (!plan.diagnostics.some(isError)) {
           const planned = withPendingId(plan.planned, prior === null ? {} : mark);
@@ -92,7 +99,7 @@ export const calls: Calls = {
         // The removal of a replacement gets what its create is planned with.
         answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
         answer.requiresReplace = plan.requiresReplace.map(toPath);
-        return plan.diagnostics;
+        return [...plan.diagnostics, ...refused];
       });
       return { ...answer, diagnostics };
     },
@@ -109,6 +116,9 @@ export const calls: Calls = {
         const declared = decodeDynamic(config, attributes) ?? {};
         const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
         const planned = decodeDynamic(plannedState, attributes);
+        // The removal of a replacement has the mark of its create.
+        const isReplacement = planned === null && (mark.replacing ?? mark.creates) !== undefined;
+        await connection.enforcement?.require(kind, { prior, planned, isReplacement }, scope);
         if (planned === null) {
           const destroyed = prior && (await destroyResource(kind, prior, mark, scope, cancelled));
           answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held);
