@@ -4,7 +4,7 @@ import type { Project } from "../project/project.ts";
 import { CliCommand } from "./command.ts";
 import { addCommonOptions, COMMON_OPTIONS, commonOptionsOf, type Registration, STACK_OPTIONS } from "./options.ts";
 import { registerAccount, registerContract, registerOnce } from "./register/account.ts";
-import { registerMain } from "./register/main.ts";
+import { registerMain, registerPolicy } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
 import type { Action, GuardedIo } from "./terminal.ts";
@@ -84,6 +84,7 @@ export function buildProgram(
     },
   };
   registerMain(registration);
+  registerPolicy(registration);
   registerState(registration);
   registerAccount(registration);
   registerOnce(registration);

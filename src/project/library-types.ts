@@ -40,6 +40,20 @@ export interface LoadOptions {
   readonly clock?: Clock;
 }
 
+/** What a function of a policy finds: it denies the plan, or warns. */
+export type PolicyFinding = ({ readonly deny: true } | { readonly warn: true }) & {
+  readonly address?: string;
+  /** One sentence for people. */
+  readonly sentence: string;
+};
+
+/** A function of a policy: the default export of a file that `--policy` names. One that throws, or takes 5 seconds, denies. */
+export type PolicyFunction = (
+  effects: PlanJson["hostform"]["effects"],
+  conditions: PlanJson["hostform"]["conditions"],
+  plan: PlanJson,
+) => readonly PolicyFinding[] | Promise<readonly PolicyFinding[]>;
+
 /** Messages beside the results. */
 export type Message =
   | { readonly type: "note"; readonly text: string }

@@ -52,7 +52,7 @@ export interface SavedPlan {
 const VERSION = 1;
 const PROVED_VERSION = 2;
 /** A plan of 20,000 resources takes about 40 MB. */
-const MOST_BYTES = 256 * 1024 * 1024;
+export const MOST_BYTES = 256 * 1024 * 1024;
 
 const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
 

@@ -1,5 +1,5 @@
 /** A policy from outside the request: every way to change the account keeps it, and a request cannot bring its own. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -227,6 +227,29 @@ describe("a function of a policy", () => {
     const ran = await project.run("plan", "--untrusted", "-C", "request", "--policy", "policy.js");
     expect(ran.code, ran.text).toBe(0);
     expect(ran.text).toContain("[policy.unsupported]");
+  });
+});
+
+describe("the examples of policies", () => {
+  const examples = path.resolve("examples/policies");
+  it.each(["agency", "holidays", "fair-share"])("%s decides its cases as expected", async (name) => {
+    const project = await startProject();
+    await cp(examples, path.join(project.dir, "policies"), { recursive: true });
+    const cases = `policies/${name}/cases.yaml`;
+    const ran = await project.run("policy", "test", cases);
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.out).toMatch(/^\d cases, 0 failed\.$/m);
+    expect(project.control.requests()).toEqual([]);
+    // Cases that another policy decides otherwise are reported.
+    await rule(project, "max_orders: 0", "policies/none.yaml");
+    const text = (await readFile(path.join(project.dir, cases), "utf8")).replace(
+      /^policy: .*$/m,
+      "policy: [../none.yaml]",
+    );
+    await rule(project, text, cases);
+    const failed = await project.run("policy", "test", "--json", cases);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.out).cases).toContainEqual(expect.objectContaining({ ok: false }));
   });
 });
 

@@ -108,6 +108,20 @@ export function registerMain(registration: Registration): void {
     );
 }
 
+/** policy test: whether a policy refuses what it is meant to. */
+export function registerPolicy({ command, action }: Registration): void {
+  const policy = command("policy", "try a policy", GROUP).helpCommand(false);
+  command(
+    "test",
+    "judge saved plans by a policy, and compare with what is expected; sends no request",
+    "Commands:",
+    policy,
+  )
+    .argument("<files...>", "files with cases")
+    .action(action(() => import("../policy-test.ts"), "runPolicyTest", "none"))
+    .examples(["hostform policy test policies/cases.yaml", "fails with the cases that end otherwise"]);
+}
+
 /** adopt: from an account to the declaration that matches it. */
 function registerAdopt({ command, action }: Registration, group: string): void {
   command("adopt", "bring an account under management: write its declaration and its state", group)

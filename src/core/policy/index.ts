@@ -4,7 +4,7 @@
  * run a function in this process's own thread.
  */
 export { authorOf, policyFiles } from "./environment.ts";
-export { type FunctionInput, isFunctionFile, runFunction } from "./policy-functions.ts";
-export { readPolicies } from "./rule-files.ts";
+export { isFunctionFile, runFunction } from "./policy-functions.ts";
+export { checkedYaml, readPolicies, readPolicyText } from "./rule-files.ts";
 export { policySchema } from "./rule-schema.ts";
 export { diagnosticOf, unsupported } from "./verdicts.ts";

@@ -1,4 +1,5 @@
-import { isMap, isNode, LineCounter, type Node, parseDocument } from "yaml";
+import { isMap, isNode, LineCounter, parseDocument } from "yaml";
+import type * as z from "zod";
 import type { $ZodIssue } from "zod/v4/core";
 import { problem } from "../messages/index.ts";
 import {
@@ -25,15 +26,15 @@ export type ReadFile = (file: string, limit: number) => Promise<Uint8Array>;
  * @throws HostformError `policy.invalid` with every mistake: a policy that cannot be read refuses the run.
  */
 export async function readPolicies(files: readonly string[], read: ReadFile): Promise<readonly Policy[]> {
-  const found = await Promise.all(
-    files.map(async (file) => {
-      const text = await read(file, MOST_BYTES + 1)
-        .then(utf8)
-        .catch((error: unknown) => refuse(file, fileFailure(error)));
-      return text.length > MOST_BYTES ? refuse(file, "it is larger than 1 MiB") : parsePolicy(file, text);
-    }),
-  );
-  return found;
+  return Promise.all(files.map(async (file) => parsePolicy(file, await readPolicyText(file, read))));
+}
+
+/** The text of a file that the runner names. @throws HostformError `policy.invalid`. */
+export async function readPolicyText(file: string, read: ReadFile): Promise<string> {
+  const text = await read(file, MOST_BYTES + 1)
+    .then(utf8)
+    .catch((error: unknown) => refuse(file, fileFailure(error)));
+  return text.length > MOST_BYTES ? refuse(file, "it is larger than 1 MiB") : text;
 }
 
 function refuse(file: string, why: string): never {
@@ -42,6 +43,24 @@ function refuse(file: string, why: string): never {
 
 /** The rules of a text. @throws HostformError `policy.invalid` with the place of each mistake. */
 export function parsePolicy(file: string, text: string): Policy {
+  const { data, placeOf } = checkedYaml(policySchema, file, text);
+  const places = new Map<string, SourceRange>();
+  for (const [rule, entries] of Object.entries(data)) {
+    const paths = [[rule], ...(Array.isArray(entries) ? [...entries.keys()].map((at) => [rule, at]) : [])];
+    for (const at of paths) {
+      const place = placeOf(at);
+      if (place !== undefined) places.set(at.join("."), place);
+    }
+  }
+  return { file, rules: data as PolicyRules, places };
+}
+
+/**
+ * What a file in YAML holds, by a schema.
+ * @returns also the place of each value: the key for an entry of the whole.
+ * @throws HostformError `policy.invalid` with the place of each mistake.
+ */
+export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: string, text: string) {
   const lines = new LineCounter();
   const document = parseDocument(text, { schema: "core", lineCounter: lines, prettyErrors: false, stringKeys: true });
   const rangeOf = ([from, to]: readonly [number, number, ...unknown[]]): SourceRange => {
@@ -54,38 +73,25 @@ export function parsePolicy(file: string, text: string): Policy {
   const [syntax] = document.errors;
   if (syntax !== undefined) throw new HostformError([invalid(syntax.message, rangeOf(syntax.pos))]);
   const placeOf = (path: readonly PropertyKey[]): SourceRange | undefined => {
-    const node = path.length === 0 ? document.contents : (document.getIn(path, true) as Node | undefined);
-    return isNode(node) && node.range
-      ? rangeOf(node.range)
-      : path.length === 0
-        ? undefined
-        : placeOf(path.slice(0, -1));
+    const { contents } = document;
+    const [name, ...below] = path;
+    const key =
+      below.length === 0 && isMap(contents) ? contents.items.find((item) => String(item.key) === name)?.key : undefined;
+    const node = key ?? (path.length === 0 ? contents : document.getIn(path, true));
+    if (isNode(node) && node.range) return rangeOf(node.range);
+    return path.length === 0 ? undefined : placeOf(path.slice(0, -1));
   };
   // Too many aliases throw.
   const value: unknown = attempt(
     () => document.toJS({ maxAliasCount: 100 }),
     () => refuse(file, "it has too many aliases"),
   );
-  const parsed = policySchema.safeParse(value ?? {});
-  if (!parsed.success) {
-    const issues = parsed.error.issues.filter(
-      ({ code, path }, _, all) => all.length === 1 || code !== "custom" || path.length > 0,
-    );
-    throw new HostformError(issues.map((issue) => invalid(whyOf(issue), placeOf(issue.path))));
-  }
-  const places = new Map<string, SourceRange>();
-  for (const [rule, entries] of Object.entries(parsed.data)) {
-    const key = isMap(document.contents)
-      ? document.contents.items.find((item) => String(item.key) === rule)?.key
-      : null;
-    if (isNode(key) && key.range) places.set(rule, rangeOf(key.range));
-    if (!Array.isArray(entries)) continue;
-    for (const at of entries.keys()) {
-      const place = placeOf([rule, at]);
-      if (place !== undefined) places.set(`${rule}.${at}`, place);
-    }
-  }
-  return { file, rules: parsed.data as PolicyRules, places };
+  const parsed = schema.safeParse(value ?? {});
+  if (parsed.success) return { data: parsed.data, placeOf };
+  const { issues } = parsed.error;
+  // That a file without a known key has no rule is no mistake of its own.
+  const own = issues.filter(({ code, path }) => issues.length === 1 || code !== "custom" || path.length > 0);
+  throw new HostformError(own.map((issue) => invalid(whyOf(issue), placeOf(issue.path))));
 }
 
 /** The end of a sentence: `max_order is no rule. Did you mean "max_orders"?` */
