@@ -152,7 +152,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
     const verdicts = judged.diagnostics.slice(0, judged.diagnostics.length - made.plan.diagnostics.length);
     const diagnostics = [...verdicts, ...found, ...compared, ...providers.takeWarnings()];
-    const warned = { ...judged, ...attention, diagnostics };
+    const { variables } = declared;
+    const warned = { ...judged, ...(variables && { variables }), ...attention, diagnostics };
     interrupts.planned();
     const limits = policy.limits(made.limits);
     return await then({ ...made, limits, policy, project, plan: warned, store, providers, interrupts, shown });

@@ -29,10 +29,12 @@ import {
   parseAddress,
   type RemedyText,
   type ResourceState,
+  resourceOf,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
+import { checksJson, configurationJson, variablesJson } from "./plan-configuration.ts";
 
 /** The address under which the Terraform provider of hostform is known. */
 const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
@@ -44,6 +46,8 @@ const TERRAFORM_VERSION = "1.5.0";
 export interface PlanJson {
   readonly format_version: "1.2";
   readonly terraform_version: string;
+  /** By name; a sensitive one is null. */
+  readonly variables?: ReturnType<typeof variablesJson>;
   readonly planned_values: ValuesJson;
   readonly resource_drift?: readonly ResourceChangeJson[];
   readonly resource_changes: readonly ResourceChangeJson[];
@@ -54,6 +58,9 @@ export interface PlanJson {
     readonly terraform_version: string;
     readonly values: ValuesJson;
   };
+  readonly configuration: ReturnType<typeof configurationJson>;
+  /** Conditions of variables. */
+  readonly checks?: ReturnType<typeof checksJson>;
   /** RFC 3339, when the plan was made. */
   readonly timestamp: string;
   /** Whether apply would do anything and may. */
@@ -86,16 +93,24 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
     );
   const changes = new Map(plan.changes.map((change) => [change.address, change]));
   const errored = plan.diagnostics.some(isError);
+  const { variables = [] } = plan;
+  const checks = checksJson(variables);
+  const declared = new Set(
+    plan.changes.flatMap(({ address, config }) => (config === null ? [] : [resourceOf(address)])),
+  );
   return {
     format_version: "1.2",
     terraform_version: TERRAFORM_VERSION,
+    ...(variables.length > 0 && { variables: variablesJson(variables) }),
     planned_values: values("after"),
     ...(plan.drift.length > 0 && {
       resource_drift: plan.drift.map((drift) => driftJson(drift, changes.get(drift.address))),
     }),
-    resource_changes: plan.changes.map(resourceChangeJson),
+    resource_changes: plan.changes.map((change) => resourceChangeJson(change, declared)),
     ...(plan.outputs !== undefined && plan.outputs.length > 0 && { output_changes: outputChangesJson(plan) }),
     prior_state: { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: values("before") },
+    configuration: configurationJson(plan, PROVIDER_NAME),
+    ...(checks.length > 0 && { checks }),
     timestamp: plan.timestamp,
     applyable: !errored && plan.forReading === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete:
@@ -162,8 +177,8 @@ function resourceJson(change: Sides, side: "before" | "after") {
   ];
 }
 
-function resourceChangeJson(change: Change): ResourceChangeJson {
-  const reason = actionReason(change);
+function resourceChangeJson(change: Change, declared: ReadonlySet<string>): ResourceChangeJson {
+  const reason = actionReason(change, declared);
   const paths = isReplacement(change)
     ? change.reasons.flatMap(({ attribute }) => (attribute === undefined ? [] : [[attribute]]))
     : [];
@@ -197,12 +212,15 @@ function changeJson(
   };
 }
 
-/** Why Terraform would say that a resource goes. */
-export function actionReason(change: Change) {
+/** The reason that Terraform would give for a replacement or a removal. @param declared resources that have a block. */
+export function actionReason(change: Change, declared: ReadonlySet<string> = new Set()) {
   if (change.reasons.some(({ why }) => why === "replace")) return "replace_by_request";
   if (isReplacement(change)) return "replace_because_cannot_update";
   const removed = change.reasons.some((reason) => reason.why === "removed");
-  return change.actions[0] === "delete" && removed ? "delete_because_no_resource_config" : undefined;
+  if (change.actions[0] !== "delete" || !removed) return undefined;
+  if (!declared.has(resourceOf(change.address))) return "delete_because_no_resource_config";
+  const { key } = parseAddress(change.address) ?? {};
+  return typeof key === "number" ? "delete_because_count_index" : "delete_because_each_key";
 }
 
 function driftJson(drift: Drift, change: Change | undefined): ResourceChangeJson {

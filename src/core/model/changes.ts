@@ -1,5 +1,6 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
 import type { Condition } from "./condition.ts";
+import type { VariableValue } from "./desired.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
 import type { Invoice } from "./payment.ts";
 import type { NewName, PolicyVerdict } from "./policy-verdict.ts";
@@ -82,6 +83,8 @@ export interface Plan {
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
   /** What needs attention and is no change, in address order. Absent: nothing. */
   readonly conditions?: readonly Condition[];
+  /** Variables of the declaration, with their values. Absent: none. */
+  readonly variables?: readonly VariableValue[];
   /** Hosts and domains that the plan lets in for the first time. Absent: none. */
   readonly newNames?: readonly NewName[];
   /** The policy of the run, and its verdicts, which the diagnostics show. Absent: the run has none. */

@@ -128,6 +128,16 @@ export interface ProviderConfig {
 /** What a status word means for a service. hostform never acts on `unknown`. */
 export type Phase = "pending" | "live" | "suspended" | "gone" | "unknown";
 
+/** A variable with its value in this run. */
+export interface VariableValue {
+  readonly name: string;
+  /** Null if it is sensitive. */
+  readonly value: Json;
+  readonly sensitive: boolean;
+  /** The declaration has conditions for its value, which the value meets. */
+  readonly isChecked: boolean;
+}
+
 /** A whole declaration, merged from all its files. */
 export interface Desired {
   readonly project: string;
@@ -137,6 +147,8 @@ export interface Desired {
   readonly backend?: Backend;
   readonly data?: readonly DesiredData[];
   readonly outputs?: readonly DesiredOutput[];
+  /** Variables with a known value. */
+  readonly variables?: readonly VariableValue[];
   readonly moved?: readonly MovedBlock[];
   readonly removed?: readonly RemovedBlock[];
   /** Resources, without key, none of whose instances may be removed or replaced, even those that are no longer declared. */

@@ -22,7 +22,7 @@ import { checkDependsOn, checkNames, type Declared, type RepetitionNames } from 
 import { checkRemoteStates, RemoteOutputs } from "./remote-states.ts";
 import { readBackend, readLanguage, readProviders, type StackProviders } from "./settings.ts";
 import { StackContext } from "./stack-context.ts";
-import { type GivenVariable, readVariables, validateVariables } from "./variables.ts";
+import { type GivenVariable, readVariables, validateVariables, valuesOf } from "./variables.ts";
 
 export interface StackOptions extends StackCatalogue {
   /** Only HOSTFORM_PROJECT is read. */
@@ -107,6 +107,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
     resources,
     data,
     outputs: readOutputs(context),
+    ...(variables.size > 0 && { variables: valuesOf(variables) }),
     moved: readMoved(module.moved, kinds, diags),
     removed: readRemoved(module.removed, kinds, diags),
     preventDestroy: [...drafts.values()].flatMap(({ base, lifecycle, block }) =>

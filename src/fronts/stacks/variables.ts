@@ -12,7 +12,7 @@ import {
   type Typed,
   toValue,
 } from "../../core/expression/index.ts";
-import { ExpressionError, hasUnknown, type Value } from "../../core/model/index.ts";
+import { ExpressionError, hasUnknown, type Json, type Value, type VariableValue } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
 import { type Entry, isGiven, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS, literalFlag, literalText } from "./blocks.ts";
@@ -155,6 +155,17 @@ function givenValue(
         : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every string, and without functions.`,
     });
     return undefined;
+  });
+}
+
+/** The known values of variables. That of a sensitive one stays here. */
+export function valuesOf(variables: ReadonlyMap<string, Variable>): VariableValue[] {
+  return [...variables.values()].flatMap(({ name, block, value, sensitive }): VariableValue[] => {
+    const isChecked = block.body.entries.has("validation");
+    if (sensitive) return [{ name, value: null, sensitive, isChecked }];
+    if (typeof value.content === "symbol") return [];
+    const plain = toValue(value);
+    return hasUnknown(plain) ? [] : [{ name, value: plain as Json, sensitive, isChecked }];
   });
 }
 

@@ -83,7 +83,9 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   if (environment !== undefined) checkShared(environment, expansion.documents, diags);
   const backend = mergeBackend(backendsOf(sections, environment), complete, context);
   const merged = merge(fragments, files, limits.resources, kinds, { ...context, environment });
-  const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
+  const values = variables?.values() ?? [];
+  const valued = values.length > 0 && { variables: values };
+  const partial = merged && { ...merged, ...valued, ...(typeof backend === "object" && { backend }) };
   // A mistake in the declaration's own settings is reported with the environment.
   const own = environment && ownSettings(fragments, sections, { ...context, diags: new DiagnosticCollector() });
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list(), ...(own && { own }) };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { VariableValue } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
@@ -73,6 +74,13 @@ export class Variables {
       const fix = "Declare it under `variables` in hosting.yaml, or remove it here.";
       diags.addUnknown(keySpan, `No variable "${key.slice(0, 100)}" is declared`, key, names, { fix });
     }
+  }
+
+  /** Their values. */
+  values(): VariableValue[] {
+    return [...this.#values].flatMap(([name, leaf]) =>
+      leaf === undefined ? [] : [{ name, value: leaf.value, sensitive: false, isChecked: false }],
+    );
   }
 
   /** A document with the values of variables. */

@@ -13,7 +13,10 @@ const only = (...args: Parameters<typeof plan>) => planJson(plan(...args), { rem
 const DOCUMENTED = new Set([
   "format_version",
   "terraform_version",
+  "variables",
   "planned_values",
+  "configuration",
+  "checks",
   "resource_drift",
   "resource_changes",
   "prior_state",
@@ -236,7 +239,8 @@ describe("planJson", () => {
             ),
           ),
         ];
-        const changes = [change({ actions: ["update"], before, after, sensitive, config: { a: "SECRET" } })];
+        const config = { a: sensitive.includes("a") ? "SECRET" : "plain" };
+        const changes = [change({ actions: ["update"], before, after, sensitive, config })];
         const json = planJson(
           plan(
             changes,

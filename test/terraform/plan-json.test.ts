@@ -1,0 +1,144 @@
+/** `plan --json` beside `terraform show -json` for the same stack: the same keys, forms, expressions, variables and checks. */
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
+import { HEAD, resources, type StackDocument, startBoth } from "../support/terraform-stack.ts";
+
+const hook = (url: string, more: object = {}) => ({ url, events: ["invoice.paid"], ...more });
+const STACK = {
+  ...HEAD,
+  variable: {
+    plan: {
+      type: "number",
+      default: 11,
+      validation: [{ condition: "${var.plan > 0}", error_message: "No plan." }],
+    },
+    key: { type: "string", default: "hush-hush", sensitive: true },
+  },
+  output: { site: { value: "${hosting_service.www.id}" } },
+  resource: resources({
+    hosting_service: { www: { plan_id: "${var.plan}", currency: "USD", domain: "www.acme.example" } },
+    hosting_grant: {
+      dev: {
+        for_each: { "dev@acme.example": "view", "ops@acme.example": "view" },
+        service_id: "${hosting_service.www.id}",
+        email: "${each.key}",
+        permission: "${each.value}",
+      },
+    },
+    hosting_webhook: {
+      a: hook("https://hooks.acme.example/a"),
+      b: hook('https://hooks.acme.example/${upper("not.a.name")}-${var.plan}'),
+      many: hook("https://hooks.acme.example/${count.index}", { count: 2 }),
+    },
+  }),
+} as StackDocument;
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** The form of a value: keys and types, without the values. */
+function formOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(formOf);
+  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, formOf(item)]));
+}
+
+const keysOf = (value: unknown) => Object.keys(value as Document).sort();
+
+/** Changes by address, without what only the provider has, or only the host decides. */
+const changesOf = (plan: Document) =>
+  Object.fromEntries(
+    (plan.resource_changes as { address: string; action_reason?: string; change: Record<string, Document> }[]).map(
+      ({ address, change, ...rest }) => [
+        address,
+        {
+          ...rest,
+          change: {
+            actions: (change.actions as unknown as string[]).toSorted(),
+            keys: keysOf(change),
+            after: keysOf(change.after ?? {}).filter((key) => !["timeouts", "replace_on_change"].includes(key)),
+          },
+        },
+      ],
+    ),
+  );
+
+type Blocks = readonly { address: string; expressions: Document }[];
+const blocksOf = (plan: Document) => {
+  const { root_module } = plan.configuration as { root_module: { resources: Blocks } };
+  const all = root_module.resources.map((block) => [
+    block.address,
+    // Variables and keys are evaluated here, and the text of a repetition is not shown. References to resources are the same.
+    Object.fromEntries(
+      Object.entries(block).map(([key, value]) => {
+        if (key === "expressions")
+          return [
+            key,
+            Object.fromEntries(
+              Object.entries(block.expressions).map(([name, one]) => [
+                name,
+                toResource(one as Document) ? one : "value",
+              ]),
+            ),
+          ];
+        return [key, key.endsWith("_expression") ? {} : value];
+      }),
+    ),
+  ]);
+  return Object.fromEntries(all);
+};
+
+const toResource = ({ references = [] }: Document) =>
+  (references as string[]).some((name) => name.startsWith("hosting_"));
+
+describeWith(TERRAFORM)("the plan of a stack as JSON", { timeout: 60_000 }, () => {
+  it("has what Terraform's has: configuration, variables, checks and reasons", async () => {
+    const { terraform, ended, declare } = await startBoth(STACK);
+    const both = async () => {
+      const ours = JSON.parse(await ended(0, "plan", "--json", "--allow-removals")) as Document;
+      await terraform.planned();
+      return { ours, theirs: (await terraform.shownPlan()) as Document };
+    };
+    const first = await both();
+    const { hostform: _, prior_state: __, ...known } = first.ours;
+    // Terraform leaves out the state of a first plan. It lists attributes that values depend on; these are its own.
+    expect(keysOf(known)).toEqual(keysOf(first.theirs).filter((key) => key !== "relevant_attributes"));
+    expect(first.ours.checks).toEqual(first.theirs.checks);
+    // Terraform shows the value of a sensitive variable.
+    expect(first.theirs.variables).toEqual({ plan: { value: 11 }, key: { value: "hush-hush" } });
+    expect(first.ours.variables).toEqual({ plan: { value: 11 }, key: { value: null } });
+    expect(blocksOf(first.ours)).toEqual(blocksOf(first.theirs));
+    for (const key of ["planned_values", "output_changes"] as const)
+      expect(keysOf(first.ours[key]), key).toEqual(keysOf(first.theirs[key]));
+    expect(formOf(first.ours.checks)).toEqual(formOf(first.theirs.checks));
+    await ended(0, "apply", "--auto-approve");
+    await declare({
+      ...STACK,
+      resource: {
+        ...STACK.resource,
+        hosting_grant: { dev: { ...STACK.resource?.hosting_grant?.dev, for_each: { "dev@acme.example": "manage" } } },
+        hosting_webhook: {
+          b: hook("https://hooks.acme.example/b"),
+          many: { ...STACK.resource?.hosting_webhook?.many, count: 1 },
+        },
+      },
+    } as StackDocument);
+    const second = await both();
+    const reasons = (plan: Document) =>
+      (plan.resource_changes as { address: string; action_reason?: string }[]).map(({ address, action_reason }) => [
+        address,
+        action_reason,
+      ]);
+    expect(reasons(second.ours)).toEqual(reasons(second.theirs));
+    expect(Object.fromEntries(reasons(second.ours))).toMatchObject({
+      'hosting_grant.dev["dev@acme.example"]': "replace_because_cannot_update",
+      'hosting_grant.dev["ops@acme.example"]': "delete_because_each_key",
+      "hosting_webhook.a": "delete_because_no_resource_config",
+      "hosting_webhook.many[1]": "delete_because_count_index",
+    });
+    expect(keysOf(second.ours).filter((key) => key !== "hostform")).toEqual(
+      keysOf(second.theirs).filter((key) => key !== "relevant_attributes"),
+    );
+    expect(changesOf(second.ours)).toEqual(changesOf(second.theirs));
+  });
+});
