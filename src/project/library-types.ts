@@ -40,7 +40,7 @@ export interface LoadOptions {
   readonly clock?: Clock;
 }
 
-/** What a function of a policy finds: it denies the plan, or warns. */
+/** A finding of a policy's function: it denies the plan, or warns. */
 export type PolicyFinding = ({ readonly deny: true } | { readonly warn: true }) & {
   readonly address?: string;
   /** One sentence for people. */

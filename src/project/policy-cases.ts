@@ -57,7 +57,7 @@ export async function judgeCases(source: ProjectSource, name: string): Promise<r
     const { plan } = decodeSavedPlan(Buffer.from(bytes).toString("utf8"), saved);
     const now = Date.parse(at ?? plan.timestamp);
     const judging = { recorded: recordedIn(plan), isLater: false, hasStateKey: state_key, now };
-    // What the plan was saved with plays no part.
+    // Diagnostics of the saved plan play no part.
     const judged = await policy.judge({ ...plan, diagnostics: [] }, judging);
     const failed = judged.diagnostics.some(({ code }) => code === "policy.failed");
     const verdicts = judged.policy?.verdicts ?? [];

@@ -38,7 +38,7 @@ import type { ProjectSource } from "./source.ts";
 import { yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseOwnPolicy } from "./trust.ts";
 
-/** Where and when a plan is judged. */
+/** Circumstances in which a plan is judged. */
 export interface Judging extends Pick<PolicyFacts, "hasStateKey" | "now"> {
   /** The saved plan that is applied. Its own reading showed the conditions of what it does not change. */
   readonly saved?: Plan | undefined;
@@ -104,7 +104,7 @@ export class RunPolicy {
     return { ...named, policy: { files, verdicts }, diagnostics: [...diagnostics, ...plan.diagnostics] };
   }
 
-  /** What the functions find. One that fails denies. */
+  /** Calls the functions. One that fails denies. */
   async #call(plan: Plan): Promise<{ verdicts: PolicyVerdict[]; diagnostics: Diagnostic[] }> {
     const [verdicts, diagnostics]: [PolicyVerdict[], Diagnostic[]] = [[], []];
     const { hostform, ...json } = planJson(plan, { remedies: yamlRemedies });

@@ -1,4 +1,4 @@
-// What a plan was made from, as Terraform's representation has it: expressions as they are declared, variables, checks.
+// The configuration of a plan in Terraform's representation: expressions, variables, checks.
 import {
   type Change,
   isObject,
@@ -10,7 +10,7 @@ import {
   type VariableValue,
 } from "../core/model/index.ts";
 
-/** As Terraform writes an expression in JSON syntax: the text with its templates, and the names in it. Empty: not shown. */
+/** An expression as Terraform writes one in JSON syntax: the text with its templates, and the names in it. Empty: not shown. */
 interface ExpressionJson {
   readonly constant_value?: Json;
   readonly references?: readonly string[];
@@ -63,7 +63,6 @@ function blockJson(address: string, all: readonly Change[]) {
     name,
     provider_config_key: providerKey(first?.provider ?? "default"),
     expressions: Object.fromEntries(names.map((attribute) => [attribute, expressionOf(attribute, all)])),
-    /** That of every kind. */
     schema_version: 0 as const,
     ...(key !== undefined && { [repetition]: {} }),
   };

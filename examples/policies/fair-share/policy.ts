@@ -1,4 +1,4 @@
-// No client gets more than one order in a run, and whoever takes a site offline is asked to look twice.
+// No client gets more than one order in a run, and the one who takes a site offline is asked to look twice.
 import type { PolicyFunction } from "hostform";
 
 const judge: PolicyFunction = (effects) => {

@@ -355,7 +355,7 @@ export interface Change {
   readonly waitsFor?: string;
   /** Whose it is: as declared, else as recorded. */
   readonly client?: string;
-  /** Whose it was by the record, if it is declared as another's; null: nobody's. */
+  /** The recorded client, if another one is declared; null: nobody's. */
   readonly formerClient?: string | null;
   /** The file that declares it, relative to the project's folder. */
   readonly file?: string;

@@ -56,7 +56,7 @@ export function parsePolicy(file: string, text: string): Policy {
 }
 
 /**
- * What a file in YAML holds, by a schema.
+ * Reads YAML by a schema.
  * @returns also the place of each value: the key for an entry of the whole.
  * @throws HostformError `policy.invalid` with the place of each mistake.
  */
@@ -89,7 +89,7 @@ export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: stri
   const parsed = schema.safeParse(value ?? {});
   if (parsed.success) return { data: parsed.data, placeOf };
   const { issues } = parsed.error;
-  // That a file without a known key has no rule is no mistake of its own.
+  // A file without a known key has no rule: that is no mistake of its own.
   const own = issues.filter(({ code, path }) => issues.length === 1 || code !== "custom" || path.length > 0);
   throw new HostformError(own.map((issue) => invalid(whyOf(issue), placeOf(issue.path))));
 }

@@ -51,7 +51,7 @@ export class Enforcement {
   readonly #policies: readonly Policy[];
   readonly #author: string | null;
   readonly #clock: Clock;
-  /** Changes by what tells them apart, each with what messages call it. */
+  /** Changes by their natural keys, each with its label in messages. */
   readonly #changes = new Map<string, { readonly change: Change; readonly label: string }>();
   #count = 0;
 
@@ -84,7 +84,7 @@ export class Enforcement {
     const change = await changeOf(kind, asked, scope);
     if (change === undefined) return [];
     const thing = asked.planned === null ? String(asked.prior?.id) : kind.naturalKey(asked.planned);
-    // Two changes that nothing tells apart count as two.
+    // Two changes without a natural key count as two.
     const key = JSON.stringify([kind.type, asked.planned === null, thing ?? ++this.#count]);
     this.#changes.set(key, { change: { ...change, address: key }, label: change.address });
     const facts = changeFacts({ changes: [...this.#changes.values()].map((one) => one.change) });
