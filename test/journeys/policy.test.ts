@@ -192,7 +192,7 @@ describe("a function of a policy", () => {
       "with an odd finding denies",
       "export default () => [{ sentence: 'x' }]",
       "policy.failed",
-      "expected `deny: true`",
+      "expected either deny or warn",
     ],
     ["without an export denies", "export const judge = 1", "policy.failed", "its default export is no function"],
     ["that ends its thread denies", "process.exit(0)", "policy.failed", "it ended without a result"],

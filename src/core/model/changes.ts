@@ -402,10 +402,6 @@ export interface Drift {
   readonly after: JsonObject | null;
 }
 
-export function isNoOp(change: Change): boolean {
-  return change.actions[0] === "no-op" && change.importing === undefined;
-}
+export const isNoOp = ({ actions, importing }: Change): boolean => actions[0] === "no-op" && importing === undefined;
 
-export function isReplacement(change: Change): boolean {
-  return change.actions.length === 2;
-}
+export const isReplacement = ({ actions }: Change): boolean => actions.length === 2;

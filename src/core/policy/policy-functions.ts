@@ -21,7 +21,7 @@ const found = z.array(
       address: z.string().optional(),
       sentence: z.string().min(1).max(1000),
     })
-    .refine(({ deny, warn }) => (deny === undefined) !== (warn === undefined), "expected `deny: true` or `warn: true`"),
+    .refine(({ deny, warn }) => (deny === undefined) !== (warn === undefined), "expected either deny or warn"),
 );
 
 /** Runs in the thread of a function. */
