@@ -301,7 +301,7 @@ async function invoicesOf(
 /** Objects that an observation shows, also those that a pending create may have made. */
 function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject | undefined) {
   if (seen?.status === "present")
-    return seen.unlisted === undefined && seen.waitsFor === undefined && seen.unread === undefined ? [seen] : [];
+    return (seen.unlisted ?? seen.waitsFor ?? seen.unread ?? seen.unproven) === undefined ? [seen] : [];
   const listed = seen?.status === "absent" ? (seen.listed?.objects ?? []) : [];
   return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }
