@@ -8,7 +8,7 @@ import { outputLines } from "./outputs.ts";
 import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { isUnplanned, requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
+import { hasFigures, requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
 import { type Paint, paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
@@ -237,7 +237,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
   return {
     headline: report.headline,
     verdict: report.verdictText,
-    figures: isUnplanned(plan) ? [] : figureLines(plan, moneyScale).map((line) => shorten(line.trim(), LONGEST_FACT)),
+    figures: !hasFigures(plan) ? [] : figureLines(plan, moneyScale).map((line) => shorten(line.trim(), LONGEST_FACT)),
     facts: facts.map((line) => shorten(line.trim(), LONGEST_FACT)),
     diagnostics: foldedDiagnostics(plan.diagnostics).map((one) => diagnosticBlock(one, look)),
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
