@@ -89,6 +89,8 @@ interface Evidence {
   readonly id: string;
   /** Recorded values of it. */
   readonly values: JsonObject;
+  /** A list may not show it yet: present it proves the account, missing it proves nothing. */
+  readonly isNew?: boolean;
 }
 
 /**
@@ -103,11 +105,13 @@ export function accountGate(
   records: readonly Recorded[],
 ): () => Promise<void> {
   const evidence = evidenceIn(account, kinds, records);
+  const lasting = evidence.filter(({ isNew }) => !isNew);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
   const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
     row !== undefined && isSameObject(kind, values, row.attributes);
   const isPresent = (one: Evidence) => isSame(one, rowOf(one));
-  const isMissing = (one: Evidence) => account.rows.get(one.kind.type)?.isWhole === true && !isPresent(one);
+  const isMissing = (one: Evidence) =>
+    !one.isNew && account.rows.get(one.kind.type)?.isWhole === true && !isPresent(one);
   const isHere = async (): Promise<boolean | undefined> => {
     if (evidence.some(isPresent)) return true;
     if (!evidence.some(isMissing)) return undefined;
@@ -137,11 +141,11 @@ export function accountGate(
   let asking: Promise<void> | undefined;
   const ask = async (): Promise<void> => {
     const here = await isHere();
-    if (here === false) throw new HostformError([foreign(of, account, records, evidence)]);
+    if (here === false) throw new HostformError([foreign(of, account, records, lasting)]);
     isKnown = here === true;
   };
   return async () => {
-    if (isKnown || evidence.length < LEAST_MISSING) return;
+    if (isKnown || lasting.length < LEAST_MISSING) return;
     asking ??= ask().finally(() => {
       asking = undefined;
     });
@@ -151,16 +155,16 @@ export function accountGate(
 
 function evidenceIn(account: Account, kinds: Kinds, records: readonly Recorded[]): Evidence[] {
   const found = new Map<string, Evidence>();
-  const add = (type: string, id: unknown, values: JsonObject) => {
+  const add = (type: string, id: unknown, values: JsonObject, isNew = false) => {
     const kind = kinds.get(type);
     if (kind?.list === undefined || kind.parent !== undefined || typeof id !== "string") return;
-    found.set(`${type} ${id}`, { kind, id, values });
+    found.set(`${type} ${id}`, { kind, id, values, isNew });
   };
   for (const { private: mark } of records)
     for (const { type, id, created_at } of mark.account?.anchors ?? []) add(type, id, { created_at });
   for (const { address, attributes, private: mark } of records) {
-    if (isJustCreated(mark, account.settings, account.hostNow())) continue;
-    add(address.slice(0, address.indexOf(".")), attributes.id, attributes);
+    const isNew = isJustCreated(mark, account.settings, account.hostNow());
+    add(address.slice(0, address.indexOf(".")), attributes.id, attributes, isNew);
   }
   return [...found.values()];
 }
