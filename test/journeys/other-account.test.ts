@@ -111,6 +111,52 @@ describe("a state at another account", () => {
     await expectRefused(project, [["plan"], ["apply", "--auto-approve"], partial], /leads to another account/);
   });
 
+  describe("after a first apply of one service", () => {
+    const first = { project: "acme", services: { www: { ...site("www"), grants: {} } } };
+    const more = { project: "acme", services: { ...first.services, shop: { ...site("shop"), grants: {} } } };
+    const commands = [["plan"], ["apply", "--auto-approve"], ["apply", "--auto-approve", "--partial"]];
+
+    it.each([0, 120_000])(
+      "is refused with another token %d ms later, because that account has older objects",
+      async (later) => {
+        const project = await applied(first);
+        project.clock.advance(later);
+        await project.declare(more);
+        project.env.HOSTING_TOKEN = project.sandbox.tokens.customer;
+        await expectRefused(project, commands, /service 1003 \(www\.acme\.example\)\. Now .* not this one/s);
+      },
+    );
+
+    it.each([0, 120_000])("orders nothing in an empty account %d ms later, unless --allow-missing", async (later) => {
+      const project = await applied(first);
+      const other = await startProject({ declare: more });
+      await other.restoreState(await project.stateText());
+      other.clock.advance(later);
+      for (const command of commands) {
+        const ran = await other.run(...command);
+        expect(ran.code, ran.text).toBe(1);
+        expect(ran.text).toContain("Is this the wrong account? [guard.missing]");
+        expect(other.changesSent()).toEqual([]);
+      }
+      const allowed = await other.run("plan", "--allow-missing");
+      expect(allowed.text).toContain("hosting_service.shop will be ordered");
+    });
+
+    it("is not suspected when the lists are late", async () => {
+      const project = await startProject({ declare: first, pinned: { list_lag: ["thirty_seconds"] } });
+      await project.apply();
+      await project.declare(more);
+      await project.apply();
+    });
+
+    it("is not suspected when its one webhook was deleted by hand", async () => {
+      const project = await applied({ project: "acme", webhooks: { billing: hook("billing") } });
+      project.clock.advance(120_000);
+      project.control.remove("webhooks", 201);
+      await project.apply();
+    });
+  });
+
   it("is refused at another address before the first request, and both are named", async () => {
     const project = await applied();
     await edited(project, ({ account }) => {
