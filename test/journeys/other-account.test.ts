@@ -157,6 +157,31 @@ describe("a state at another account", () => {
     });
   });
 
+  it("is refused by what a command does with one service, if the id is that of another one there", async () => {
+    const project = await applied();
+    const other = await startProject({ declare: DECLARED });
+    other.clock.advance(7_200_000);
+    other.control.seedServices({ plan_id: 31, count: 8 });
+    await other.restoreState(await project.stateText());
+    other.env.PW = "a long enough password";
+    const before = other.control.requests().length;
+    for (const command of [["sso"], ["grants"], ["password", "--generate"], ["password", "--password-env", "PW"]]) {
+      const [name = "", ...flags] = command;
+      for (const target of ["hosting_service.www", "www.acme.example"]) {
+        const ran = await other.run(name, target, ...flags);
+        expect(ran.code, ran.text).toBe(1);
+        expect(ran.text).toContain("[state.stranger]");
+      }
+    }
+    await edited(other, ({ account }) => {
+      if (account) account.origin = "https://api.host.example";
+    });
+    expect((await other.run("sso", "hosting_service.www")).text).toContain("[account.foreign]");
+    const sent = other.control.requests().slice(before);
+    expect(new Set(sent.map(({ method }) => method))).toEqual(new Set(["GET"]));
+    expect(sent.filter(({ path: at }) => /sso|grants/.test(at))).toEqual([]);
+  });
+
   it("is refused at another address before the first request, and both are named", async () => {
     const project = await applied();
     await edited(project, ({ account }) => {
