@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COMMENT_BYTES, escapeMarkdown, fenceMarkdown, renderPlanMarkdown } from "../../../src/report/index.ts";
-import fc from "../../support/fc.ts";
+import fc, { runs } from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plan, reason } from "./builders.ts";
 import { dangerous, markup } from "./hostile.ts";
@@ -103,7 +103,7 @@ describe("renderPlanMarkdown", () => {
         expect(dangerous(markdown, "\n\t")).toEqual([]);
         expect(markdown.split("\n")[0]).toMatch(/^<!-- hostform plan: [\w.!~*'()%-]* -->$/);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -183,7 +183,7 @@ describe("a plan that is too long for a comment", () => {
         expect(bytes(markdown)).toBeLessThanOrEqual(limit);
         prose(markdown);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
