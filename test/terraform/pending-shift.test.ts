@@ -1,6 +1,10 @@
-/** Pending creates of a list that shifts, with the real Terraform: access that nobody declares any more is revoked, the rest is kept. */
+/**
+ * Pending creates of a list that shifts, with the real Terraform: access that nobody declares any more is revoked, the rest is kept.
+ * `npm test` takes some of the cases, `npm run test:long pending` all of them.
+ */
 import { expect, it } from "vitest";
 import type { OpenCollection } from "../../src/sandbox/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
@@ -95,37 +99,43 @@ const freshen = async (terraform: Terraform, fresh: boolean) => {
 };
 
 describeWith(TERRAFORM)("pending creates of a list that shifts", { timeout: 120_000 }, () => {
-  it.each(CASES)("$type, $form, fresh: $fresh: what leaves the list is deleted, the rest stays", async (one) => {
-    const { sample, form, fresh } = one;
-    const terraform = await start(list(sample, form, ["r0", "r1", "r2"]));
-    await loseAnswers(terraform, sample);
-    expect(held(terraform, sample)).toHaveLength(3);
-    await freshen(terraform, fresh);
-    terraform.sent();
-    await terraform.write(list(sample, form, ["r1", "r2"]));
-    const applied = await terraform.applied();
-    expect(held(terraform, sample), applied.text).toEqual(["r1", "r2"].map(sample.value));
-    if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
-    await terraform.expectNoChanges();
-  });
+  it.each(sampled(CASES, 3, 0))(
+    "$type, $form, fresh: $fresh: what leaves the list is deleted, the rest stays",
+    async (one) => {
+      const { sample, form, fresh } = one;
+      const terraform = await start(list(sample, form, ["r0", "r1", "r2"]));
+      await loseAnswers(terraform, sample);
+      expect(held(terraform, sample)).toHaveLength(3);
+      await freshen(terraform, fresh);
+      terraform.sent();
+      await terraform.write(list(sample, form, ["r1", "r2"]));
+      const applied = await terraform.applied();
+      expect(held(terraform, sample), applied.text).toEqual(["r1", "r2"].map(sample.value));
+      if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
+      await terraform.expectNoChanges();
+    },
+  );
 
-  it.each(CASES)("$type, $form, fresh: $fresh: a known neighbour moves up and nobody loses access", async (one) => {
-    const { sample, form, fresh } = one;
-    const terraform = await start(list(sample, form, ["l1"]));
-    await terraform.applied();
-    const at = (index: number) => `${sample.type}.p[${form === "count" ? index : `"${index}"`}]`;
-    await terraform.well("state", "mv", at(0), at(1));
-    await terraform.write(list(sample, form, ["l0", "l1", "l2"]));
-    await loseAnswers(terraform, sample);
-    expect(held(terraform, sample)).toHaveLength(3);
-    await freshen(terraform, fresh);
-    terraform.sent();
-    await terraform.write(list(sample, form, ["l1", "l2"]));
-    const applied = await terraform.applied();
-    expect(held(terraform, sample), applied.text).toEqual(["l1", "l2"].map(sample.value));
-    if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
-    await terraform.expectNoChanges();
-  });
+  it.each(sampled(CASES, 3, 1))(
+    "$type, $form, fresh: $fresh: a known neighbour moves up and nobody loses access",
+    async (one) => {
+      const { sample, form, fresh } = one;
+      const terraform = await start(list(sample, form, ["l1"]));
+      await terraform.applied();
+      const at = (index: number) => `${sample.type}.p[${form === "count" ? index : `"${index}"`}]`;
+      await terraform.well("state", "mv", at(0), at(1));
+      await terraform.write(list(sample, form, ["l0", "l1", "l2"]));
+      await loseAnswers(terraform, sample);
+      expect(held(terraform, sample)).toHaveLength(3);
+      await freshen(terraform, fresh);
+      terraform.sent();
+      await terraform.write(list(sample, form, ["l1", "l2"]));
+      const applied = await terraform.applied();
+      expect(held(terraform, sample), applied.text).toEqual(["l1", "l2"].map(sample.value));
+      if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
+      await terraform.expectNoChanges();
+    },
+  );
 
   it.each([false, true])(
     "a client account without a DELETE stays, and the apply says it (fresh: %s)",

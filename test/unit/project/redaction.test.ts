@@ -4,7 +4,8 @@ import { shorten } from "../../../src/core/model/index.ts";
 import { Redaction, SECRET_MARK } from "../../../src/project/redaction.ts";
 import { breakMarkdown } from "../../../src/report/escape.ts";
 import { escapeHtml, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
-import fc, { character } from "../../support/fc.ts";
+import fc, { character, runs } from "../../support/fc.ts";
+
 import { fakeIo } from "../../support/io.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { diagnostic } from "../report/builders.ts";
@@ -61,7 +62,7 @@ describe("any text with any secrets", () => {
         const text = `${other}${way(held)}${other}${way(held)}`;
         expect(knowing(...known).redact(text)).not.toContain(way(held));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -94,7 +95,7 @@ describe("any text with any secrets", () => {
           for (const secret of known.filter((one) => seen(one) >= 6)) expect(written).not.toContain(secret);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

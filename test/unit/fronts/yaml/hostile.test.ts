@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import fc, { character } from "../../../support/fc.ts";
+import fc, { character, runs } from "../../../support/fc.ts";
+
 import { declare, declareFiles } from "./fakes.ts";
 
 /** Texts made of what means something to YAML or to a declaration, so that many of them go deep before they fail. */
@@ -34,7 +35,7 @@ describe("any text", () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
