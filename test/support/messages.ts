@@ -94,9 +94,9 @@ export const samples: {
   "condition.unread/ability": [{ ...resource, why: "The ability technical is missing" }],
   "plan.unread": [
     {
-      ...resource,
-      why: "The API failed (500)",
-      said: "GET /api/v1/services/1001/grants. The server says: Server Error.",
+      address: 'hosting_grant.acme["dev@acme.example"]',
+      noun: "grant",
+      said: "This service belongs to another account",
     },
   ],
   "plan.held_back": [
