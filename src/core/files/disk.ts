@@ -1,7 +1,4 @@
-import { constants, statSync, writeFileSync } from "node:fs";
-import { link, open, readdir, readFile, readlink, realpath, rename, unlink } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf } from "../model/index.ts";
+import { errnoOf } from "../model/errors.ts";
 
 /**
  * The operations on files that recording needs, each one step of the operating system, so that a simulated disk (which
@@ -96,63 +93,4 @@ export async function isMount(
     return errnoOf(error) === "EXDEV";
   }
   return false;
-}
-
-export const systemDisk: Disk = {
-  resolve: followLinks,
-  read: (path) => ifPresent(readFile(path, "utf8")),
-  create: async (path) => {
-    const file = await open(path, "wx", 0o600);
-    return {
-      // A write through the pool of threads costs more than the write itself; only a sync waits for the disk.
-      write: async (text) => writeFileSync(file.fd, text),
-      sync: () => file.sync(),
-      close: () => file.close(),
-    };
-  },
-  rename: (from, to) => rename(from, to),
-  link: (from, to) => link(from, to),
-  remove: (path) => ifPresent(unlink(path)),
-  list: (folder) => readdir(folder),
-  syncFolder: async (folder) => {
-    // Windows cannot open a folder, and needs no sync of it.
-    if (process.platform === "win32") return;
-    const handle = await open(folder, constants.O_RDONLY);
-    try {
-      await handle.sync();
-    } catch (error) {
-      // Some network file systems have no such operation; nothing more can be done there.
-      if (errnoOf(error) !== "EINVAL") throw error;
-    } finally {
-      await handle.close();
-    }
-  },
-  identity: async (path) => {
-    // Each line of the journal asks three times: through the pool of threads that costs more than the line.
-    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (found?.isFile() === false) return NOT_A_FILE;
-    return found && `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
-  },
-};
-
-async function followLinks(path: string, depth = 0): Promise<string> {
-  const absolute = resolve(path);
-  try {
-    return await realpath(absolute);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT" || depth > 40) throw error;
-  }
-  // The file does not exist yet, or is a link that leads to a place where nothing is yet.
-  const place = join(await realpath(dirname(absolute)), basename(absolute));
-  const target = await readlink(place).catch(() => undefined);
-  return target === undefined ? place : followLinks(resolve(dirname(place), target), depth + 1);
-}
-
-async function ifPresent<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

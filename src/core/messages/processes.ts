@@ -1,4 +1,5 @@
 /** Messages about the processes of one machine: their shared store, and their turns to create. */
+import { shellPath } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
@@ -36,6 +37,15 @@ export const processes = {
     detail: `${place}: ${reason}.`,
     remedies: [
       "Set HOSTFORM_STATE_HOME to a folder that you may write in. HOSTFORM_STORE=memory permits creates that a kill may lose.",
+    ],
+  })),
+  "store.unsafe": error(({ place, reason, mode }: Failure & { mode: 600 | 700 }) => ({
+    summary: `hostform does not use ${place}: ${reason}`,
+    detail:
+      "Requests, creates and one-time secrets are recorded there. Another user could read them, or have an order sent twice.",
+    remedies: [
+      `If it is yours: \`chmod ${mode} ${shellPath(place)}\`.`,
+      "Otherwise set HOSTFORM_STATE_HOME to a folder of your own that is no link.",
     ],
   })),
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({

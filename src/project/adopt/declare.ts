@@ -2,6 +2,7 @@
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
+import { isPortableName, portableName } from "../../core/files/index.ts";
 import { formatAddress, type Json, type JsonObject, parseAddress, type ValueObject } from "../../core/model/index.ts";
 import type { Block } from "../../fronts/yaml/index.ts";
 import { plural } from "../../report/index.ts";
@@ -356,7 +357,9 @@ class Declaring {
 
   #fileOf(kind: Kind, object: Remote, client: string | undefined): string {
     const owner = kind.section === "client_accounts" ? preferredName(kind, object) : client;
-    if (owner !== undefined) return ["webhooks", "unassigned"].includes(owner) ? `client-${owner}` : owner;
+    // Windows takes some names for devices.
+    const isFree = owner !== undefined && !["webhooks", "unassigned"].includes(owner) && isPortableName(owner);
+    if (owner !== undefined) return isFree ? owner : `client-${portableName(owner)}`;
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 
