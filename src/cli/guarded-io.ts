@@ -182,7 +182,9 @@ function parentOf(proc: string, process: string): string {
 }
 
 function isRunner(proc: string, process: string): boolean {
-  const [program = ""] = readNow(path.join(proc, process, "cmdline")).toString().split("\0");
+  const [program = ""] = readNow(path.join(proc, process, "cmdline"))
+    .toString()
+    .split("\0");
   return path.basename(program) === "Runner.Worker";
 }
 

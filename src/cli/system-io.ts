@@ -176,7 +176,11 @@ async function runCommand(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const [{ spawn }, { ended, programPath }] = await Promise.all([import("node:child_process"), programs()]);
-  const child = spawn(programPath(command, env) ?? NOWHERE, [...args], { stdio: "inherit", env: { ...env }, argv0: command });
+  const child = spawn(programPath(command, env) ?? NOWHERE, [...args], {
+    stdio: "inherit",
+    env: { ...env },
+    argv0: command,
+  });
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const handlers = SIGNALS.map((signal) => {
     const handler = () => {

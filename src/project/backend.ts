@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
-import { create, endOfErrors, exists, isInside, requirePrivate, SECRET_COMMAND_MS } from "../core/files/index.ts";
+import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
 import { nameOfServer, parsePgServer, stateFolder } from "../core/local/index.ts";
 import {
   amended,
@@ -159,8 +159,11 @@ function httpBackend(
 /** The state folder where it is this user's alone. In any other one a sign of life proves nothing. */
 function ownStateFolder(env: ProjectSource["env"]): string | undefined {
   const folder = stateFolder(env);
-  const isOwn = () => folder !== undefined && requirePrivate(folder) !== null;
-  return attempt(isOwn, () => false) ? folder : undefined;
+  const own = () => {
+    if (folder !== undefined) requirePrivateFolder(folder);
+    return folder;
+  };
+  return attempt(own, () => undefined);
 }
 
 function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ...shared }: Shared): StateBackend {

@@ -18,12 +18,7 @@ import {
   type ProviderConfig,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import {
-  type DeclarationFiles,
-  OWN_LIMITS,
-  type ReadOptions,
-  readDeclaration,
-} from "../fronts/yaml/index.ts";
+import { type DeclarationFiles, OWN_LIMITS, type ReadOptions, readDeclaration } from "../fronts/yaml/index.ts";
 import { checkEnvironment } from "./environments.ts";
 import { learnDeclared } from "./known-secrets.ts";
 import { listOwn, readOwn } from "./own-files.ts";

@@ -4,7 +4,8 @@
  * none, whatever its variable is called: hiding it everywhere would hide the output.
  */
 
-import { exists, isForeignPath } from "../core/files/index.ts";
+import { exists } from "../core/files/file-system.ts";
+import { isForeignPath } from "../core/files/paths.ts";
 import { kindNames } from "../core/kinds/names.gen.ts";
 import { isObject, parsedJson, SHORTEST_SECRET_PART } from "../core/model/index.ts";
 import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES } from "../core/record/state-key.ts";

@@ -1,6 +1,6 @@
 /** Finds the files of a state that git tracks, read from the index of the repository itself. */
 import path from "node:path";
-import { look, realPath, textNow, readNow } from "../core/files/index.ts";
+import { look, readNow, realPath, textNow } from "../core/files/index.ts";
 import { attempt, type Diagnostic, shellPath } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 

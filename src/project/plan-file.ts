@@ -44,7 +44,8 @@ export async function placeForPlan(
         refuse("hostform keeps the state, its backup, its journal or its lock there.");
       }
       const isOfProject = [source.dir, folder].some((dir) => isInside(dir, place));
-      if (isOfProject && /\.ya?ml$/i.test(place)) refuse("A file of that name may be read as a part of the declaration.");
+      if (isOfProject && /\.ya?ml$/i.test(place))
+        refuse("A file of that name may be read as a part of the declaration.");
       if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
         refuse("Terraform would read a file of that name as part of the stack.");
       }

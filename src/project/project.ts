@@ -1,7 +1,8 @@
 /** A project in one run. */
+
+import { ifExplained } from "../core/model/index.ts";
 import { type StateKeys, stateKeys } from "./backend.ts";
 import { ProjectDeclaration } from "./declaration.ts";
-import { ifExplained } from "../core/model/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 import { ProjectState } from "./state.ts";

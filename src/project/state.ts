@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import { list } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -10,7 +11,6 @@ import {
   withHolders,
   withMissingState,
 } from "../core/lifecycle/index.ts";
-import { list } from "../core/files/index.ts";
 import { type Held, markOfBackend, type Place, placeOfFile } from "../core/local/index.ts";
 import {
   attempt,

@@ -252,7 +252,9 @@ function outputRefusals(source: ProjectSource, { address, config, locate }: Desi
   const paths = pathsOf(output);
   if (paths === undefined) return [refusal("names a command, or uses an expression (secret_output)", place)];
   const { dir } = source;
-  return paths.every((one) => liesIn([dir], path.resolve(dir, one))) ? [] : [refusal("names a file outside the project (secret_output)", place)];
+  return paths.every((one) => liesIn([dir], path.resolve(dir, one)))
+    ? []
+    : [refusal("names a file outside the project (secret_output)", place)];
 }
 
 /** The paths in a `secret_output` that is files and nothing else, written out. */

@@ -1,7 +1,7 @@
 /** Opens the store that all processes of this user on this machine share for a token at its address (§8: the limit is one of the token). */
 import { hash } from "node:crypto";
 import path from "node:path";
-import { listNow, look, PathRefused, remove, requirePrivate } from "../files/file-system.ts";
+import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../files/file-system.ts";
 import type { AccountStore, TurnHolder } from "../local/account-store.ts";
 import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
@@ -120,7 +120,7 @@ const turnOf = ({ pid, project, since }: TurnHolder) => ({ pid, project, since: 
 /** @throws HostformError `store.unsafe`. */
 function requireOwn(folder: string): void {
   try {
-    requirePrivate(folder);
+    requirePrivateFolder(folder);
   } catch (error) {
     // A folder that cannot be looked at is one that cannot be used, which is no danger.
     if (!(error instanceof PathRefused)) return;

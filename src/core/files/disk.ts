@@ -1,4 +1,8 @@
+import { constants, linkSync, renameSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { errnoOf } from "../model/errors.ts";
+import { list, look, read, realPath, remove } from "./file-system.ts";
 
 /**
  * The operations on files that recording needs, each one step of the operating system, so that a simulated disk (which
@@ -94,3 +98,52 @@ export async function isMount(
   }
   return false;
 }
+
+/** The disk of this machine. */
+export const systemDisk: Disk = {
+  resolve: async (path) => {
+    const real = realPath(path);
+    // Its folder exists, or this throws.
+    await list(dirname(real));
+    return real;
+  },
+  read: async (path) => {
+    try {
+      return (await read(path)).toString("utf8");
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  },
+  create: async (path) => {
+    const file = await open(path, "wx", 0o600);
+    return {
+      // A write through the pool of threads costs more than the write itself; only a sync waits for the disk.
+      write: async (text) => writeFileSync(file.fd, text),
+      sync: () => file.sync(),
+      close: () => file.close(),
+    };
+  },
+  rename: async (from, to) => renameSync(from, to),
+  link: async (from, to) => linkSync(from, to),
+  remove: async (path) => remove(path),
+  list: (folder) => list(folder),
+  syncFolder: async (folder) => {
+    // Windows cannot open a folder, and needs no sync of it.
+    if (process.platform === "win32") return;
+    const handle = await open(folder, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } catch (error) {
+      // Some network file systems have no such operation; nothing more can be done there.
+      if (errnoOf(error) !== "EINVAL") throw error;
+    } finally {
+      await handle.close();
+    }
+  },
+  // Each line of the journal asks three times: through the pool of threads that costs more than the line.
+  identity: async (path) => {
+    const found = look(path);
+    return found && (found.form === "file" ? found.identity : NOT_A_FILE);
+  },
+};

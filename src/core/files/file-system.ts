@@ -27,7 +27,6 @@ import {
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { attempt, errnoOf } from "../model/errors.ts";
-import { type Disk, NOT_A_FILE } from "./disk.ts";
 import { isForeignPath, isInside } from "./paths.ts";
 
 /** The reason why a path is not opened. `fileFailure` has the words of each. */
@@ -289,9 +288,15 @@ export function requirePrivate(path: string): Seen | undefined {
   return standing;
 }
 
+/** The same of a folder. What is no folder is no refusal: nothing can be written into it. */
+export function requirePrivateFolder(folder: string): void {
+  if (["folder", "link"].includes(lookAt(folder)?.form ?? "")) requirePrivate(folder);
+}
+
 /** A folder for its owner alone, which is created if it is missing. @throws as {@link requirePrivate} does; Node's errors. */
 export function privateFolder(folder: string): void {
-  if (requirePrivate(folder) === undefined) makeFolder(folder);
+  requirePrivateFolder(folder);
+  makeFolder(folder);
 }
 
 /** Creates an empty file for its owner alone, or accepts a private one. @returns true if it is new. @throws PathRefused, Node's errors. */
@@ -316,6 +321,7 @@ export interface OpenFile {
   append(text: string): void;
   /** Cuts the file off behind these bytes. */
   cut(bytes: number): void;
+  /** Closing twice is no error. */
   close(): void;
 }
 
@@ -327,10 +333,10 @@ export interface OpenFile {
 export function openPrivate(path: string, how: "create" | "append" | "pin"): OpenFile {
   // Before it is opened: a pipe or a device may act on that.
   if (how !== "create") requireRegular(lstat(path), path);
-  const extra =
-    how === "create" ? constants.O_CREAT | constants.O_EXCL : how === "pin" ? constants.O_CREAT : 0;
+  const extra = how === "create" ? constants.O_CREAT | constants.O_EXCL : how === "pin" ? constants.O_CREAT : 0;
   const flags = constants.O_RDWR | extra | NO_FOLLOW | (how === "pin" ? 0 : constants.O_APPEND);
   const file = openSync(path, flags, 0o600);
+  let isOpen = true;
   return {
     size: fstatSync(file).size,
     isAt: (other) => {
@@ -340,58 +346,12 @@ export function openPrivate(path: string, how: "create" | "append" | "pin"): Ope
     text: () => readFileSync(file, "utf8"),
     append: (text) => appendFileSync(file, text),
     cut: (bytes) => ftruncateSync(file, bytes),
-    close: () => closeSync(file),
+    close: () => {
+      if (isOpen) closeSync(file);
+      isOpen = false;
+    },
   };
 }
-
-/** The disk of this machine. */
-export const systemDisk: Disk = {
-  resolve: async (path) => {
-    const real = realPath(path);
-    // Its folder exists, or this throws.
-    realpathSync(dirname(real));
-    return real;
-  },
-  read: async (path) => {
-    try {
-      return (await read(path)).toString("utf8");
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return undefined;
-      throw error;
-    }
-  },
-  create: async (path) => {
-    const file = await open(path, "wx", 0o600);
-    return {
-      // A write through the pool of threads costs more than the write itself; only a sync waits for the disk.
-      write: async (text) => writeFileSync(file.fd, text),
-      sync: () => file.sync(),
-      close: () => file.close(),
-    };
-  },
-  rename: async (from, to) => renameSync(from, to),
-  link: async (from, to) => linkSync(from, to),
-  remove: async (path) => rmSync(path, { force: true }),
-  list: (folder) => readdir(folder),
-  syncFolder: async (folder) => {
-    // Windows cannot open a folder, and needs no sync of it.
-    if (process.platform === "win32") return;
-    const handle = await open(folder, constants.O_RDONLY);
-    try {
-      await handle.sync();
-    } catch (error) {
-      // Some network file systems have no such operation; nothing more can be done there.
-      if (errnoOf(error) !== "EINVAL") throw error;
-    } finally {
-      await handle.close();
-    }
-  },
-  // Each line of the journal asks three times: through the pool of threads that costs more than the line.
-  identity: async (path) => {
-    const found = look(path);
-    return found && (found.form === "file" ? found.identity : NOT_A_FILE);
-  },
-};
 
 const statOf = (path: string): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false });
 const lstat = (path: string): BigIntStats | undefined => lstatSync(path, { bigint: true, throwIfNoEntry: false });

@@ -4,7 +4,7 @@
  * refusal that says why; a secret that is durable at its place, or an error that never holds it. Must not: know kinds, the state
  * or the API, or write a secret where another user could read it.
  */
-export { createSynced, type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "./disk.ts";
+export { createSynced, type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile, systemDisk } from "./disk.ts";
 export * from "./file-system.ts";
 export { isForeignPath, isInside, isPortableName, portableName } from "./paths.ts";
 export {

@@ -34,5 +34,7 @@ export function portableName(text: string): string {
 export function isForeignPath(file: string, platform: string = process.platform): boolean {
   if (platform !== "win32") return false;
   const [, rest = ""] = /^(?:[A-Za-z]:)?(.*)$/s.exec(file) ?? [];
-  return /^[\\/]{2}/.test(file) || rest.split(/[\\/]+/).some((name) => !/^\.{0,2}$/.test(name) && !isPortableName(name));
+  return (
+    /^[\\/]{2}/.test(file) || rest.split(/[\\/]+/).some((name) => !/^\.{0,2}$/.test(name) && !isPortableName(name))
+  );
 }

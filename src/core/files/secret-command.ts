@@ -61,7 +61,10 @@ const USUAL = "/usr/local/bin:/usr/bin:/bin";
 export function programPath(
   name: string,
   env: EnvVars,
-  { platform = process.platform, isProgram = isExecutable }: { platform?: string; isProgram?(file: string): boolean } = {},
+  {
+    platform = process.platform,
+    isProgram = isExecutable,
+  }: { platform?: string; isProgram?(file: string): boolean } = {},
 ): string | undefined {
   const isWindows = platform === "win32";
   const places = isWindows ? path.win32 : path.posix;

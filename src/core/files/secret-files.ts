@@ -11,8 +11,8 @@ import {
   type SecretOutput,
   shellPath,
 } from "../model/index.ts";
-import { createSynced, type Disk, isMount, replaceFile } from "./disk.ts";
-import { exists, lookAt, type Seen, systemDisk } from "./file-system.ts";
+import { createSynced, type Disk, isMount, replaceFile, systemDisk } from "./disk.ts";
+import { exists, lookAt, type Seen } from "./file-system.ts";
 import { isInside } from "./paths.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 

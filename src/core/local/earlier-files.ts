@@ -18,8 +18,7 @@ export interface EarlierFiles {
 export const entriesOf = (account: string, project: string, type: string): string =>
   JSON.stringify(["entries", account, project, type]);
 
-export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean =>
-  exists(creates) || exists(journal);
+export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean => exists(creates) || exists(journal);
 
 /**
  * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.

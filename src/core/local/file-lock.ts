@@ -97,7 +97,8 @@ function openEmpty(path: string): OpenFile {
   const pin = attempt(
     () => openPrivate(path, "pin"),
     (error) => {
-      throw error instanceof PathRefused ? new NotALockFile(fileFailure(error)) : error;
+      const isOther = error instanceof PathRefused || errnoOf(error) === "EISDIR";
+      throw isOther ? new NotALockFile(fileFailure(error)) : error;
     },
   );
   if (pin.size === 0) return pin;

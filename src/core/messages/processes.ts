@@ -1,5 +1,4 @@
 /** Messages about the processes of one machine: their shared store, and their turns to create. */
-import { shellPath } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
@@ -40,13 +39,9 @@ export const processes = {
     ],
   })),
   "store.unsafe": error(({ place, reason, mode }: Failure & { mode: 600 | 700 }) => ({
-    summary: `hostform does not use ${place}: ${reason}`,
-    detail:
-      "Requests, creates and one-time secrets are recorded there. Another user could read them, or have an order sent twice.",
-    remedies: [
-      `If it is yours: \`chmod ${mode} ${shellPath(place)}\`.`,
-      "Otherwise set HOSTFORM_STATE_HOME to a folder of your own that is no link.",
-    ],
+    summary: `${place} is not used: ${reason}`,
+    detail: "It records requests, creates and one-time secrets. Another user could read or change them.",
+    remedies: [`If it is yours, set its mode to ${mode}. Otherwise set HOSTFORM_STATE_HOME to a folder of your own.`],
   })),
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
     summary: `${processIn(of)} holds ${of.place}`,

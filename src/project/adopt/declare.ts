@@ -1,8 +1,9 @@
 /** What an account holds, as a declaration: pure. */
+
+import { isPortableName, portableName } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
-import { isPortableName, portableName } from "../../core/files/index.ts";
 import { formatAddress, type Json, type JsonObject, parseAddress, type ValueObject } from "../../core/model/index.ts";
 import type { Block } from "../../fronts/yaml/index.ts";
 import { plural } from "../../report/index.ts";

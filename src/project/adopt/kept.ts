@@ -92,9 +92,7 @@ async function begun({ file, account, now, encryption }: KeptOptions): Promise<K
   const id = randomUUID();
   remove(file);
   const handle = openPrivate(file, "create");
-  handle.append(
-    `${JSON.stringify({ form: FORM, version: 1, id, account, since: now, key: seal?.header ?? null })}\n`,
-  );
+  handle.append(`${JSON.stringify({ form: FORM, version: 1, id, account, since: now, key: seal?.header ?? null })}\n`);
   return { handle, since: now, lists: new Map(), seal: sealing(seal, id) };
 }
 

@@ -52,7 +52,9 @@ export async function filesIn(language: Language, dir: string): Promise<Texts> {
   const [names, nested] = await Promise.all([namesIn(dir), namesIn(path.join(dir, "sites"))]);
   const own = [...names, ...nested.map((name) => `sites/${name}`)].filter((name) => language.isOwn(name));
   const files = own.map((name) => path.join(dir, name));
-  return new Map(await Promise.all(files.map(async (file) => [file, utf8(await read(file, { roots: [dir] }))] as const)));
+  return new Map(
+    await Promise.all(files.map(async (file) => [file, utf8(await read(file, { roots: [dir] }))] as const)),
+  );
 }
 
 /** What somebody has written has its state somewhere: with another one, everything in it would be made twice. */

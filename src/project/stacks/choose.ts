@@ -123,9 +123,7 @@ async function refuseSharedStates(
     const onDisk = backend === undefined || backend.type === "local";
     // By its real path: two names may lead to one file. An untrusted one has no links, and its path is not looked at here.
     const file = stateFile(folder, backend?.settings);
-    const place = onDisk
-      ? `local ${links ? realPath(file) : file}`
-      : placeName(folder, backend, env);
+    const place = onDisk ? `local ${links ? realPath(file) : file}` : placeName(folder, backend, env);
     const other = holders.get(place);
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {

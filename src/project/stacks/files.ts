@@ -16,7 +16,7 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
-import { onOwn, type OwnPath, readOwn } from "../own-files.ts";
+import { type OwnPath, onOwn, readOwn } from "../own-files.ts";
 import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 
 /** The stacks that a path leads to. */

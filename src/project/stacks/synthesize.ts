@@ -48,7 +48,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
       remedies: ["Run the app alone, and fix what it reports. No request was sent."],
     });
   }
-  if ((writtenAt(manifest)) === before) {
+  if (writtenAt(manifest) === before) {
     const shown = path.relative(source.cwd, manifest);
     fail("stack.app", `The app succeeded, but did not write ${shown}: ${app}`, {
       detail: "It runs with CDKTF_OUTDIR; an `outdir` in the app overrides that.",

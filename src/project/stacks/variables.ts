@@ -1,8 +1,8 @@
 import path from "node:path";
+import type { Bounds } from "../../core/files/index.ts";
 import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
-import type { Bounds } from "../../core/files/index.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
