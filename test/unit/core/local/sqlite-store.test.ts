@@ -1,6 +1,6 @@
 /** The store in a file: real processes, files that are damaged, busy, newer or gone, and the files of earlier versions. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
@@ -409,6 +409,7 @@ describe("a file", () => {
     const clock = testClock();
     const [a, b] = [storeOn(file, { clock }), storeOn(file, { clock })];
     const holder = new DatabaseSync(file);
+    chmodSync(file, 0o600);
     await a.withTurn(RUN, async () => void holder.exec("BEGIN IMMEDIATE"));
     holder.exec("ROLLBACK");
     const before = clock.monotonic();
@@ -576,6 +577,7 @@ describe("a file of version 1, without holdings", () => {
       INSERT INTO notes VALUES ('l', 'n', ${START}, ${START + 86_400_000}, '1');
       PRAGMA application_id = ${0x4846_5354}; PRAGMA user_version = 1`);
     database.close();
+    chmodSync(file, 0o600);
   }
   const tables = (file: string) => {
     const database = new DatabaseSync(file);
