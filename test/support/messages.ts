@@ -299,6 +299,7 @@ export const samples: {
   "store.turn": [{ pid: 4113, project: "acme", since: SINCE, seconds: 20 }],
   "store.taken_over": [{ pid: 4113, project: "acme", since: SINCE }],
   "store.newer": [store],
+  "store.unsafe": [{ ...store, mode: 700 }],
   "store.damaged": [store],
   "account.foreign/address": [
     { of: "Provider default", origin: "https://api.staging.example", recorded: "https://api.host.example" },

@@ -6,7 +6,7 @@ import {
   renderPlanMarkdown,
   sentenceMarkdown,
 } from "../../../src/report/index.ts";
-import fc from "../../support/fc.ts";
+import fc, { runs } from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plan, reason } from "./builders.ts";
 import { dangerous, markup } from "./hostile.ts";
@@ -139,7 +139,7 @@ describe("renderPlanMarkdown", () => {
         expect(dangerous(markdown, "\n\t")).toEqual([]);
         expect(markdown.split("\n")[0]).toMatch(/^<!-- hostform plan: [\w.!~*'()%-]* -->$/);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -219,7 +219,7 @@ describe("a plan that is too long for a comment", () => {
         expect(bytes(markdown)).toBeLessThanOrEqual(limit);
         prose(markdown);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
