@@ -66,6 +66,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "creates without a known outcome in the real Terraform, each course with each kind",
     tests: "test/terraform/pending",
   },
+  lists: { what: "every answer that is no list, to every command and kind", tests: "no-list" },
   pages: { what: "axe on every page at every width, light, dark and printed", tests: "test/dashboard" },
   properties: {
     what: "the unit tests, with all runs of the costly properties",

@@ -16,7 +16,7 @@ const isDefault = ([name, value]: Case) => (SWITCHES[name as keyof typeof SWITCH
 
 const undetermined = all.filter((one) => !isReported(one) && !isDefault(one));
 /** The nth value of each switch that nothing can determine; with `npm run test:long` each value alone. */
-const untold: readonly Partial<Profile>[] = LONG
+const undecidable: readonly Partial<Profile>[] = LONG
   ? undetermined.map(([name, value]) => ({ [name]: value }))
   : [...Map.groupBy(undetermined, ([name]) => name).values()].reduce<Partial<Profile>[]>((rows, cases) => {
       for (const [nth, [name, value]] of cases.entries()) rows[nth] = { ...rows[nth], [name]: value };
@@ -72,7 +72,7 @@ describe("a sandbox with one gap filled otherwise", () => {
     expect(report.checks.filter(({ verdict }) => verdict === "stops")).toEqual([]);
   });
 
-  it.each(untold)("is not, where nothing can determine it: %j", async (profile) => {
+  it.each(undecidable)("is not, where nothing can determine it: %j", async (profile) => {
     const { report, row } = await check(profile);
     for (const name of Object.keys(profile)) {
       expect(row(name).finding, name).toBe("untold");
