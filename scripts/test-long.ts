@@ -62,6 +62,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "every change of several objects, with every fault, behind YAML, stacks and Terraform",
     tests: "test/metamorphic",
   },
+  budget: { what: "two real Terraforms side by side with one token", tests: "test/terraform/budget.test.ts" },
   pending: {
     what: "creates without a known outcome in the real Terraform, each course with each kind",
     tests: "test/terraform/pending",
