@@ -67,8 +67,8 @@ const CASES: Readonly<Record<string, Case>> = {
   "100 orders": { declare: orders(100) },
   "100 orders at a host that says nothing of its limit": { declare: orders(100), pinned: SILENT },
   "70 orders, one after the other": { declare: { ...orders(70), guards: { max_spend: { USD: 1_000_000 } } } },
-  "5 suspensions in an account of 400 services": {
-    seeded: 400,
+  "5 suspensions in an account of 1,000 services": {
+    seeded: 1000,
     before: (project, seeded) => suspend(project, seeded.slice(0, 5)),
   },
   "1 suspension": { seeded: 1, before: suspend },
