@@ -135,7 +135,7 @@ function sourceReader(
   run: (command: Command) => Promise<CommandEnd>,
 ): SourceReader {
   const learn = (value: string | undefined) => learnValue(redaction, value?.replace(BYTE_ORDER_MARK, ""));
-  const valueOf = async (source: SecretSource): Promise<string> => {
+  const given = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
       const value = env[source.env];
       learn(value);
@@ -156,7 +156,7 @@ function sourceReader(
   const values = new Map<string, Promise<string>>();
   return (source) => {
     const key = JSON.stringify(source);
-    const value = values.get(key) ?? valueOf(source);
+    const value = values.get(key) ?? given(source);
     values.set(key, value);
     return value;
   };
