@@ -49,7 +49,7 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
   const scope = scopeOf(() => UNKNOWN, env);
   for (const one of declared) {
     for (const name of Object.keys(one.config)) {
-      if (one.isSecret?.(name, scope) !== true) continue;
+      if (one.originOf?.(name, scope) === undefined) continue;
       try {
         learnPart(redaction, split(one.evaluate(name, scope)).known);
       } catch (error) {
@@ -64,7 +64,7 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
   // The attribute of a list or map already names its secret part; the other parts may be public.
   // One that is declared as sensitive and holds none may be a domain, which is to be seen where it is ordered.
-  for (const { secret, before, after } of outputs) if (secret) redaction.learn(before, after);
+  for (const { origin, before, after } of outputs) if (origin !== undefined) redaction.learn(before, after);
   for (const { before, after, sensitive } of changes)
     for (const name of sensitive) learnPart(redaction, before?.[name], after?.[name]);
 }

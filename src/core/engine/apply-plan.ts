@@ -32,6 +32,7 @@ import {
   isReplacement,
   type JsonObject,
   located,
+  originsOf,
   type Plan,
   progressOf,
   type State,
@@ -144,11 +145,12 @@ class Run {
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
-    const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
+    const changes = new Map(plan.changes.map((change) => [change.address, change]));
     this.#scope = scopeOf(
       (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
       env,
-      (address) => (this.#data.has(address) ? this.#data.secrets(address, this.#scope) : sensitive.get(address)),
+      (address) =>
+        this.#data.has(address) ? this.#data.origins(address, this.#scope) : originsOf(changes.get(address)),
     );
   }
 

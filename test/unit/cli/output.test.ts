@@ -140,7 +140,7 @@ describe("outputs of a declaration", () => {
       + "invoice.paid",
     ]
   + id      = (known after apply)
-  + signing = (sensitive value)
+  + signing = (sensitive: hosting_webhook.hook.secret)
 `);
     const applied = await made.run(["apply", "--auto-approve"]);
     const { code, stdout: id } = await made.run(["output", "--raw", "id"]);
