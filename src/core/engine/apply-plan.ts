@@ -149,8 +149,7 @@ class Run {
     this.#scope = scopeOf(
       (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
       env,
-      (address) =>
-        this.#data.has(address) ? this.#data.origins(address, this.#scope) : originsOf(changes.get(address)),
+      (address) => this.#data.origins(address, this.#scope) ?? originsOf(changes.get(address)),
     );
   }
 

@@ -77,10 +77,10 @@ export class DataSources {
     return equal(configOf(source, scope), reading.config) ? reading.value : UNKNOWN;
   }
 
-  /** The sensitive arguments of a source. */
-  origins(address: string, scope: EvalScope): Origins {
+  /** The sensitive arguments of a source; undefined for an address that is none. */
+  origins(address: string, scope: EvalScope): Origins | undefined {
     const source = this.#sources.get(address);
-    return source === undefined ? {} : declaredOrigins(source, scope);
+    return source && declaredOrigins(source, scope);
   }
 
   /** Reads those that something refers to, and those that they refer to, as far as what they are asked with is known. */

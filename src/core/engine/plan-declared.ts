@@ -119,10 +119,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       return known === undefined && unreadOf(observed.observations.get(address)) ? UNKNOWN : known;
     },
     env,
-    (address) =>
-      data.has(address)
-        ? data.origins(address, scope)
-        : originsOf(changes.get(address) ?? state.resources.get(address)),
+    (address) => data.origins(address, scope) ?? originsOf(changes.get(address) ?? state.resources.get(address)),
   );
 
   for (const resource of dependencyOrder(declared, (node) => dependenciesOf(node, index))) {

@@ -39,7 +39,7 @@ export function recordedScope(
       return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
     },
     env,
-    (address) => (data.has(address) ? data.origins(address, scope) : originsOf(state.resources.get(address))),
+    (address) => data.origins(address, scope) ?? originsOf(state.resources.get(address)),
   );
   return scope;
 }

@@ -151,7 +151,7 @@ export const objects = {
       const [kind, variable] = source.split(/\.(.*)/s);
       if (kind === "env") return `If anyone may see ${variable}, add it to HOSTFORM_ENV_ALLOW.`;
       return kind === "var"
-        ? `If anyone may see the variable ${variable}, declare it without \`sensitive\`.`
+        ? `If anyone may see the variable ${variable}, declare it as not sensitive.`
         : "Write the value itself.";
     }),
     address,

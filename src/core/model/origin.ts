@@ -28,12 +28,15 @@ const WITH_HOST = /^https?:\/\/[^/?#@\s]+[/?#]/i;
 /** Returns true if the open part of a value is a URL with its whole host. */
 export const hasOpenHost = ({ open = "" }: Origin): boolean => WITH_HOST.test(open);
 
-/** A sensitive value as reports show it: of a URL the open part before its query, of others the source alone. */
-export function shownText(origin: Origin | undefined): string {
-  if (origin?.open === undefined || !hasOpenHost(origin)) return hiddenText(origin);
+/** A sensitive URL as reports show it: its open part before the query, and the source. Undefined without an open host. */
+export function shownUrl(origin: Origin | undefined): string | undefined {
+  if (origin?.open === undefined || !hasOpenHost(origin)) return undefined;
   const [path = "", ...query] = origin.open.split(/[?#]/);
   return `${path}${query.length > 0 ? "?" : ""}${hiddenText(origin)}`;
 }
+
+/** A sensitive value as reports show it. */
+export const shownText = (origin: Origin | undefined): string => shownUrl(origin) ?? hiddenText(origin);
 
 /** What says which attributes of a resource are sensitive: a change, or its record in the state. */
 interface Marked {
