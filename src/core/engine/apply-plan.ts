@@ -143,8 +143,7 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
-    for (const change of options.plan.changes)
-      if (change.before !== null) this.#attributes.set(change.address, change.before);
+    for (const { address, before } of plan.changes) if (before !== null) this.#attributes.set(address, before);
     const changes = new Map(plan.changes.map((change) => [change.address, change]));
     this.#scope = scopeOf(
       (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
