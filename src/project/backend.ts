@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
 import { endOfErrors, SECRET_COMMAND_MS } from "../core/files/index.ts";
-import { nameOfServer, parsePgServer, stateFolder } from "../core/local/index.ts";
+import { nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
 import {
   amended,
   type Backend,
@@ -164,6 +164,7 @@ function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ..
   const address = server.host.includes(":") ? `[${server.host}]` : server.host;
   if (!address.startsWith("/"))
     requireAllowedOrigin(`postgres://${address}:${server.port}`, source.env, { of: "The backend" });
+  requireVerified(server, source.env);
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
   return createPgBackend({
     connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),

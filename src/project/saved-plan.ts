@@ -262,6 +262,7 @@ const shape = z.looseObject({
     guards: z.strictObject({
       maxOrders: z.int().nonnegative().optional(),
       maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
+      maxRemovals: z.int().nonnegative().optional(),
       allowRemovals: z.boolean().optional(),
       allowUnknownPrices: z.boolean().optional(),
       allowMissing: z.boolean().optional(),

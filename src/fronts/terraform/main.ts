@@ -94,10 +94,10 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   const folder = process.env.PLUGIN_UNIX_SOCKET_DIR || tmpdir();
   let endpoint: Endpoint;
   try {
-    endpoint = await listen(grpc.server, { platform: process.platform, folder });
+    endpoint = await listen(grpc.server, { platform: process.platform, folder, encrypted: tls !== undefined });
   } catch (error) {
     return refuse(
-      `hosting provider: cannot listen in ${folder}: ${describeDefect(error).summary}. Set TMPDIR to a writable folder.`,
+      `hosting provider: cannot listen in ${folder}: ${describeDefect(error).summary}. Set TMPDIR to a writable folder with a short path.`,
     );
   }
   process.once("exit", endpoint.remove);

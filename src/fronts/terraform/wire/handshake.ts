@@ -71,17 +71,21 @@ export interface Endpoint extends Address {
 
 /**
  * Lets the server listen where only this user can connect: on a socket in a new folder of mode 0700. On Windows, and where the
- * path is too long for a socket, on a port of the loopback address (Terraform's certificate keeps others out).
+ * path is too long for a socket, on a port of the loopback address: there only certificates keep other users out.
  *
- * @param place `folder` is for temporary files.
- * @throws Node's error when neither is possible.
+ * @param place `folder` is for temporary files; `encrypted` when both ends show a certificate.
+ * @throws Error when neither is possible, and for a port without encryption.
  */
 export async function listen(
   server: Server,
-  { platform, folder }: { platform: NodeJS.Platform; folder: string },
+  { platform, folder, encrypted }: { platform: NodeJS.Platform; folder: string; encrypted: boolean },
 ): Promise<Endpoint> {
   const prefix = path.join(folder, "hostform-plugin-");
   if (platform === "win32" || Buffer.byteLength(`${prefix}XXXXXX/s`) > LONGEST_PATH) {
+    if (!encrypted)
+      throw new Error(
+        "a port without encryption is open to every user of this machine, and no socket is possible there",
+      );
     await listening(server, { host: "127.0.0.1", port: 0 });
     const { address, port } = server.address() as AddressInfo;
     return { network: "tcp", address: `${address}:${port}`, remove() {} };
