@@ -1,8 +1,8 @@
 /** One-time actions on a service, `password` and `sso`; and the way in which a command names a service. */
 import path from "node:path";
-import { didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
-import { learnValue } from "../project/environment-secrets.ts";
+import { breakCommands, didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
+import { learnValue } from "../project/redaction.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
@@ -107,7 +107,7 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
  */
 export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
-  learnValue(project.redaction, given);
+  learnValue(project.redaction, "the given password", given);
   const { id, alias, productType } = await serviceTarget(project.state, target, flags.provider);
   const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
@@ -132,13 +132,13 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
         ],
       });
     }
-    project.redaction.learn(password);
+    project.redaction.learn("the generated password", password);
     if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
     // A pipe gets it as it is; a terminal could be steered by what it holds.
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
     say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
-    if (!terminal.json && terminal.breaks(password))
-      say(terminal, "In it, \\u005b stands for [ and \\u003a for a colon.");
+    if (!terminal.json && breakCommands(password) !== password)
+      say(terminal, "In the log of a CI, \\u005b stands for [ and \\u003a for a colon in it.");
   }
   say(terminal, "password_version in the declaration is unchanged: the next apply does not set the password again.");
   return 0;

@@ -6,8 +6,8 @@ import { Prober } from "../core/api/probe.ts";
 import { phaseOfWord } from "../core/kinds/life.ts";
 import { monthsOf, passwordForm } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
-import { learnValue } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
+import { learnValue } from "./redaction.ts";
 import type { ProjectParts } from "./source.ts";
 
 export { leftoverDiagnostic, mostRequests } from "../contract/index.ts";
@@ -62,7 +62,11 @@ export function checkServer(
         baseUrl: new URL(baseUrl).origin,
         vocabulary: VOCABULARY,
         signal,
-        write: write && { ...write, random: Math.random, onSecret: (secret) => learnValue(redaction, secret) },
+        write: write && {
+          ...write,
+          random: Math.random,
+          onSecret: (secret) => learnValue(redaction, "the secret of the test", secret),
+        },
       });
     } catch (error) {
       // An interruption is reported only as such; report what it left behind as well.

@@ -48,6 +48,12 @@ export function outputPlace(output: SecretOutput): string {
   return `the command ${output.command[0]}`;
 }
 
+/** `env.ACME_PASSWORD`, `file pw.txt`, `command pass`: the origin of the value. */
+export function sourceName(source: SecretSource): string {
+  if ("env" in source) return `env.${source.env}`;
+  return "file" in source ? `file ${source.file}` : `command ${source.command[0]}`;
+}
+
 /** `the environment variable ACME_PASSWORD`, `the file pw.txt`, `the command pass`: for sentences. */
 export function sourcePlace(source: SecretSource): string {
   if ("env" in source) return `the environment variable ${source.env}`;

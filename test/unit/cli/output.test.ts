@@ -77,7 +77,7 @@ site_id = "1001"
       await output(["--json", "command"], recorded, false, { TF_BUILD: "True" }),
     ];
     expect(raw).toMatchObject({ code: 1, stdout: "" });
-    expect(raw.stderr).toContain("hostform output --json command");
+    expect(raw.stderr).toContain("Print it where no CI variable is set, or in JSON.");
     expect(json.json()).toBe("::set-env name=A::b");
     expect((await output(["--raw", "command"], recorded)).stdout).toBe("::set-env name=A::b");
   });
