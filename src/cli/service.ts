@@ -2,7 +2,6 @@
 import path from "node:path";
 import { breakCommands, didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
-import { learnValue } from "../project/redaction.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
@@ -107,7 +106,7 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
  */
 export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
-  learnValue(project.redaction, "the given password", given);
+  project.redaction.learn("the given password", given);
   const { id, alias, productType } = await serviceTarget(project.state, target, flags.provider);
   const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;

@@ -41,7 +41,6 @@ import {
   type StateBackend,
   thisProcess,
 } from "../core/record/index.ts";
-import { learnValue } from "./redaction.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
@@ -261,7 +260,7 @@ export function stateKeys({ source: { env, cwd }, host, redaction }: Omit<Projec
   const run: KeyCommand = async (command, variable) => {
     const options = { cwd, env: childEnvironment(env), input: "", timeoutMs: SECRET_COMMAND_MS };
     const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
-    learnValue(redaction, `command in ${variable}`, stdout);
+    redaction.learn(`command in ${variable}`, stdout);
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),

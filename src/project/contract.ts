@@ -7,7 +7,6 @@ import { phaseOfWord } from "../core/kinds/life.ts";
 import { monthsOf, passwordForm } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
 import { interruptible } from "./interrupt.ts";
-import { learnValue } from "./redaction.ts";
 import type { ProjectParts } from "./source.ts";
 
 export { leftoverDiagnostic, mostRequests } from "../contract/index.ts";
@@ -65,7 +64,7 @@ export function checkServer(
         write: write && {
           ...write,
           random: Math.random,
-          onSecret: (secret) => learnValue(redaction, "the secret of the test", secret),
+          onSecret: (secret) => redaction.learn("the secret of the test", secret),
         },
       });
     } catch (error) {

@@ -2,7 +2,6 @@ import { scopeOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
-  type Change,
   type Desired,
   ExpressionError,
   type Json,
@@ -80,22 +79,14 @@ function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values:
 
 /** What approvers decide by: addresses, and the decisive attributes that are not sensitive. */
 export function fieldsOf({ changes }: Pick<Plan, "changes">): Field[] {
-  const names = new Map<string, readonly string[]>();
-  const decisive = ({ type }: Change) => {
+  return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
     const kind = kinds.get(type);
-    const own = kind === undefined ? [] : attributesOf(kind).flatMap(({ name, meta }) => (meta.decisive ? [name] : []));
-    const known = names.get(type) ?? own;
-    names.set(type, known);
-    return known;
-  };
-  return changes.flatMap((change): Field[] => {
-    const { address, before, after, sensitive } = change;
-    const shown = decisive(change).filter((name) => !sensitive.includes(name));
-    const values = shown.flatMap((name) =>
-      [before?.[name], after?.[name]].flatMap((value) =>
-        textsIn(value ?? null).map((text): Field => [`${name} of ${address}`, text]),
-      ),
-    );
+    const attributes = kind === undefined ? [] : attributesOf(kind);
+    const values = attributes.flatMap(({ name, meta }) => {
+      if (!meta.decisive || sensitive.includes(name)) return [];
+      const texts = [before?.[name], after?.[name]].flatMap((value) => textsIn(value ?? null));
+      return texts.map((text): Field => [`${name} of ${address}`, text]);
+    });
     return [["The address of a resource", address], ...values];
   });
 }

@@ -112,23 +112,17 @@ export function learnVariable(redaction: Redaction, env: ProjectSource["env"], n
   learnToken(redaction, env[name], `env.${name}`);
 }
 
-/** Announces a value that was read from where a secret is kept, with and without the space around it and around its lines. */
-export function learnValue(redaction: Redaction, from: string, value = ""): void {
-  redaction.learn(from, value, value.trim(), ...value.split("\n").map((line) => line.trim()));
-}
-
 /** Announces an API token. Of `12|abc…` the part behind the bar is the secret one. */
 export function learnToken(redaction: Redaction, token: string | undefined, from: string): void {
-  learnValue(redaction, from, token);
-  redaction.learn(from, token?.slice(token.indexOf("|") + 1).trim());
+  redaction.learn(from, token, token?.slice(token.indexOf("|") + 1));
 }
 
-/** A secret and its lines: anyone who prints the lines of a key one by one prints the key. */
+/** A secret and its lines, without the space around them: anyone who prints the lines of a key one by one prints the key. */
 function linesOf(value: unknown): string[] {
   if (typeof value !== "string") return [];
-  const lines = value.includes("\n") ? [value, ...value.split(/\r?\n/)] : [value];
+  const lines = [value, ...value.split("\n")].map((line) => line.trim());
   return lines.filter(
-    (line) => line.trim().length >= SHORTEST_SECRET && !(line.length <= LONGEST_ORDINARY && ORDINARY.test(line)),
+    (line) => line.length >= SHORTEST_SECRET && !(line.length <= LONGEST_ORDINARY && ORDINARY.test(line)),
   );
 }
 

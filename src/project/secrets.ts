@@ -29,7 +29,6 @@ import {
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 import type { Redaction } from "./redaction.ts";
-import { learnValue } from "./redaction.ts";
 import type { Host, ProjectSource } from "./source.ts";
 
 type Command = readonly [string, ...string[]];
@@ -136,7 +135,7 @@ function sourceReader(
   run: (command: Command) => Promise<CommandEnd>,
 ): SourceReader {
   const learn = (source: SecretSource, value: string | undefined) => {
-    learnValue(redaction, sourceName(source), value?.replace(BYTE_ORDER_MARK, ""));
+    redaction.learn(sourceName(source), value?.replace(BYTE_ORDER_MARK, ""));
     redaction.refuseIn();
   };
   const read = async (source: SecretSource): Promise<string> => {

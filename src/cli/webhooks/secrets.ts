@@ -19,7 +19,7 @@ import {
 } from "../../core/model/index.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
-import { learnValue, learnVariable } from "../../project/redaction.ts";
+import { learnVariable } from "../../project/redaction.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
@@ -155,7 +155,7 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  for (const line of lines) learnValue(redaction, place, line);
+  for (const line of lines) redaction.learn(place, line);
   const unfit = unfitLines(lines);
   if (unfit !== undefined) unreadable(place, ...unfit);
   return lines.map((secret) => ({ secret, place }));
@@ -241,7 +241,7 @@ async function secretsOfOutput(
     if (typeof file === "string" && typeof name === "string") {
       const place = `${name} in ${escapeLine(file)}`;
       const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
-      learnValue(redaction, place, secret);
+      redaction.learn(place, secret);
       if (!secret) unreadable(place, "The line is missing, or empty.", `Restore it, or give ${OTHERS}.`);
       return [{ secret, place }];
     }

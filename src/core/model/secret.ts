@@ -32,9 +32,6 @@ export function outputPath(output: FileOutput): string {
   return "file" in output ? output.file : output.env_file.path;
 }
 
-/** Of a list or map that is secret as a whole, shorter texts are common words (`cpanel`), which are not hidden. */
-export const SHORTEST_SECRET_PART = 12;
-
 /** The attribute that holds a secret. */
 export interface SecretName {
   readonly address: string;
