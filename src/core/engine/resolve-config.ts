@@ -85,7 +85,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
   for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
   diagnostics.push(...refusedOrigins(kind, resource, scope));
   const checked = validate(kind, evaluated, resource.address);
-  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(kind, diagnostic, resource, scope)));
+  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource, scope)));
   return {
     config: checked.values,
     diagnostics: diagnostics.map((diagnostic) => located(diagnostic, resource.locate(diagnostic.attribute ?? []))),
@@ -101,21 +101,11 @@ function refusedOrigins(kind: Kind, resource: DesiredResource, scope: EvalScope)
   });
 }
 
-/** A value that came out of an expression may be a secret: the message names the expression instead. */
-function discreet(kind: Kind, diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
-  const at = diagnostic.attribute ?? [];
-  const [attribute] = at;
-  if (diagnostic.code !== "config.invalid_value") return diagnostic;
-  const origin = resource.originOf?.(String(attribute), scope);
-  if (origin !== undefined) return { ...diagnostic, detail: `The value is hidden ${hiddenText(origin)}.` };
-  // A part beside the expression is the declaration's own text. The elements of a set are in another order than they are declared.
-  const isSet = attributesOf(kind).some(({ name, meta }) => name === attribute && meta.set);
-  const depth = isSet ? 1 : at.length;
-  const from = resource.references.find(
-    ({ path }) => path[0] === attribute && path.slice(0, depth).every((step, i) => step === at[i]),
-  );
-  if (from === undefined) return diagnostic;
-  return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
+/** The message about a sensitive value names its source instead. */
+function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
+  const origin = resource.originOf?.(String(diagnostic.attribute?.[0]), scope);
+  if (diagnostic.code !== "config.invalid_value" || origin === undefined) return diagnostic;
+  return { ...diagnostic, detail: `The value is hidden ${hiddenText(origin)}.` };
 }
 
 /** Reads a value from where it is declared to be; at most once per run and source. @throws HostformError `secret.source`. */
