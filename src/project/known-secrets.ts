@@ -53,7 +53,7 @@ export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<
 /** Announces the outputs that somebody has declared as sensitive. CDKTF declares all that stacks share so. */
 export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, OutputState>): void {
   for (const [name, { value, sensitive }] of outputs)
-    if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(`output.${name}`, ...textsIn(value));
+    if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(`output.${name}`, textsIn(value));
 }
 
 /** Announces the secrets of a recorded resource. */
@@ -73,7 +73,7 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
 function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
   for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
     const isInPath = openUrl(text) !== text && !open.includes("?");
-    redaction.learn(from.join(", "), text, ...(isInPath ? [openUrl(text).split("?")[0]] : []));
+    redaction.learn(from.join(", "), text, isInPath ? openUrl(text).split("?")[0] : undefined);
   }
 }
 

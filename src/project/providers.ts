@@ -10,8 +10,7 @@ import { openStore } from "../core/api/open-store.ts";
 import { accountDigest, readToken } from "../core/api/token.ts";
 import { type Lives, lifeNote } from "../core/kinds/life.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
-import { service } from "../core/kinds/service/index.ts";
-import { Account, learnAlone, signOnRefused } from "../core/lifecycle/index.ts";
+import { Account, learnAlone } from "../core/lifecycle/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import {
   attempt,
@@ -44,7 +43,7 @@ export interface Server {
 }
 
 /** A project, as far as its providers need it. */
-interface Declaring extends ProjectParts {
+export interface Declaring extends ProjectParts {
   readonly declaration: Pick<ProjectDeclaration, "providers">;
 }
 
@@ -357,18 +356,3 @@ export function withProvider<T>(
     ),
   );
 }
-
-/** A one-time URL that signs on to the control panel of a service: a secret. @throws what the API says, and why, where that shows. */
-export async function panelUrl(project: Declaring, alias: string, id: string): Promise<string> {
-  const { url } = await withProvider(project, alias, async ({ client, account }, signal) => {
-    try {
-      return await client.services.panelSso(id, { signal });
-    } catch (error) {
-      throw await signOnRefused(account, service, id, error);
-    }
-  });
-  project.redaction.learn("sign-on URL", url);
-  return url;
-}
-
-export { passwordForm } from "../core/kinds/service/words.ts";

@@ -32,9 +32,9 @@ export class Redaction {
     for (const secret of this.#announced) callback(secret);
   }
 
-  /** Hides secrets from now on. Passes over what is not a text, too short or an ordinary word. @param from their source. */
-  learn(from: string, ...values: readonly unknown[]): void {
-    for (const secret of values.flatMap(linesOf)) {
+  /** Hides secrets, or lists of them, from now on. Passes over what is no text, too short or an ordinary word. @param from their source. */
+  learn(from: string, first: unknown, ...more: readonly unknown[]): void {
+    for (const secret of [first, ...more].flat().flatMap(linesOf)) {
       if (this.#announced.has(secret)) continue;
       this.#announced.add(secret);
       this.#announce?.(secret);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
 import path from "node:path";
+import { list } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -108,7 +108,7 @@ export class ProjectState {
         return stateBackend(backend, source, host.clock, log, signal);
       }
       this.#file = source.state;
-      await requireOwnState(source, source.state);
+      requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
     // A stranger's project may bring a state file along; what it calls secret is the stranger's own word.
@@ -213,7 +213,7 @@ export class ProjectState {
   async #otherStates(): Promise<readonly string[]> {
     if (this.#file === undefined) return [];
     const { dir, base } = path.parse(this.#file);
-    const names = await readdir(dir).catch(() => []);
+    const names = await list(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
   }
 

@@ -56,7 +56,7 @@ export async function readStack(
     version: VERSION,
     ...(stack.run.language !== undefined && { language: stack.run.language }),
   });
-  if (!isUntrusted) redaction.learn("a literal of the stack", ...(declaration.secrets ?? []));
+  if (!isUntrusted) redaction.learn("a literal of the stack", declaration.secrets ?? []);
   const found = [...stack.annotations, ...stack.diagnostics, ...siblings.diagnostics];
   const { desired, partial = desired, diagnostics, backend } = declaration;
   return {

@@ -3,6 +3,7 @@ import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { HostformError, hiddenText, isCredential, shorten } from "../../../src/core/model/index.ts";
 import { learnEnvironment, Redaction } from "../../../src/project/redaction.ts";
 import { escapeHtml, escapeLine, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
+import { cpuTimer } from "../../support/cpu-time.ts";
 import fc, { character } from "../../support/fc.ts";
 import { fakeIo } from "../../support/io.ts";
 import { fixOf } from "../../support/remedies.ts";
@@ -13,7 +14,7 @@ const M = hiddenText({ from: [FROM] });
 
 function knowing(...secrets: unknown[]): Redaction {
   const redaction = new Redaction();
-  redaction.learn(FROM, ...secrets);
+  redaction.learn(FROM, secrets);
   return redaction;
 }
 
@@ -189,9 +190,9 @@ describe("time", () => {
     const redaction = knowing(...many);
     const line = '      + domain              = "www.some-client-of-ours.example"\n';
     const text = line.repeat(Math.ceil(1_000_000 / line.length)) + many[1234];
-    const start = performance.now();
+    const elapsed = cpuTimer();
     expect(redaction.redact(text).endsWith(M)).toBe(true);
-    // About 100 ms.
-    expect(performance.now() - start).toBeLessThan(3000);
+    // About 100 ms. Looking for each secret separately takes some seconds.
+    expect(elapsed()).toBeLessThan(1000);
   });
 });
