@@ -1,7 +1,6 @@
 /** One-time actions on a service, `password` and `sso`; and the way in which a command names a service. */
 import path from "node:path";
-import { didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
-import { learnValue } from "../project/environment-secrets.ts";
+import { breakCommands, didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
 import { type NamedService, panelUrl, passwordForm, withService } from "../project/one-service.ts";
 import type { ProviderFlags } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -104,7 +103,7 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
  */
 export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
-  learnValue(project.redaction, given);
+  project.redaction.learn("the given password", given);
   const named = await serviceTarget(project.state, target, flags.provider);
   const { id, record } = named;
   const { password, names } = await withService(project, named, async ({ client }, signal) => {
@@ -131,13 +130,13 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
         ],
       });
     }
-    project.redaction.learn(password);
+    project.redaction.learn("the generated password", password);
     if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
     // A pipe gets it as it is; a terminal could be steered by what it holds.
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
     say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
-    if (!terminal.json && terminal.breaks(password))
-      say(terminal, "In it, \\u005b stands for [ and \\u003a for a colon.");
+    if (!terminal.json && breakCommands(password) !== password)
+      say(terminal, "In the log of a CI, \\u005b stands for [ and \\u003a for a colon in it.");
   }
   say(terminal, "password_version in the declaration is unchanged: the next apply does not set the password again.");
   return 0;

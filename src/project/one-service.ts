@@ -45,7 +45,7 @@ export async function panelUrl(project: Declaring, named: NamedService): Promise
       throw await signOnRefused(account, service, id, error);
     }
   });
-  project.redaction.learn(url);
+  project.redaction.learn("sign-on URL", url);
   return url;
 }
 

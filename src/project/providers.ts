@@ -22,8 +22,8 @@ import {
   shellPath,
 } from "../core/model/index.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
-import { learnToken } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
+import { learnToken } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
@@ -100,7 +100,7 @@ export class Providers {
       // Without an address no request leaves: `get` refuses it with its own words.
       if (address !== undefined) requireAllowedOrigin(address, source.env, place);
       const token = await tokenOf(config, source, log);
-      learnToken(redaction, token);
+      learnToken(redaction, token, `token of provider ${alias}`);
       this.#tokens.set(alias, token);
     }
   }

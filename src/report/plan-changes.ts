@@ -8,6 +8,7 @@ import {
   effectsOf,
   equal,
   formatNumber,
+  hiddenText,
   isObject,
   isReplacement,
   join,
@@ -15,6 +16,7 @@ import {
   parseAddress,
   type ReasonKind,
   recordsOnly,
+  shownText,
   UNKNOWN,
   type Value,
 } from "../core/model/index.ts";
@@ -183,7 +185,7 @@ function rowsOf(change: Change): Row[] {
       ...(changes && { note: "forces replacement" }),
     };
     if (!change.sensitive.includes(label)) return row;
-    if (!sentOnly.includes(label)) return { ...row, instead: "(sensitive value)" };
+    if (!sentOnly.includes(label)) return { ...row, instead: shownText(change.origins?.[label]) };
     // Its value is in neither side: two different words make it a row that changes.
     const sides = { before: before === null ? null : "as it was", after: "as declared" };
     return { ...row, ...sides, instead: "(write-only attribute)" };
@@ -259,7 +261,7 @@ function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] 
     keep: label === change?.words.name,
     before: before[label],
     after: after === null ? null : matters.includes(label) ? after[label] : before[label],
-    ...(hidden.includes(label) && { instead: "(sensitive value)" }),
+    ...(hidden.includes(label) && { instead: hiddenText(change?.origins?.[label]) }),
   }));
   return [`  ${paint.bold(`# ${escapeLine(address)}`)} ${what}`, ...resourceBlock(address, `  ${symbol}`, rows, paint)];
 }

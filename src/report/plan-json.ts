@@ -21,6 +21,7 @@ import {
   type MoneyTotal,
   moneyTotals,
   type NotRead,
+  type Origins,
   type OutputChange,
   type OutputState,
   type Place,
@@ -28,6 +29,7 @@ import {
   parseAddress,
   type RemedyText,
   type ResourceState,
+  shownText,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import { type Figures, figuresOf } from "./figures.ts";
@@ -288,6 +290,8 @@ interface ResourceExtrasJson
   readonly waits_for?: string;
   /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
   readonly secret_to?: string;
+  /** What reports show in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
+  readonly hidden?: Readonly<Record<string, string>>;
 }
 
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
@@ -314,6 +318,9 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
   };
 }
 
+const hiddenJson = (origins: Origins) =>
+  Object.fromEntries(Object.entries(origins).map(([name, origin]) => [name, shownText(origin)]));
+
 function resourceExtras(change: Change): ResourceExtrasJson {
   const effect = effectOf(change);
   return {
@@ -327,6 +334,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(change.unchecked && { unchecked: true }),
     ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
     ...(change.secretTo !== undefined && { secret_to: change.secretTo }),
+    ...(change.origins !== undefined && { hidden: hiddenJson(change.origins) }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

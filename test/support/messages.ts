@@ -115,6 +115,11 @@ export const samples: {
     { ...difference, isKept: false, isSecret: true },
   ],
   "plan.mismatch": [{ ...difference, id: "1001" }],
+  "config.sensitive": ["env.SITE", "var.site", "hosting_webhook.billing.secret"].map((from) => ({
+    address: resource.address,
+    name: "domain",
+    from: [from],
+  })),
   "config.duplicate": [{ ...resource, other: "hosting_service.shop" }],
   "plan.exists": [one, two],
   "plan.exists/unseen": [one, two],

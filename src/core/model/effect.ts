@@ -11,6 +11,7 @@ import {
   type Quote,
 } from "./changes.ts";
 import { shownName } from "./natural-key.ts";
+import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
 /**
@@ -207,7 +208,8 @@ type SiteFinder = (change: Change, side?: "before" | "after") => string | undefi
 
 /** Finds the site, domain or receiver that a change is about: its own, or the one of its parent. */
 function siteFinder(changes: readonly Change[]): SiteFinder {
-  const own = ({ before, after, words: { site = "" } }: Change) => named(after?.[site]) ?? named(before?.[site]);
+  const own = ({ before, after, words: { site = "" }, sensitive, origins }: Change) =>
+    sensitive.includes(site) ? shownUrl(origins?.[site]) : (named(after?.[site]) ?? named(before?.[site]));
   const byAddress = new Map(changes.map((change) => [change.address, change]));
   const byId = new Map(changes.map((change) => [`${change.type} ${change.before?.id}`, change]));
   return (change, side = "before") => {

@@ -35,7 +35,7 @@ const saved = (of: Plan, over: Partial<SavedPlan> = {}): SavedPlan => ({ request
 const none = new Redaction();
 const knowing = (...secrets: string[]) => {
   const redaction = new Redaction();
-  redaction.learn(...secrets);
+  redaction.learn("env.PW", secrets);
   return redaction;
 };
 const json = (value: unknown) => JSON.parse(JSON.stringify(value));
@@ -104,8 +104,8 @@ describe("the file of a saved plan", () => {
     const text = encodeSavedPlan(saved(of), knowing("token-4711"));
     expect(text).not.toContain("token-4711");
     expect(decodeSavedPlan(text, "f").plan.changes[0]?.after).toEqual({
-      reference: "(secret)",
-      map: { "(secret)": 1 },
+      reference: "(sensitive: env.PW)",
+      map: { "(sensitive: env.PW)": 1 },
     });
   });
 

@@ -10,6 +10,7 @@ import {
   type Type,
   typeOfAttribute,
 } from "../../../../src/core/expression/index.ts";
+import type { Typed } from "../../../../src/core/expression/typed-value.ts";
 import { sameType, withoutOptional } from "../../../../src/core/expression/types.ts";
 import { ExpressionError, type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import fc, { runs } from "../../../support/fc.ts";
@@ -92,13 +93,15 @@ describe("conversion", () => {
     expect(mistake(() => converted(expression, type))).toContain(message);
   });
 
+  const SECRET = { from: ["env.SECRET"] };
+
   it("keeps secrets secret, those of elements at the elements", () => {
-    expect(converted("var.secret", "string").secret).toBe(true);
-    expect(converted("var.secrets", "set(string)").secret).toBe(true);
+    expect(converted("var.secret", "string").secret).toEqual(SECRET);
+    expect(converted("var.secrets", "set(string)").secret).toEqual(SECRET);
     const list = converted("[var.secret, 1]", "list(string)");
     expect(list.secret).toBeUndefined();
-    expect((list.content as readonly { secret?: true }[]).map(({ secret }) => secret)).toEqual([true, undefined]);
-    expect(converted("[var.secret, 1]", "set(string)").secret).toBe(true);
+    expect((list.content as readonly Typed[]).map(({ secret }) => secret)).toEqual([SECRET, undefined]);
+    expect(converted("[var.secret, 1]", "set(string)").secret).toEqual(SECRET);
   });
 
   it("finds the type that several go into", () => {

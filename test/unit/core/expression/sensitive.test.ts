@@ -45,7 +45,9 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz".split("");
 const secrets = fc.array(fc.constantFrom(...LETTERS), { minLength: 12, maxLength: 20 }).map((all) => all.join(""));
 
 function messageOf(expression: string, secret: Value): string | undefined {
-  const names: Names = { resolve: () => ({ value: { ...fromValue(secret), secret: true }, used: 1 }) };
+  const names: Names = {
+    resolve: () => ({ value: { ...fromValue(secret), secret: { from: ["env.SECRET"] } }, used: 1 }),
+  };
   try {
     toValue(evaluate(compileJson(`\${${expression.replaceAll("S", "var.s")}}`), names));
   } catch (error) {
@@ -73,7 +75,9 @@ describe("what is wrong with an expression", () => {
   });
 
   it("repeats no key of a map that is secret, and no number that was computed from one", () => {
-    const names = { resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: true as const }, used: 1 }) };
+    const names = {
+      resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: { from: ["env.SECRET"] } }, used: 1 }),
+    };
     const fails = (expression: string) => () => evaluate(compileJson(`\${${expression}}`), names);
     expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because it involves a secret");
     expect(fails("[1][keys(var.s)[0]]")).toThrow("this secret is not a number");
