@@ -1,6 +1,13 @@
-import { ExactNumber, errorOf, HostformError, hiddenText, isCredential, isObject } from "../core/model/index.ts";
+import {
+  type EnvVars,
+  ExactNumber,
+  errorOf,
+  HostformError,
+  hiddenText,
+  isCredential,
+  isObject,
+} from "../core/model/index.ts";
 import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
-import type { ProjectSource } from "./source.ts";
 
 /** Shorter values stand in any output by chance. */
 const SHORTEST_SECRET = 8;
@@ -103,12 +110,12 @@ const holdsSecret = (field: string) =>
   });
 
 /** Announces the credentials of the environment. */
-export function learnEnvironment(redaction: Redaction, env: ProjectSource["env"]): void {
+export function learnEnvironment(redaction: Redaction, env: EnvVars): void {
   for (const name of Object.keys(env)) if (isCredential(name)) learnVariable(redaction, env, name);
 }
 
 /** Announces the value of a variable that is named as the place of a secret. */
-export function learnVariable(redaction: Redaction, env: ProjectSource["env"], name: string): void {
+export function learnVariable(redaction: Redaction, env: EnvVars, name: string): void {
   learnToken(redaction, env[name], `env.${name}`);
 }
 
