@@ -6,7 +6,7 @@
  */
 export { createSynced, type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile, systemDisk } from "./disk.ts";
 export * from "./file-system.ts";
-export { isForeignPath, isInside, isPortableName, portableName } from "./paths.ts";
+export { isForeignPath, isInside, isPortableName } from "./paths.ts";
 export {
   type CaptureOptions,
   type CommandEnd,

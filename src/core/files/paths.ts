@@ -16,17 +16,6 @@ export function isPortableName(name: string): boolean {
   return !DEVICE.test(name) && !/[ .]$|[<>:"|?*\\/\u0000-\u001f]/.test(name);
 }
 
-/** The longest name that every file system takes, in characters of ASCII. */
-const LONGEST_NAME = 200;
-
-/** A name of a file that means the same on every system: `con` -> `con-`, `a.` -> `a-`. */
-export function portableName(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: Windows refuses control characters in a name
-  const plain = text.replace(/[<>:"|?*\\/\u0000-\u001f]/g, "-").slice(0, LONGEST_NAME);
-  const ended = plain.replace(/[ .]+$/, (end) => "-".repeat(end.length));
-  return DEVICE.test(ended) ? ended.replace(/^[^.]+/, "$&-") : ended;
-}
-
 /**
  * Returns true for a path that Windows would look up at a server or hand to a device: the look alone signs on there.
  * @param platform `process.platform`.

@@ -1,6 +1,6 @@
 /** What an account holds, as a declaration: pure. */
 
-import { isPortableName, portableName } from "../../core/files/index.ts";
+import { isPortableName } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
@@ -360,7 +360,7 @@ class Declaring {
     const owner = kind.section === "client_accounts" ? preferredName(kind, object) : client;
     // Windows takes some names for devices.
     const isFree = owner !== undefined && !["webhooks", "unassigned"].includes(owner) && isPortableName(owner);
-    if (owner !== undefined) return isFree ? owner : `client-${portableName(owner)}`;
+    if (owner !== undefined) return isFree ? owner : `client-${owner}`;
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 

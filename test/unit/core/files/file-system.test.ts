@@ -17,7 +17,6 @@ import {
   isForeignPath,
   isPortableName,
   openPrivate,
-  portableName,
   privateFile,
   privateFolder,
   programPath,
@@ -183,21 +182,13 @@ describe.skipIf(onWindows)("what only this user may use", () => {
 });
 
 describe("a name on Windows", () => {
-  it.each([
-    ["con", "con-"],
-    ["NUL.hosting", "NUL-.hosting"],
-    ["lpt9", "lpt9-"],
-    ["a.", "a-"],
-    ["a. .", "a---"],
-    ["a:b", "a-b"],
-    ["..", "--"],
-  ])("%j is escaped as %j", (name, escaped) => {
-    expect([isPortableName(name), portableName(name), isPortableName(escaped)]).toEqual([false, escaped, true]);
-  });
+  it.each(["con", "NUL.hosting", "lpt9", "a.", "a. .", "a:b", "..", "a "])("%j means something else there", (name) =>
+    expect(isPortableName(name)).toBe(false),
+  );
 
-  it.each(["console", "acme", "a.b", "com", "null"])("%j stays", (name) => {
-    expect([isPortableName(name), portableName(name)]).toEqual([true, name]);
-  });
+  it.each(["console", "acme", "a.b", "com", "null", "client-con"])("%j is a name", (name) =>
+    expect(isPortableName(name)).toBe(true),
+  );
 
   it.each([
     ["\\\\evil.example\\share\\x", true],
