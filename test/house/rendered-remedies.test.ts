@@ -46,6 +46,7 @@ const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> }
     { requiredKeys: [] },
   ),
   reorder: fc.record({ replayed: fc.constant(true) }, { requiredKeys: [] }),
+  renew: none,
   order_anyway: none,
   resolve: fc.record(
     { as: fc.constantFrom("absent", "forced"), object: text, removing: fc.constant(true) },

@@ -247,6 +247,13 @@ export const samples: {
       recorded: "sha256:0123abcd",
       other: "sha256:4567cdef",
     },
+    {
+      address: "hosting_webhook.billing",
+      name: "secret",
+      place: "the file secrets/hook",
+      recorded: undefined,
+      other: "sha256:4567cdef",
+    },
   ],
   "secret.output/held": ["the file b.secret", undefined].map((other) => ({
     ...resource,

@@ -284,9 +284,18 @@ export const objects = {
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
   "secret.output/other": error(
-    ({ address, name, place, recorded, other }: Words<"address" | "name" | "place" | "recorded" | "other">) => ({
-      summary: `${place} holds another secret than the recorded ${name} of ${address}`,
-      detail: `Recorded: ${recorded}. There: ${other}. It may exist nowhere else, so it is not overwritten.`,
+    ({
+      address,
+      name,
+      place,
+      recorded,
+      other,
+    }: Words<"address" | "name" | "place" | "other"> & { readonly recorded?: string | undefined }) => ({
+      summary:
+        recorded === undefined
+          ? `${place} already holds a secret, and the state does not know the ${name} of ${address}`
+          : `${place} holds another secret than the recorded ${name} of ${address}`,
+      detail: `${recorded === undefined ? "" : `Recorded: ${recorded}. `}There: ${other}. It may exist nowhere else, so it is not overwritten.`,
       remedies: ["Move that secret away, or name another place for the new one."],
     }),
   ),

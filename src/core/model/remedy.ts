@@ -44,6 +44,8 @@ type ActionOf =
     }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
   | { readonly do: "reorder"; readonly replayed?: true }
+  /** Replace a live object on purpose: its create shows a new secret. */
+  | { readonly do: "renew" }
   /** Order another one beside what may be the same. */
   | { readonly do: "order_anyway" }
   /**

@@ -85,6 +85,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     }
     case "reorder":
       return `Order it again on purpose with \`--reorder ${at}\`${action.replayed ? ", or declare another `reference`" : ""}.`;
+    case "renew":
+      return `For a new one: ${command(`apply --replace ${at}`)}.`;
     case "order_anyway":
       return `To order another one: \`--order-anyway ${at}\`.`;
     case "resolve": {
