@@ -269,7 +269,10 @@ export const samples: {
   "plan.expired": [{ address: "hosting_grant.dev", expired: "it expired at 2026-11-01T00:00:00Z" }],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
-  "usage/created": [rejected],
+  "usage/created": [
+    { ...rejected, undeclared: false },
+    { ...rejected, undeclared: true },
+  ],
   "usage/differs": [
     { ...rejected, differences: [{ name: "currency", is: "EUR", sent: "USD" }], isFinal: false },
     { ...rejected, differences: [{ name: "url" }, { name: "events", is: [], sent: ["invoice.paid"] }], isFinal: true },
