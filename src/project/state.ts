@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";
 import {
@@ -29,6 +29,7 @@ import {
   createFileBackend,
   createStateStore,
   type Encryption,
+  filesOfState,
   type KeyVariables,
   type OpenState,
   type Resealed,
@@ -200,7 +201,8 @@ export class ProjectState {
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
     }
-    const here = { state, held, place: this.#shownPlace(), others: await this.#otherStates() };
+    const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: await this.#backup() };
+    const here = { state, held, ...beside };
     return [...withMissingState(named, planned.changes, here), ...found];
   }
 
@@ -215,6 +217,15 @@ export class ProjectState {
     const { dir, base } = path.parse(this.#file);
     const names = await readdir(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
+  }
+
+  /** The state before its last change, if it has resources. It may be encrypted. */
+  async #backup(): Promise<string | undefined> {
+    if (this.#file === undefined) return undefined;
+    const { backup } = filesOfState(this.#file);
+    const text = await readFile(backup, "utf8").catch(() => "");
+    const isEmpty = text === "" || /"resources":\s*\[\]/.test(text);
+    return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */

@@ -37,6 +37,7 @@ const when = fc.option(fc.constant({ when: "it was renamed" }), { nil: {} });
 const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> } = {
   import: fc.record({ id: text, forgetFirst: fc.constant(true as const) }, { requiredKeys: [] }),
   recover: fc.constantFrom({ providers: ["default"] }, { providers: ["beta", "o'gamma"] }),
+  restore_state: fc.record({ backup: text }),
   move: fc.record(
     { from: text, occupied: fc.constant(true as const), removed: fc.constant(true as const) },
     { requiredKeys: ["from"] },

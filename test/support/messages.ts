@@ -14,7 +14,7 @@ const shared = {
   lastSeen: SINCE,
   here: "hosting.tfstate in /srv/acme",
 };
-const lost = { place: "hosting.tfstate", count: 53, providers: ["default"] };
+const lost = { place: "hosting.tfstate", count: 53, providers: ["default"], backup: undefined };
 const two = { ...resource, ids: ["1001", "1002"], object: "1001", isPaid: false };
 const difference = {
   ...resource,
@@ -187,6 +187,7 @@ export const samples: {
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
   "state.missing": [
     { ...lost, isNew: true, holder: undefined, others: [] },
+    { ...lost, isNew: true, holder: undefined, others: [], backup: "hosting.tfstate.backup" },
     { ...lost, isNew: true, holder: undefined, others: ["hosting.production.tfstate"] },
     { ...lost, isNew: false, holder: "hosting.tfstate in /srv/shop", others: [] },
   ],

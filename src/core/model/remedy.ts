@@ -29,6 +29,8 @@ type ActionOf =
   | { readonly do: "import"; readonly id?: string; readonly forgetFirst?: true }
   /** Record all declared objects of these accounts again, after the state was lost. */
   | { readonly do: "recover"; readonly providers: readonly string[] }
+  /** Put the last copy of the state back. */
+  | { readonly do: "restore_state"; readonly backup: string }
   /**
    * Give what is recorded at `from` this address. Absent: the front does not know that address. `occupied`: this one has a
    * record. `removed`: a removed block names `from`.

@@ -62,6 +62,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       );
       return `If it is lost: ${language.recover ?? `${recover.join(" and ")} recovers it from the account, without a change there.`}`;
     }
+    case "restore_state":
+      return `To go on with the last copy: ${command(`state push ${shellWord(action.backup)} --force`)}.`;
     case "move":
       if (action.from === undefined) return "";
       if (action.removed) return `Leave out what \`removed\` says of ${action.from}: its record moves here.`;

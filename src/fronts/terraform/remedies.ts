@@ -97,6 +97,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "wake":
       return wakeOrEnd(action.pid);
     case "recover":
+    case "restore_state":
     case "wait_for_lock":
     case "unlock":
     case "encrypt_state":
