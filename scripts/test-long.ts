@@ -62,6 +62,15 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "every change of several objects, with every fault, behind YAML, stacks and Terraform",
     tests: "test/metamorphic",
   },
+  pending: {
+    what: "creates without a known outcome in the real Terraform, each course with each kind",
+    tests: "test/terraform/pending",
+  },
+  pages: { what: "axe on every page at every width, light, dark and printed", tests: "test/dashboard" },
+  properties: {
+    what: "the unit tests, with all runs of the costly properties",
+    tests: "test/unit",
+  },
   stacks: {
     what: "a stack whose orders' answers are lost to hostform or Terraform, finished by the other",
     tests: "test/terraform/stacks.test.ts",

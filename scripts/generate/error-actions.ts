@@ -55,6 +55,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "store.turn_lost": "Run the command again: it reads the account first.",
   "store.unwritable": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
   "store.busy": "End the process that hangs, and run the command again.",
+  "store.unsafe":
+    "`chmod 700` the folder that the message names, or set `HOSTFORM_STATE_HOME` to a folder of your own.",
   "store.newer": "Use the newer version of hostform, or set `HOSTFORM_STATE_HOME` to another folder.",
   "store.damaged": "If another run was interrupted, apply there first.",
   "store.taken_over": "Look at the process that the message names; if it is stopped, let it go on or end it.",

@@ -14,7 +14,7 @@ import {
   unfulfilledIn,
 } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
-import { GUARD_FLAGS } from "../project/guards.ts";
+import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
 import { readSavedPlan } from "../project/saved-plan.ts";
@@ -77,7 +77,7 @@ export const runApply =
       if (json && !agreed) {
         fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
       }
-      const asked = saved && { ...saved.request, saved };
+      const asked = saved && { ...saved.request, saved, caps: flags };
       const applying = { asks: !agreed, waits: flags.wait ?? true };
       const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
       return withPlan(project, options, async (run) => {
@@ -148,10 +148,13 @@ function savedLine(plan: Plan): string {
   return held.length === 0 ? made : `${made}It leaves out what was held back: ${escapeLine(some(held))}.\n`;
 }
 
+/** Guards that `apply FILE` takes: they only tighten those of the plan. */
+const CAPS: readonly string[] = ["maxOrders", "maxSpend", "maxRemovals"] satisfies (keyof Caps)[];
+
 /** Refuses options that the saved plan has already settled. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [
-    ...GUARD_FLAGS,
+    ...GUARD_FLAGS.filter((flag) => !CAPS.includes(flag)),
     "partial",
     "target",
     "reorder",

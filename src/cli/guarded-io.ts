@@ -1,6 +1,6 @@
 /** The guard before the streams: it hides known secrets, and shows what would act on a terminal or on the agent of a CI. */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
+import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { Redaction } from "../project/redaction.ts";
 import type { Annotation } from "../report/ci.ts";
@@ -162,13 +162,13 @@ export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
   if (!env.GITHUB_ACTIONS) return false;
   if (env.HOSTFORM_ADD_MASK) return env.HOSTFORM_ADD_MASK === "1";
   try {
-    const pipe = readlinkSync(path.join(proc, "self/fd/2"));
+    const pipe = targetOf(path.join(proc, "self/fd/2"));
     if (!pipe.startsWith("pipe:")) return false;
     let process = "self";
     do process = parentOf(proc, process);
     while (!isRunner(proc, process));
     const open = path.join(proc, process, "fd");
-    return readdirSync(open).some((fd) => isLinkTo(pipe, path.join(open, fd)));
+    return listNow(open).some((fd) => isLinkTo(pipe, path.join(open, fd)));
   } catch {
     return false;
   }
@@ -176,19 +176,21 @@ export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
 
 /** @throws when there is none. */
 function parentOf(proc: string, process: string): string {
-  const [, parent = "0"] = /^PPid:\s*(\d+)$/m.exec(readFileSync(path.join(proc, process, "status"), "utf8")) ?? [];
+  const [, parent = "0"] = /^PPid:\s*(\d+)$/m.exec(readNow(path.join(proc, process, "status")).toString()) ?? [];
   if (parent === "0") throw new Error("The first process has no parent.");
   return parent;
 }
 
 function isRunner(proc: string, process: string): boolean {
-  const [program = ""] = readFileSync(path.join(proc, process, "cmdline"), "utf8").split("\0");
+  const [program = ""] = readNow(path.join(proc, process, "cmdline"))
+    .toString()
+    .split("\0");
   return path.basename(program) === "Runner.Worker";
 }
 
 function isLinkTo(target: string, link: string): boolean {
   try {
-    return readlinkSync(link) === target;
+    return targetOf(link) === target;
   } catch {
     // Closed in the meantime.
     return false;

@@ -145,6 +145,7 @@ export function addGuardOptions(command: CliCommand): CliCommand {
       "spend at most this much, in the unit that `hostform plans` shows, such as USD=20000 (repeatable)",
       spend,
     )
+    .option("--max-removals <n>", "remove at most this many resources", wholeNumber(0, 1_000_000))
     .option("--allow-removals", "lift the removal limits")
     .option("--allow-unknown-prices", "also order items without a listed price")
     .option("--allow-missing", "accept that many recorded resources are missing in the account")

@@ -1,5 +1,6 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
+import { replace } from "../core/files/index.ts";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import type { BaseOptions } from "../project/base.ts";
 import type { GuardFlags } from "../project/guards.ts";
@@ -10,7 +11,7 @@ import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
-import { orFail, writeWhole } from "./files.ts";
+import { orFail } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** Output formats of a plan. `json` equals `--json`. */
@@ -113,7 +114,7 @@ export async function reportsOf(
     for (const { file, target, format } of places) {
       const json = () => `${jsonText(redaction.redactValue(planJson(plan, terminal.outLook)), 2)}\n`;
       const text = format === "json" ? json() : redaction.redact(documentOf(terminal, plan, moneyScale, format));
-      await orFail(writeWhole(target, text), "plan.saved", `The report cannot be written to ${file}`, {
+      await orFail(replace(target, text), "plan.saved", `The report cannot be written to ${file}`, {
         remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
       });
     }

@@ -44,6 +44,7 @@ const FOR_ONE = [
   "orderAnyway",
   "maxOrders",
   "maxSpend",
+  "maxRemovals",
 ] as const;
 
 /**

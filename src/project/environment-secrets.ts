@@ -4,7 +4,8 @@
  * none, whatever its variable is called: hiding it everywhere would hide the output.
  */
 
-import { existsSync } from "node:fs";
+import { exists } from "../core/files/file-system.ts";
+import { isForeignPath } from "../core/files/paths.ts";
 import { kindNames } from "../core/kinds/names.gen.ts";
 import { isObject, parsedJson, SHORTEST_SECRET_PART } from "../core/model/index.ts";
 import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES } from "../core/record/state-key.ts";
@@ -22,7 +23,7 @@ const VARIABLES = [
 export function learnEnvironment(redaction: Redaction, env: ProjectSource["env"]): void {
   learnToken(redaction, env.HOSTING_TOKEN);
   for (const name of VARIABLES) learnValue(redaction, env[name]);
-  redaction.hide(...secretsInEnvironment(env, existsSync));
+  redaction.hide(...secretsInEnvironment(env, (value) => !isForeignPath(value) && exists(value)));
 }
 
 /** Announces a value that was read from where a secret is kept, with and without the space around it and around its lines. */

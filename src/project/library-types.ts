@@ -80,6 +80,8 @@ export interface PlanOptions {
   readonly maxOrders?: number;
   /** Currency -> the most to spend, in the API's own unit. */
   readonly maxSpend?: Readonly<Record<string, number>>;
+  /** At most so many resources are removed. */
+  readonly maxRemovals?: number;
   /** Lifts the removal limits. Default: false. */
   readonly allowRemovals?: boolean;
   /** Also orders what has no listed price. Default: false. */
@@ -117,7 +119,7 @@ export interface ApplyOptions extends Omit<PlanOptions, "saveTo"> {
    * when it was made: it is carried out exactly, or refused.
    */
   readonly approve: (plan: Planned) => boolean | Promise<boolean>;
-  /** A file that {@link PlanOptions.saveTo} wrote. The other options of the plan come from it. */
+  /** A file that {@link PlanOptions.saveTo} wrote. The other options of the plan come from it; its limits can be tightened. */
   readonly saved?: string;
   /** Asks `approve` for the rest of a plan of which trouble holds a part back. Default: false, such a plan is not applied. */
   readonly partial?: boolean;

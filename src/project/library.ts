@@ -114,7 +114,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
   return during(project, async () => {
     const saved = file === undefined ? undefined : await readSavedPlan(project, file);
     const request = runOptions(options.destroy ? "destroy" : "apply", options);
-    return withPlan(project, { ...request, ...(saved && { ...saved.request, saved }) }, async (run) => {
+    return withPlan(project, { ...request, ...(saved && { ...saved.request, saved, caps: options }) }, async (run) => {
       const planned = plannedOf(run);
       const approved =
         mayApply(run.plan, options.partial === true && saved === undefined) &&

@@ -30,7 +30,7 @@ import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
-import { limitsOf } from "./guards.ts";
+import { type Caps, limitsOf, tightened } from "./guards.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
@@ -49,6 +49,8 @@ export interface RunOptions extends PlanRequest, RefreshOptions, BaseOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch";
   /** The plan to apply. What it changes is planned again, and must come out the same. */
   readonly saved?: SavedPlan;
+  /** Limits of the run that applies a saved plan. */
+  readonly caps?: Caps;
   /** Nobody looks at the plan before it is applied. */
   readonly unattended?: boolean;
   /** Somebody is asked whether it is to be applied. */
@@ -209,6 +211,7 @@ async function makePlan(
     since,
     owner,
     saved,
+    caps = {},
     ...reads
   }: Planning,
   declared: Desired,
@@ -257,7 +260,7 @@ async function makePlan(
     onOpen: (open: number) => log.reading(open),
     isReading,
   };
-  const limits = limitsOf(declared.guards, guards, unattended);
+  const limits = tightened(limitsOf(declared.guards, guards, unattended), caps);
   const planning = {
     ...shared,
     desired,

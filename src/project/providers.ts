@@ -96,7 +96,9 @@ export class Providers {
       const config = this.#config(alias);
       // Before the token is even read.
       const place = { of: `Provider ${alias}`, ...placeOf(config) };
-      requireAllowedOrigin(this.#addressOf(config) ?? "", source.env, place);
+      const address = this.#addressOf(config);
+      // Without an address no request leaves: `get` refuses it with its own words.
+      if (address !== undefined) requireAllowedOrigin(address, source.env, place);
       const token = await tokenOf(config, source, log);
       learnToken(redaction, token);
       this.#tokens.set(alias, token);

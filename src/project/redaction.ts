@@ -163,7 +163,8 @@ const JSON_WORDS = `
   unsuspend unsuspending update values version waits_for warning warning_count action change context declared elapsed
   hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui access_given access_raised access_reduced access_taken
   adopted client discount domain integration leaves monthly months off offline online own_form person plan recorded sentence totals
-  undo
+  undo figures sites_going_offline sites_offline people_gaining_access people_losing_access unpaid_invoices invoices not_checked sites
+  grants others
 `;
 
 const ownWords: ReadonlySet<string> = new Set([...Object.keys(codes), ...JSON_WORDS.trim().split(/\s+/), ...kindNames]);

@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Secrets, SourceReader } from "../core/engine/index.ts";
 import {
@@ -6,9 +5,10 @@ import {
   type CommandEnd,
   type CommandRunner,
   endOfErrors,
+  lookAt,
+  read,
   SECRET_COMMAND_MS,
   SecretFiles,
-  statPath,
   systemDisk,
 } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -71,7 +71,7 @@ function secretFiles(source: ProjectSource, files: readonly string[], run = noCo
   const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
   // What hostform itself reads or writes: no secret may replace it.
   const own = [...Object.values(filesOfState(state)), ...files.map((file) => path.resolve(cwd, file))];
-  return new SecretFiles({ folder, projects, run, disk: systemDisk, look: statPath, own });
+  return new SecretFiles({ folder, projects, run, disk: systemDisk, look: lookAt, own });
 }
 
 /**
@@ -135,7 +135,7 @@ function sourceReader(
   run: (command: Command) => Promise<CommandEnd>,
 ): SourceReader {
   const learn = (value: string | undefined) => learnValue(redaction, value?.replace(BYTE_ORDER_MARK, ""));
-  const read = async (source: SecretSource): Promise<string> => {
+  const valueOf = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
       const value = env[source.env];
       learn(value);
@@ -156,7 +156,7 @@ function sourceReader(
   const values = new Map<string, Promise<string>>();
   return (source) => {
     const key = JSON.stringify(source);
-    const value = values.get(key) ?? read(source);
+    const value = values.get(key) ?? valueOf(source);
     values.set(key, value);
     return value;
   };
@@ -192,8 +192,7 @@ async function textOf(file: string, source: SecretSource): Promise<string> {
   const refused = ifErrno((reason) =>
     unreadable(source, `${file}: ${reason}.`, "Check the path: it is relative to the project's folder."),
   );
-  if (!(await stat(file).catch(refused)).isFile()) unreadable(source, "It is not a regular file.", "Name a file.");
-  return readFile(file, "utf8").catch(refused);
+  return (await read(file).catch(refused)).toString();
 }
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -109,7 +109,7 @@ export class ProjectState {
         return stateBackend(backend, source, host.clock, log, signal);
       }
       this.#file = source.state;
-      await requireOwnState(source, source.state);
+      requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
     // A stranger's project may bring a state file along; what it calls secret is the stranger's own word.
@@ -201,7 +201,7 @@ export class ProjectState {
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
     }
-    const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: await this.#backup() };
+    const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: this.#backup() };
     const here = { state, held, ...beside };
     return [...withMissingState(named, planned.changes, here), ...found];
   }
@@ -215,15 +215,15 @@ export class ProjectState {
   async #otherStates(): Promise<readonly string[]> {
     if (this.#file === undefined) return [];
     const { dir, base } = path.parse(this.#file);
-    const names = await readdir(dir).catch(() => []);
+    const names = await list(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
   }
 
   /** The state before its last change, if it has resources. It may be encrypted. */
-  async #backup(): Promise<string | undefined> {
+  #backup(): string | undefined {
     if (this.#file === undefined) return undefined;
     const { backup } = filesOfState(this.#file);
-    const text = await readFile(backup, "utf8").catch(() => "");
+    const text = textNow(backup) ?? "";
     const isEmpty = text === "" || /"resources":\s*\[\]/.test(text);
     return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }

@@ -1,8 +1,10 @@
 import path from "node:path";
+import { type Bounds, bounded, isInside, PathRefused, realPath, requireReplaceable } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { LIVES, phaseOfWord } from "../core/kinds/life.ts";
 import { sensitiveNames } from "../core/lifecycle/index.ts";
 import {
+  attempt,
   type Backend,
   type Desired,
   type DesiredResource,
@@ -21,7 +23,7 @@ import {
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { liesIn, type Ownership, refuseDetour, requireOwnFile } from "./own-files.ts";
+import { onOwn, refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
 
@@ -59,7 +61,7 @@ export async function refuseUntrustedCommand(
     });
   }
   for (const named of [source.dir, stacks?.path]) {
-    if (named !== undefined) await refuseDetour(source.cwd, named);
+    if (named !== undefined) refuseDetour(source.cwd, named);
   }
 }
 
@@ -78,9 +80,31 @@ export function declaredEnvironment(source: ProjectSource): ProjectSource["env"]
 }
 
 /** What a file that the command line names must be; undefined: anything that can be read. */
-export function namedFiles(source: ProjectSource): Ownership | undefined {
+export function namedFiles(source: ProjectSource): Bounds | undefined {
   return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
+
+/**
+ * The place that a file is written to which the command line names. What a stranger's project brings along may not lead it
+ * elsewhere: no link is followed below the working folder and the project.
+ * @throws HostformError `trust.file`; Node's errors.
+ */
+export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: string): string {
+  const named = path.resolve(cwd, file);
+  if (untrusted !== true) return realPath(named);
+  const root = [cwd, dir].find((one) => isInside(one, named)) ?? path.dirname(named);
+  return onOwn({ shown: file, roots: [root], links: false }, (bounds) => bounded(named, bounds));
+}
+
+/** Returns true for a path that stays in these folders. Its text decides before anything is looked at. */
+const liesIn = (roots: readonly string[], place: string): boolean =>
+  attempt(
+    () => bounded(place, { roots }) !== "",
+    (error) => {
+      if (error instanceof PathRefused) return false;
+      throw error;
+    },
+  );
 
 /** The folders of the project. */
 function rootsOf(source: ProjectSource): string[] {
@@ -90,23 +114,24 @@ function rootsOf(source: ProjectSource): string[] {
 }
 
 /** Refuses the state of this run where a project leads it elsewhere; `--state` may name any place. @throws HostformError `trust.file`. */
-export async function requireOwnState(source: ProjectSource, file: string): Promise<void> {
+export function requireOwnState(source: ProjectSource, file: string): void {
   if (source.untrusted !== true) return;
   const isNamed = source.stateNamed === true;
-  await requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(source), source, file);
+  requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(source), source, file);
 }
 
 /** The file and what lies beside it are regular files in these folders, or not there. @param file absolute. */
-async function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): Promise<void> {
+function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): void {
   const near = (one: string) => path.relative(source.cwd, one);
-  if (!(await liesIn(roots, path.dirname(file)))) {
+  if (!liesIn(roots, path.dirname(file))) {
     fail("trust.file", `The state ${near(file)} lies outside the project`, { remedies: [FIX] });
   }
-  for (const one of Object.values(filesOfState(file))) await requireOwnFile(one, near(one), { roots, links: false });
+  for (const one of Object.values(filesOfState(file)))
+    onOwn({ shown: near(one), roots, links: false }, (bounds) => requireReplaceable(one, bounds));
 }
 
 /** Refuses a place of a state that is not a file of the project, unless the chosen environment names the place. @throws HostformError `trust.untrusted`, `trust.file`. */
-export async function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): Promise<void> {
+export function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): void {
   const isChosen = range !== undefined && range.file === source.environment?.file.path;
   if (source.untrusted !== true || isChosen) return;
   if (type === "local") return requireStateIn(rootsOf(source), source, file);
@@ -132,7 +157,7 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
       : []),
     ...[...(providers?.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
     ...resources.flatMap(sourceRefusals),
-    ...(await Promise.all(resources.map((resource) => outputRefusals(source, resource)))).flat(),
+    ...resources.flatMap((resource) => outputRefusals(source, resource)),
   ];
   return {
     ...declaration,
@@ -220,18 +245,16 @@ function sourceRefusals({ address, sources, locate }: DesiredResource): Diagnost
 }
 
 /** A secret may go to a file of the project; to no command, and to no place that is not written out. */
-async function outputRefusals(
-  source: ProjectSource,
-  { address, config, locate }: DesiredResource,
-): Promise<Diagnostic[]> {
+function outputRefusals(source: ProjectSource, { address, config, locate }: DesiredResource): Diagnostic[] {
   const { secret_output: output } = config;
   if (output === undefined || output === null) return [];
   const place = { address, attribute: ["secret_output"], range: locate(["secret_output"]) };
   const paths = pathsOf(output);
   if (paths === undefined) return [refusal("names a command, or uses an expression (secret_output)", place)];
   const { dir } = source;
-  const inside = await Promise.all(paths.map((one) => liesIn([dir], path.resolve(dir, one))));
-  return inside.every(Boolean) ? [] : [refusal("names a file outside the project (secret_output)", place)];
+  return paths.every((one) => liesIn([dir], path.resolve(dir, one)))
+    ? []
+    : [refusal("names a file outside the project (secret_output)", place)];
 }
 
 /** The paths in a `secret_output` that is files and nothing else, written out. */

@@ -74,8 +74,9 @@ export function title(change: Change, paint: Paint): string {
     case "delete":
       return `will be ${paint.removed("destroyed")}${change.words.access ? "; access is taken" : ""}`;
     case "forget":
-      return change.reasons.some(({ why }) => why === "gone")
-        ? "will no longer be managed"
+      if (change.reasons.some(({ why }) => why === "gone")) return "will no longer be managed";
+      return change.unchecked
+        ? "will no longer be managed; nothing is changed"
         : "will no longer be managed, but stays in the account";
     case "no-op":
       return IMPORTED;
@@ -230,10 +231,14 @@ function sort(drift: Drift, change: Change | undefined) {
   return { drift, change, matters, computed: movedIn(drift).filter((name) => !matters.includes(name)) };
 }
 
-/** The attributes whose values differ, of those that are declared or that led to a change. */
+/** The attributes whose values differ, of those that are declared or that led to a change. A value that is as declared by now is neither. */
 export function mattersIn(drift: Drift, change: Change | undefined): string[] {
   const isCause = (name: string) => change?.reasons.some(({ attribute }) => attribute === name) === true;
-  return movedIn(drift).filter((name) => (change?.config?.[name] ?? null) !== null || isCause(name));
+  const differs = (name: string) => {
+    const declared = change?.config?.[name] ?? null;
+    return declared !== null && !equal(declared, drift.after?.[name] ?? null);
+  };
+  return movedIn(drift).filter((name) => differs(name) || isCause(name));
 }
 
 export function movedIn({ before, after }: Drift): string[] {

@@ -30,6 +30,7 @@ import {
   type ResourceState,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import { type Figures, figuresOf } from "./figures.ts";
 import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 
@@ -253,6 +254,8 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly effects: readonly Omit<Effect, "parts">[];
   /** What its orders bill now and per month, for each currency. */
   readonly totals: readonly MoneyTotal[];
+  /** The figures of the page and of the text. */
+  readonly figures: Figures;
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
   /** Conditions. `schemas/conditions.schema.json` describes it. */
@@ -298,6 +301,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     cost: plan.cost,
     effects: effects.map(({ parts: _, ...effect }) => effect),
     totals: moneyTotals(effects),
+    figures: figuresOf(plan, effects),
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),

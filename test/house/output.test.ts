@@ -30,7 +30,7 @@ describe("output", () => {
       "cli/system-io.ts",
       "fronts/terraform/wire/log.ts",
     ]);
-    expect(using(/\bwriteSync\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
+    expect(using(/\bwrite(?:Sync|To)\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
       "fronts/terraform/wire/log.ts",
     ]);
     expect(using(/\b(?:printLine|complain)\(/)).toEqual(["fronts/terraform/main.ts", "fronts/terraform/wire/log.ts"]);

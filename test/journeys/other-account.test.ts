@@ -311,6 +311,23 @@ describe("the same account", () => {
     expect(ran.text).not.toContain("Error");
   });
 
+  it("is known by what an apply created a moment ago in place of all that was there", async () => {
+    const webhooks = (path: string) => ({
+      project: "acme",
+      webhooks: { billing: hook(`billing${path}`), chat: hook(`chat${path}`) },
+    });
+    const project = await startProject({ declare: webhooks("") });
+    await project.apply();
+    project.clock.advance(300_000);
+    // Each webhook becomes an anchor of the other one's record.
+    await project.apply();
+    await project.declare(webhooks("-2"));
+    expect((await project.run("apply", "--auto-approve")).code).toBe(0);
+    expect(project.control.list("webhooks").map(({ id }) => id)).toEqual([203, 204]);
+    const ran = await project.run("plan", "--detailed-exitcode");
+    expect(ran.code, ran.text).toBe(0);
+  });
+
   it("is known by a token that sees one of its services alone", async () => {
     const project = await applied();
     const [www, ...others] = project.control.list("services").filter(({ customer_id }) => customer_id === 1);

@@ -127,8 +127,30 @@ describe("a saved plan", () => {
     const project = await startProject({ declare: declaration({ www }) });
     await save(project);
     expect(await refused(project, "--target", WWW)).toContain("--target does not go with a saved plan");
-    expect(await refused(project, "--max-orders", "0")).toContain("--max-orders does not go with a saved plan");
     expect(await refused(project, "--allow-removals")).toContain("--allow-removals does not go with a saved plan");
+  });
+});
+
+describe("a limit of `apply FILE`", () => {
+  it.each([
+    ["--max-orders", "1", "guard.orders"],
+    ["--max-spend", "USD=500", "guard.spend"],
+  ])("%s %s holds, whatever the plan was made with", async (option, value, code) => {
+    const project = await startProject({ declare: declaration({ www, shop }) });
+    await save(project, "--max-orders", "9", "--max-spend", "USD=99999");
+    expect(await refused(project, option, value)).toContain(code);
+    const ran = await project.run("apply", "acme.plan", "--max-orders", "9", "--max-spend", "USD=99999");
+    expect(ran.code, ran.text).toBe(0);
+  });
+
+  it("on removals holds where the plan lifts its own", async () => {
+    const project = await startProject({ declare: declaration({ www, shop }) });
+    await project.apply();
+    await project.declare(declaration({}));
+    await save(project, "--allow-removals");
+    expect(await refused(project, "--max-removals", "1")).toContain("max_removals allows 1");
+    const ran = await project.run("apply", "acme.plan", "--max-removals", "2");
+    expect(ran.code, ran.text).toBe(0);
   });
 });
 

@@ -52,6 +52,13 @@ describe("a certificate", () => {
     expect(asked).toEqual([]);
   });
 
+  it("is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+    const { code, text, asked } = await plansOver({}, { NODE_EXTRA_CA_CERTS: "", NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+    expect(code).toBe(1);
+    expect(text).toContain("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
+    expect(asked).toEqual([]);
+  });
+
   const refused: [why: string, options: object, says: readonly string[]][] = [
     [
       "that has expired",

@@ -94,9 +94,9 @@ export const samples: {
   "condition.unread/ability": [{ ...resource, why: "The ability technical is missing" }],
   "plan.unread": [
     {
-      ...resource,
-      why: "The API failed (500)",
-      said: "GET /api/v1/services/1001/grants. The server says: Server Error.",
+      address: 'hosting_grant.acme["dev@acme.example"]',
+      noun: "grant",
+      said: "This service belongs to another account",
     },
   ],
   "plan.held_back": [
@@ -310,6 +310,7 @@ export const samples: {
   "store.turn": [{ pid: 4113, project: "acme", since: SINCE, seconds: 20 }],
   "store.taken_over": [{ pid: 4113, project: "acme", since: SINCE }],
   "store.newer": [store],
+  "store.unsafe": [{ ...store, mode: 700 }],
   "store.damaged": [store],
   "account.foreign/address": [
     { of: "Provider default", origin: "https://api.staging.example", recorded: "https://api.host.example" },

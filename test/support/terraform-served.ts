@@ -38,7 +38,11 @@ export async function serveProvider(options: {
     onShutdown: () => undefined,
     onEmpty: () => undefined,
   });
-  const endpoint = await provider.listen(grpc.server, { platform: process.platform, folder: tmpdir() });
+  const endpoint = await provider.listen(grpc.server, {
+    platform: process.platform,
+    folder: tmpdir(),
+    encrypted: false,
+  });
   return {
     reattach: provider.reattachment(PROVIDER_ADDRESS, endpoint, process.pid),
     async close() {

@@ -2,10 +2,10 @@
  * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
  * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
  */
-import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { WEBHOOK_SECRET } from "../../core/api/answers.ts";
+import { look, read } from "../../core/files/index.ts";
 import {
   type Clock,
   fail,
@@ -23,7 +23,6 @@ import type { Redaction } from "../../project/redaction.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
-import { readUpTo } from "../files.ts";
 import { refuseSecretAsName } from "../options.ts";
 
 /** Each may be given several times; all secrets that are found are accepted. */
@@ -263,10 +262,8 @@ const secretOf = (attributes: JsonObject | undefined) =>
 
 async function contentOf(file: string, place: string): Promise<{ text: string; readableByOthers: boolean }> {
   try {
-    const status = await stat(file);
-    if (!status.isFile()) unreadable(place, "It is not a regular file.", "Name a file.");
-    const readableByOthers = process.platform !== "win32" && (status.mode & 0o077) !== 0;
-    const bytes = await readUpTo(file, MOST_BYTES);
+    const bytes = await read(file, { limit: MOST_BYTES + 1 });
+    const readableByOthers = ((look(file)?.mode ?? 0) & 0o077) !== 0;
     if (bytes.length > MOST_BYTES) unreadable(place, "It is too large for a file of secrets.", "Name another file.");
     return { text: bytes.toString("utf8"), readableByOthers };
   } catch (error) {

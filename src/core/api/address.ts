@@ -64,14 +64,18 @@ const FORM = `List origins, separated by commas, such as \`${VARIABLE}=https://a
 
 /**
  * The one check before a credential goes anywhere: where HOSTFORM_ALLOWED_ORIGINS is set, an address must have one of its
- * origins. What is not an address passes: its user refuses it.
+ * origins. What is not an address has none.
  * @throws HostformError `trust.origin`; also for a list that is empty or unreadable, which would otherwise allow everything.
  */
 export function requireAllowedOrigin(address: string | URL, env: Variables, { of, ...place }: AddressUse): void {
   const origin = originOf(String(address));
   const allowed = allowedOrigins(env);
-  if (allowed === undefined || origin === undefined || allowed.includes(origin)) return;
-  fail("trust.origin", `${of} leads to ${origin}, where no credentials may go`, {
+  if (allowed === undefined || (origin !== undefined && allowed.includes(origin))) return;
+  const summary =
+    origin === undefined
+      ? `${of} has no address that can be compared with ${VARIABLE}`
+      : `${of} leads to ${origin}, where no credentials may go`;
+  fail("trust.origin", summary, {
     detail: `${VARIABLE} allows ${allowed.join(", ")}. No request was sent.`,
     remedies: [`Correct the address, or add it to ${VARIABLE}.`],
     ...place,

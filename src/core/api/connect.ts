@@ -199,7 +199,14 @@ class Attempt {
     this.#begin(handshakeWith(peer), peer);
     // Most tests and the sandbox speak plain http, and need none of it.
     const { connect: connectTls } = await import("node:tls");
-    const secured: TLSSocket = connectTls({ socket, host: peer.host, servername, ALPNProtocols: ["http/1.1"] });
+    const secured: TLSSocket = connectTls({
+      socket,
+      host: peer.host,
+      servername,
+      ALPNProtocols: ["http/1.1"],
+      // Stated, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
+      rejectUnauthorized: true,
+    });
     let certificate: Partial<PeerCertificate> = {};
     // Node destroys a connection whose certificate it does not accept; before that the certificate can be read.
     secured.prependListener("secure", () => {

@@ -229,7 +229,7 @@ function planOne(input: PlanInput, missing: string | undefined): Planned {
   if (isNew && unread !== undefined && unread.cause !== "ability") {
     const { address, kind } = input;
     const { why, said } = unread;
-    const elsewhere = () => problem("plan.unread", { address, noun: kind.noun, why: why.summary, said });
+    const elsewhere = () => problem("plan.unread", { address, noun: kind.noun, said });
     return unchanged(input, null, [isElsewhere(unread) ? elsewhere() : { ...why, address }]);
   }
   if (missing !== undefined && input.observed.status !== "present") {

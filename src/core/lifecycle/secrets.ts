@@ -198,20 +198,20 @@ function unmovable(
 
 /**
  * Sees to it, before anything is sent, that a secret which the change may bring can be written to where it is to go.
- * @returns warnings. @throws HostformError `secret.output`.
+ * @throws HostformError `secret.output`.
  */
 export async function tryOutput(
   kind: Kind,
   change: Change,
   config: JsonObject,
   { secrets: { outputs } = {}, records }: Secrets,
-): Promise<readonly Diagnostic[]> {
+): Promise<void> {
   const secret = oneTimeSecret(kind);
-  if (secret === undefined || outputs === undefined) return [];
+  if (secret === undefined || outputs === undefined) return;
   const output = outputIn(plannedAttributes(kind, change, config));
-  if (output === undefined || !bringsSecret(secret, change)) return [];
+  if (output === undefined || !bringsSecret(secret, change)) return;
   await refuseOther(outputs, output, nameOf(change, secret), secret, records);
-  return outputs.check(output, nameOf(change, secret));
+  await outputs.check(output, nameOf(change, secret));
 }
 
 /**

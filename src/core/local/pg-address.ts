@@ -38,8 +38,8 @@ const FORMS =
   "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `host=… port=… user=… password=… dbname=… sslmode=…`";
 
 /**
- * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. The
- * package pg-connection-string takes `host=… password=…` whole for the name of a database at the host `base`, `require`
+ * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. Without
+ * `sslmode`, the certificate of another machine is checked; Terraform's default is `require`. The package pg-connection-string takes `host=… password=…` whole for the name of a database at the host `base`, `require`
  * for `verify-full`, and reads certificates before the host is known to be allowed.
  * @param defaultUser the name of the user who runs this.
  * @throws HostformError `state.backend`; no part of the string is repeated.
@@ -54,7 +54,8 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);
   const value = (name: keyof typeof VARIABLES) => given.get(name) || env[VARIABLES[name]] || undefined;
   const user = value("user") ?? defaultUser;
-  const mode = value("sslmode") ?? "require";
+  const host = value("host") ?? "localhost";
+  const mode = value("sslmode") ?? (isHere(host) ? "require" : "verify-full");
   const known = MODES.find((each) => each === mode);
   if (known === undefined) {
     refuse("The sslmode of PG_CONN_STR is not supported", {
@@ -66,13 +67,35 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     refuse("The port of PG_CONN_STR is invalid", { remedies: [FORMS] });
   return {
-    host: value("host") ?? "localhost",
+    host,
     port,
     user,
     password: value("password") ?? "",
     database: value("dbname") ?? user,
     tls: { mode: known, rootCert: value("sslrootcert"), cert: value("sslcert"), key: value("sslkey") },
   };
+}
+
+/** True for a socket and for a loopback address. */
+const isHere = (host: string) => /^(?:\/|localhost$|::1$|127(?:\.\d+){3}$)/.test(host);
+
+/**
+ * Refuses a connection to another machine that does not check who answers, because the state holds secrets. Not part of
+ * {@link parsePgServer}, which also reads Terraform's settings.
+ * @throws HostformError `state.backend`
+ */
+export function requireVerified({ host, tls }: PgServer, { HOSTFORM_PG_INSECURE }: NodeJS.ProcessEnv): void {
+  if (tls.mode === "verify-full" || isHere(host) || HOSTFORM_PG_INSECURE === "1") return;
+  refuse(`sslmode=${tls.mode} does not check that ${host} is the database server`, {
+    detail:
+      tls.mode === "disable"
+        ? "Password and state would cross the network in clear text."
+        : "Another server on the way would receive the state, which holds secrets.",
+    remedies: [
+      "Write `sslmode=verify-full` in PG_CONN_STR, and `sslrootcert=FILE` when an authority of your own signed the server's certificate.",
+      "Only in a network that you trust as a whole: HOSTFORM_PG_INSECURE=1.",
+    ],
+  });
 }
 
 /** `db.example:5432/states`, for messages. */

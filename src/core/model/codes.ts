@@ -48,6 +48,7 @@ export const codes = {
   "store.turn_lost": "Another process has the turn to create by now",
   "store.unwritable": "The store in the state folder cannot be written",
   "store.busy": "Another process holds the store in the state folder",
+  "store.unsafe": "Another user could read or write the state folder",
   "store.newer": "A newer version of hostform wrote the store",
   "store.damaged": "The store in the state folder is damaged",
   "store.taken_over": "The turn to create was taken from a process that is frozen",

@@ -268,10 +268,11 @@ function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[]
   const { siteless, ordered } = words;
   const isSite = typeof before?.[words.site ?? ""] === "string" || siteless === undefined;
   const what = isSite ? say`${name}` : say`${[siteless]} ${name}`;
-  const kept = [ordered === undefined ? "" : ", and the host still bills it"];
+  const kept = ordered === undefined ? "" : ", and the host still bills it";
+  const place = change.unchecked ? [" The API did not show it."] : [` It stays in the account${kept}.`];
   const leaving: Said = {
     kind: "leaves",
-    parts: say`${what} is no longer managed. It stays in the account${kept}.`,
+    parts: say`${what} is no longer managed.${place}`,
     undo: "Import it again.",
   };
   switch (effect) {
@@ -372,7 +373,8 @@ function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name:
   if (actions[0] === "create") return [gains];
   if (actions[0] === "delete") return [loses];
   if (isGone(change.reasons)) return [recorded(say`The access of ${loser} to ${name} no longer exists.`)];
-  const kept = say`${loser} keeps ${access(had, name)}. hostform no longer manages it.`;
+  const verb = change.unchecked ? "had" : "keeps";
+  const kept = say`${loser} ${[verb]} ${access(had, name)}${[change.unchecked ? ", as recorded" : ""]}. hostform no longer manages it.`;
   return [{ kind: "leaves", parts: kept, person: loser, undo: "Import it again." }];
 }
 

@@ -17,12 +17,10 @@ export type FileOutput = {
 
 /** Where the path of a `secret_output` really leads. */
 export interface SecretDestination {
-  /** Symbolic links followed, as far as there is something. */
+  /** The real path. */
   readonly real: string;
   /** Whether that is in the project. */
   readonly inside: boolean;
-  /** Whether a symbolic link in some part of the path leads there. */
-  readonly linked: boolean;
   /** For people: relative to the project, or in full outside of it. */
   readonly shown: string;
 }

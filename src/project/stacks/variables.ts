@@ -1,8 +1,8 @@
 import path from "node:path";
+import type { Bounds } from "../../core/files/index.ts";
 import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
-import type { Ownership } from "../own-files.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
@@ -13,7 +13,7 @@ interface VariableSources {
   /** Whether a variable of the environment is kept from the stack. Default: none is. */
   readonly refuses?: ((name: string) => boolean) | undefined;
   /** What a file of `--var-file` must be. Default: anything that can be read. */
-  readonly named?: Ownership | undefined;
+  readonly named?: Bounds | undefined;
 }
 
 const PREFIX = "TF_VAR_";
@@ -40,12 +40,12 @@ export async function givenVariables(
     diagnostics.push(...error.diagnostics);
     return [];
   });
-  const take = async (file: string, own: Ownership | undefined, place: Pick<Given, "outside"> = {}) => {
+  const take = async (file: string, own: Bounds | undefined, place: Pick<Given, "outside"> = {}) => {
     const found = await variablesFile(file, near(file), own).catch(mistaken);
     given.push(...found.map((one) => ({ ...one, ...place })));
   };
   // Hidden ones too: Terraform passes over those of its configuration alone.
-  const names = await allNamesIn(folder, near(folder));
+  const names = await allNamesIn(folder, { shown: near(folder) });
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
   for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root], links });
@@ -68,7 +68,7 @@ function refused(name: string): Diagnostic {
 }
 
 /** @throws HostformError `stack.variables`, `stack.files`, `trust.file`. */
-async function variablesFile(file: string, shown: string, own: Ownership | undefined): Promise<Given[]> {
+async function variablesFile(file: string, shown: string, own: Bounds | undefined): Promise<Given[]> {
   if (!file.endsWith(".json")) {
     refuse(
       `${shown} is HCL, which hostform does not read`,

@@ -35,6 +35,8 @@ function loadedBy(...line: string[]): string[] {
 const FOR_HELP = [
   "commander",
   "src/core/api/version.ts",
+  "src/core/files/file-system.ts",
+  "src/core/files/paths.ts",
   "src/core/kinds/names.gen.ts",
   "src/core/model",
   "src/core/record/state-key.ts",

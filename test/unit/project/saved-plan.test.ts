@@ -16,7 +16,8 @@ import {
   provedPlan,
   type SavedPlan,
 } from "../../../src/project/saved-plan.ts";
-import fc, { character } from "../../support/fc.ts";
+import fc, { character, runs } from "../../support/fc.ts";
+
 import { keyOf, passphraseKey, quick, rawKey } from "../core/record/keys.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
@@ -49,7 +50,7 @@ describe("the file of a saved plan", () => {
         const of = saved(plan([change({ address: text, actions: ["update"], before, after })], { project: text }));
         expect(decodeSavedPlan(encodeSavedPlan(of, none), "f").plan).toEqual(json(of.plan));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

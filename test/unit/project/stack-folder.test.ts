@@ -46,7 +46,7 @@ describe("the files of a stack", () => {
     ])
       put(name);
     mkdirSync(path.join(folder, "folder.tf.json"));
-    expect((await stackFiles(folder, ".")).map(near)).toEqual(["a.tf.json", "b.tf.json"]);
+    expect((await stackFiles(folder, { shown: "." })).map(near)).toEqual(["a.tf.json", "b.tf.json"]);
   });
 
   it.each(["main.tf", "override.tf.json", "x_override.tf.json", "main.tofu", "main.tofu.json"])(
@@ -54,7 +54,7 @@ describe("the files of a stack", () => {
     async (name) => {
       put("cdk.tf.json");
       put(name);
-      expect(await refusal(stackFiles(folder, "."))).toMatch(new RegExp(`^stack\\.files: ${name}`));
+      expect(await refusal(stackFiles(folder, { shown: "." }))).toMatch(new RegExp(`^stack\\.files: ${name}`));
     },
   );
 });

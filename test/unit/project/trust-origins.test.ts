@@ -97,6 +97,9 @@ describe("HOSTFORM_ALLOWED_ORIGINS", () => {
     [" , ", "https://api.example", false],
     ["api.example", "https://api.example", false],
     ["*", "https://api.example", false],
+    ["https://api.example", "api.example", false],
+    ["https://api.example", "", false],
+    ["https://api.example", "https://", false],
   ])("%j and %s: %s", (allowed, address, expected) => {
     const check = () => requireAllowedOrigin(address, { HOSTFORM_ALLOWED_ORIGINS: allowed }, { of: "Provider x" });
     if (expected) check();

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { ClientConfig } from "pg";
+import { read } from "../../files/index.ts";
 import { nameOfServer, type PgServer, type PgTls } from "../../local/index.ts";
 import { errnoOf, fail, HostformError } from "../../model/index.ts";
 import { reasonOf, refuseLost } from "../state-file.ts";
@@ -60,7 +60,15 @@ export async function connectTo(
   { timeoutMs = ANSWER_MS, signal, from = () => import("pg") }: ConnectOptions = {},
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
-  const client = new Client(await configOf(server, applicationName, timeoutMs));
+  let isAskedInClear = false;
+  const password = () => (isAskedInClear ? refuseClearText(server) : server.password);
+  const client = new Client({ ...(await configOf(server, applicationName, timeoutMs)), password });
+  /** The package has no public name for it. */
+  const { connection } = client as { connection?: NodeJS.EventEmitter & { stream?: { destroy(): void } } };
+  // Emitted before the package asks for the password, which is in time for the function above.
+  connection?.on("authenticationCleartextPassword", () => {
+    isAskedInClear = server.tls.mode !== "verify-full" && !server.host.startsWith("/");
+  });
   let lost: string | undefined;
   let ended = false;
   // Without a listener, a connection that breaks between two queries would end the process.
@@ -76,10 +84,7 @@ export async function connectTo(
     await client.end().catch(() => undefined);
     clearTimeout(hangs);
   };
-  /** The package has no call for it. */
-  const abort = () => {
-    (client as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy();
-  };
+  const abort = () => connection?.stream?.destroy();
   const database: Database = {
     query: async (sql, values = []) => {
       try {
@@ -159,16 +164,16 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
 /** As PostgreSQL's own clients: `require` checks the certificate only against a root certificate that is given. */
 async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
   if (mode === "disable") return false;
-  const read = async (name: string, path: string | undefined) => {
+  const textOf = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
     const refuse = (error: unknown) =>
       fail("state.backend", "A certificate or key for the database cannot be read", {
         detail: `${path}: ${reasonOf(error)}`,
         remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
       });
-    return { [name]: await readFile(path, "utf8").catch(refuse) };
+    return { [name]: (await read(path).catch(refuse)).toString() };
   };
-  const files = { ...(await read("ca", rootCert)), ...(await read("cert", cert)), ...(await read("key", key)) };
+  const files = { ...(await textOf("ca", rootCert)), ...(await textOf("cert", cert)), ...(await textOf("key", key)) };
   if (mode === "verify-full") return { ...files, rejectUnauthorized: true };
   if (mode === "require" && rootCert === undefined) return { ...files, rejectUnauthorized: false };
   return { ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined };
@@ -182,7 +187,22 @@ function refusePackage(error: unknown): never {
   });
 }
 
+/** @throws HostformError `state.backend`. */
+function refuseClearText(server: PgServer): never {
+  return fail(
+    "state.backend",
+    "The database asks for the password in clear text, and nothing proves which server it is",
+    {
+      detail: `${nameOfServer(server)}: the password was not sent.`,
+      remedies: [
+        "Write `sslmode=verify-full` in PG_CONN_STR, or let the server ask by `scram-sha-256` (its pg_hba.conf).",
+      ],
+    },
+  );
+}
+
 function refuseConnection(server: PgServer, error: unknown): never {
+  if (error instanceof HostformError) throw error;
   const code = errnoOf(error) ?? "";
   const reason = reasonOf(error);
   if (code === "3D000") {
@@ -199,7 +219,7 @@ function refuseConnection(server: PgServer, error: unknown): never {
     detail: `${nameOfServer(server)}: ${reason}`,
     remedies: [
       noTls
-        ? "Set the server up with TLS. Where nobody can listen on the way (this machine), add `sslmode=disable` to PG_CONN_STR."
+        ? "Set the server up with TLS. For a server on this machine, add `sslmode=disable` to PG_CONN_STR."
         : access
           ? "Check user and password in PG_CONN_STR, and the server's pg_hba.conf."
           : "Check PG_CONN_STR, the network, and that the server runs.",

@@ -382,11 +382,10 @@ async function secretPlaceNotices(
   if (output === undefined || attribute === undefined) return [];
   const address = labelOf(kind, config);
   try {
-    const { real, inside, linked } = await secretDestination(output, { address, attribute });
-    if (!isNew || (inside && !linked)) return [];
+    const { real, inside } = await secretDestination(output, { address, attribute });
+    if (!isNew || inside) return [];
     const summary = `The ${attribute} of ${address} will be written to ${real}`;
-    const outside = "It is outside of the project, as `outside_project` allows.";
-    const detail = inside ? "A symbolic link leads there." : outside;
+    const detail = "It is outside of the project, as `outside_project` allows.";
     return [warningOf("secret.output", summary, { detail, address, attribute: ["secret_output"] })];
   } catch (error) {
     if (error instanceof HostformError) return error.diagnostics;

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import path from "node:path";
+import { newFolder, removeTree } from "../../../core/files/file-system.ts";
 import type { Identity } from "./certificate.ts";
 
 /** The value of TF_PLUGIN_MAGIC_COOKIE, by which a plugin knows that Terraform (or OpenTofu) started it. Not a secret. */
@@ -71,23 +71,27 @@ export interface Endpoint extends Address {
 
 /**
  * Lets the server listen where only this user can connect: on a socket in a new folder of mode 0700. On Windows, and where the
- * path is too long for a socket, on a port of the loopback address (Terraform's certificate keeps others out).
+ * path is too long for a socket, on a port of the loopback address: there only certificates keep other users out.
  *
- * @param place `folder` is for temporary files.
- * @throws Node's error when neither is possible.
+ * @param place `folder` is for temporary files; `encrypted` when both ends show a certificate.
+ * @throws Error when neither is possible, and for a port without encryption.
  */
 export async function listen(
   server: Server,
-  { platform, folder }: { platform: NodeJS.Platform; folder: string },
+  { platform, folder, encrypted }: { platform: NodeJS.Platform; folder: string; encrypted: boolean },
 ): Promise<Endpoint> {
   const prefix = path.join(folder, "hostform-plugin-");
   if (platform === "win32" || Buffer.byteLength(`${prefix}XXXXXX/s`) > LONGEST_PATH) {
+    if (!encrypted)
+      throw new Error(
+        "a port without encryption is open to every user of this machine, and no socket is possible there",
+      );
     await listening(server, { host: "127.0.0.1", port: 0 });
     const { address, port } = server.address() as AddressInfo;
     return { network: "tcp", address: `${address}:${port}`, remove() {} };
   }
-  const own = mkdtempSync(prefix); // 0700
-  const remove = () => rmSync(own, { recursive: true, force: true });
+  const own = newFolder(prefix);
+  const remove = () => removeTree(own);
   const address = path.join(own, "s");
   try {
     await listening(server, { path: address });

@@ -210,7 +210,7 @@ describe("what is reported", () => {
     const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
     const written: unknown[] = [];
     const secretOutputs = {
-      check: async () => [],
+      check: async () => undefined,
       write: async (...args: unknown[]) => void written.push(args),
     };
     const { puts } = await run([create], {

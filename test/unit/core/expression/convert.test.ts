@@ -12,7 +12,7 @@ import {
 } from "../../../../src/core/expression/index.ts";
 import { sameType, withoutOptional } from "../../../../src/core/expression/types.ts";
 import { ExpressionError, type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { mistake, NAMES, shown } from "./context.ts";
 
 const converted = (expression: string, type: string) =>
@@ -194,7 +194,7 @@ describe("types", () => {
         expect(convert(once, type)).toEqual(once);
         expect(shown(convert(once, once.type))).toEqual(shown(once));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -207,7 +207,7 @@ describe("types", () => {
         if (some.every((type) => sameType(type, some[0] ?? "any")))
           expect(sameType(common, some[0] ?? "any")).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

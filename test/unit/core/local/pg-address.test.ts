@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { nameOfServer, parsePgServer } from "../../../../src/core/local/index.ts";
+import { nameOfServer, parsePgServer, requireVerified } from "../../../../src/core/local/index.ts";
 import { diagnosticOf } from "../record/builders.ts";
 
-const tls = { mode: "require", rootCert: undefined, cert: undefined, key: undefined };
+const tls = { mode: "verify-full", rootCert: undefined, cert: undefined, key: undefined };
 const parse = (text: string, env = {}) => parsePgServer({ PG_CONN_STR: text, ...env }, "nino");
 
 describe("PG_CONN_STR", () => {
@@ -39,7 +39,10 @@ describe("PG_CONN_STR", () => {
   });
 
   test("TLS is on unless it is turned off, and never left to the server", () => {
-    expect(parse("postgres://h/d").tls.mode).toBe("require");
+    expect(parse("postgres://h/d").tls.mode).toBe("verify-full");
+    for (const here of ["localhost", "127.0.0.1", "127.8.8.8", "[::1]"])
+      expect(parse(`postgres://${here}/d`).tls.mode, here).toBe("require");
+    expect(parse("postgres:///d?host=/run/postgresql").tls.mode).toBe("require");
     expect(parse("postgres://h/d?sslmode=disable").tls.mode).toBe("disable");
     const files = "sslmode=verify-ca&sslrootcert=/ca.pem&sslcert=/c.pem&sslkey=/k.pem";
     expect(parse(`postgres://h/d?${files}`).tls).toEqual({
@@ -65,4 +68,21 @@ describe("PG_CONN_STR", () => {
     expect(diagnostic).toMatchObject({ code: "state.backend", summary: expect.stringMatching(summary) });
     expect(JSON.stringify(diagnostic)).not.toMatch(/canary|can\/ary/);
   });
+});
+
+describe("a connection to another machine", () => {
+  const check = (host: string, mode: string, env = {}) => requireVerified(parse(`host=${host} sslmode=${mode}`), env);
+
+  test.each(["disable", "require", "verify-ca"])("with sslmode=%s needs HOSTFORM_PG_INSECURE=1", async (mode) => {
+    for (const host of ["db.example", "10.0.0.7", "localhost.evil.example", "127.0.0.1.evil.example", "::2"]) {
+      const refused = await diagnosticOf(async () => check(host, mode));
+      expect(refused?.code, host).toBe("state.backend");
+      expect(JSON.stringify(refused?.remedies), host).toContain("sslmode=verify-full");
+      expect(() => check(host, mode, { HOSTFORM_PG_INSECURE: "yes" }), host).toThrow();
+      check(host, mode, { HOSTFORM_PG_INSECURE: "1" });
+    }
+    for (const host of ["localhost", "127.0.0.1", "::1", "/run/postgresql"]) check(host, mode);
+  });
+
+  test("needs nothing when it checks the whole certificate", () => check("db.example", "verify-full"));
 });

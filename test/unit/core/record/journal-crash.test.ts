@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { HostformError } from "../../../../src/core/model/index.ts";
 import type { OpenState } from "../../../../src/core/record/index.ts";
 import { announce, LONG } from "../../../reliability/support/long.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { everyLuck, FakeDisk, type Luck } from "./fake-disk.ts";
 import { idsOf, idsOn, journalPath, openOn, statePath } from "./journal-harness.ts";
@@ -185,7 +185,7 @@ test("a disk that fails now and then and crashes in the end keeps what was repor
       for (const each of refusals) expect(codeOf(each)).toMatch(/^(state\.unwritable|plan\.address|usage)$/);
       expect([reported, ...underWay]).toContainEqual(await idsOn(disk.afterPowerFailure(luck)));
     }),
-    { numRuns: 600 },
+    { numRuns: runs(600) },
   );
 });
 

@@ -3,7 +3,7 @@ import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../../../../sr
 import { fromValue, isSecret, type Type, type Typed, toValue } from "../../../../../src/core/expression/index.ts";
 import { Refusal } from "../../../../../src/core/expression/refusal.ts";
 import { ExpressionError, UNKNOWN, type Value } from "../../../../../src/core/model/index.ts";
-import fc from "../../../../support/fc.ts";
+import fc, { runs } from "../../../../support/fc.ts";
 
 const SECRET = "Zq7-hush-Zq7";
 const hidden = (value: Value, type?: Type): Typed => ({ ...fromValue(value, type), secret: true });
@@ -158,7 +158,7 @@ describe("calling functions", () => {
         if (!selects && args.some((arg) => arg.secret === true)) expect(isSecret(result), name).toBe(true);
         if (args.every(withoutUnknown)) expect(withoutUnknown(result), name).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 

@@ -48,10 +48,11 @@ describe("a connection", () => {
   test("is encrypted as PostgreSQL's own clients do it", async () => {
     const ca = () => `sslrootcert=${file("ca")}`;
     expect(await tlsOf("?sslmode=disable")).toBe(false);
-    expect(await tlsOf("")).toEqual({ rejectUnauthorized: false });
+    expect(await tlsOf("")).toEqual({ rejectUnauthorized: true });
+    expect(await tlsOf("", "localhost")).toEqual({ rejectUnauthorized: false });
     // With a root certificate that is given, `require` checks against it, too; only verify-full checks the name.
     const chain = { ca: "ca of a test", rejectUnauthorized: true, checkServerIdentity: expect.any(Function) };
-    expect(await tlsOf(`?${ca()}`)).toEqual(chain);
+    expect(await tlsOf(`?sslmode=require&${ca()}`)).toEqual(chain);
     expect(await tlsOf(`?sslmode=verify-ca&${ca()}`)).toEqual(chain);
     expect(await tlsOf("?sslmode=verify-full")).toEqual({ rejectUnauthorized: true });
     expect(await tlsOf(`?sslmode=verify-full&sslcert=${file("cert")}&sslkey=${file("key")}`)).toEqual({
@@ -73,11 +74,11 @@ describe("a connection", () => {
   });
 
   /** A server that accepts connections and never says a word. */
-  const hanging = async (onConnection: () => void = () => undefined) => {
+  const hanging = async (onConnection: (socket: Socket) => void = () => undefined) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       sockets.push(socket.on("error", () => undefined));
-      onConnection();
+      onConnection(socket);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(async () => {
@@ -100,6 +101,22 @@ describe("a connection", () => {
     const stop = new AbortController();
     const server = await hanging(() => stop.abort(new Error("Ctrl-C")));
     await expect(connectTo(server, "test", { signal: stop.signal })).rejects.toThrow("Ctrl-C");
+  });
+
+  test("gives no password in clear text to a server that proves nothing", async () => {
+    const got: Buffer[] = [];
+    const server = await hanging((socket) => {
+      socket.on("data", (data) => got.push(data));
+      // AuthenticationCleartextPassword
+      socket.once("data", () => socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3])));
+    });
+    const password = "a-password-of-a-test";
+    expect(await diagnosticOf(() => connectTo({ ...server, password }, "test"))).toMatchObject({
+      code: "state.backend",
+      summary: expect.stringContaining("asks for the password in clear text"),
+      remedies: saying(expect.stringContaining("scram-sha-256")),
+    });
+    expect(Buffer.concat(got).toString("latin1")).not.toContain(password);
   });
 
   test("has the time that is set for statements, too", async () => {

@@ -82,7 +82,10 @@ async function serve(options: Partial<ServerOptions> = {}): Promise<{ endpoint: 
     ...options,
   });
   servers.push(server);
-  return { endpoint: await listen(server.server, { platform: process.platform, folder }), empty: empty.promise };
+  return {
+    endpoint: await listen(server.server, { platform: process.platform, folder, encrypted: false }),
+    empty: empty.promise,
+  };
 }
 
 async function connected(endpoint: Endpoint, tls?: Parameters<typeof dial>[1]): Promise<Client> {
