@@ -1,6 +1,15 @@
-import { ExactNumber, errorOf, HostformError, hiddenText, isCredential, isObject } from "../core/model/index.ts";
-import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
-import type { ProjectSource } from "./source.ts";
+import {
+  breakCommands,
+  type EnvVars,
+  ExactNumber,
+  errorOf,
+  HostformError,
+  hiddenText,
+  isCredential,
+  isObject,
+  visible,
+} from "../core/model/index.ts";
+import { escapeHtml, escapeLine, escapeOutput, escapeText, jsonText } from "../report/escape.ts";
 
 /** Shorter values stand in any output by chance. */
 const SHORTEST_SECRET = 8;
@@ -96,6 +105,32 @@ export class Redaction {
   }
 }
 
+/** The ways in which a text that leaves shows what would begin a command of a CI's agent: as its readers take it literally. */
+const SHOWN = {
+  /** Also JSON and HCL: `\u005b` means the same within their strings. */
+  text: visible,
+  markdown: (character: string) => `\\${character}`,
+  html: (character: string) => `&#${character.charCodeAt(0)};`,
+} as const;
+
+export type LeavingFormat = keyof typeof SHOWN | "terminal";
+
+/**
+ * The one way out: streams, reports, saved plans, pages, comments and logs pass it. Known secrets are hidden, what would act on a
+ * terminal is shown, and the commands that an agent of a CI would execute are broken, except on a terminal.
+ * @param line what the last line has so far, where a text is written in pieces.
+ */
+export function leaving(text: string, redaction: Redaction, format: LeavingFormat = "text", line = ""): string {
+  const safe = escapeOutput(redaction.redact(text));
+  // What was written before holds no command, so only the last character of one can need a change, and it is in the text.
+  return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
+}
+
+/** The same for a document in JSON. Secrets are hidden in its values, before they are escaped. */
+export function leavingJson(value: unknown, redaction: Redaction, indent = 0): string {
+  return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
+}
+
 const holdsSecret = (field: string) =>
   errorOf("config.sensitive", `${field} holds a secret of this run`, {
     detail: "Reports must show this value, and hide the secret.",
@@ -103,12 +138,12 @@ const holdsSecret = (field: string) =>
   });
 
 /** Announces the credentials of the environment. */
-export function learnEnvironment(redaction: Redaction, env: ProjectSource["env"]): void {
+export function learnEnvironment(redaction: Redaction, env: EnvVars): void {
   for (const name of Object.keys(env)) if (isCredential(name)) learnVariable(redaction, env, name);
 }
 
 /** Announces the value of a variable that is named as the place of a secret. */
-export function learnVariable(redaction: Redaction, env: ProjectSource["env"], name: string): void {
+export function learnVariable(redaction: Redaction, env: EnvVars, name: string): void {
   learnToken(redaction, env[name], `env.${name}`);
 }
 
