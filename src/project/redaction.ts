@@ -122,7 +122,7 @@ export type LeavingFormat = keyof typeof SHOWN | "terminal";
  */
 export function leaving(text: string, redaction: Redaction, format: LeavingFormat = "text", line = ""): string {
   const safe = escapeOutput(redaction.redact(text));
-  // What was written before holds no command, so only the last character of one can need a change, and it is in the text.
+  // The earlier part of the line holds no command, so only the last character of one can need a change: it is in the text.
   return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
 }
 
