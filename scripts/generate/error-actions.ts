@@ -26,6 +26,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "config.environment": "Set it, or remove the reference to it.",
   "config.secret":
     "Mark the output with `sensitive: true`. Put a token or a password in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`; `password: {env: NAME}`).",
+  "config.sensitive":
+    "Write the value itself. If anyone may see the variable, add its name to `HOSTFORM_ENV_ALLOW`, or declare it under `variables`; in a stack, remove `sensitive` from it.",
   "config.include": "Correct the path, which is relative to the file with the `include`, or remove it.",
   "config.template":
     "Correct the place that the message names; the place after `used at` is where the template, or the value, is used.",
@@ -55,6 +57,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "store.turn_lost": "Run the command again: it reads the account first.",
   "store.unwritable": "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
   "store.busy": "End the process that hangs, and run the command again.",
+  "store.unsafe":
+    "`chmod 700` the folder that the message names, or set `HOSTFORM_STATE_HOME` to a folder of your own.",
   "store.newer": "Use the newer version of hostform, or set `HOSTFORM_STATE_HOME` to another folder.",
   "store.damaged": "If another run was interrupted, apply there first.",
   "store.taken_over": "Look at the process that the message names; if it is stopped, let it go on or end it.",

@@ -1,11 +1,11 @@
 /** `export`: the declaration for Terraform, as a file or on standard output. */
 import path from "node:path";
+import { makeParent, replace } from "../core/files/index.ts";
 import { fail, shellWord } from "../core/model/index.ts";
 import { type ExportFormat, exportConfiguration } from "../project/export.ts";
-import { makeParent } from "../project/own-files.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { diagnosticJson, escapeLine, renderDiagnostics } from "../report/index.ts";
-import { orFail, readIfPresent, writeWhole } from "./files.ts";
+import { orFail, readIfPresent } from "./files.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 interface ExportFlags {
@@ -76,6 +76,6 @@ async function put(file: string, shown: string, text: string, force: boolean): P
       remedies: ["Choose another file, or pass --force to replace it."],
     });
   }
-  await writeWhole(file, text);
+  await replace(file, text);
   return "changed";
 }

@@ -1,11 +1,11 @@
 /** `fmt`: writes the files of a declaration in their one form. */
-import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { createTwoFilesPatch } from "diff";
+import { look, read, realPath, replace } from "../core/files/index.ts";
 import { fail, fileFailure, HostformError } from "../core/model/index.ts";
 import { declarationText, expanded, formatted } from "../project/format.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
-import { orFail, writeWhole } from "./files.ts";
+import { orFail } from "./files.ts";
 import { type Action, printJson } from "./terminal.ts";
 
 interface FmtFlags {
@@ -27,7 +27,7 @@ export const runFmt: Action<FmtFlags, [files: readonly string[]]> = async (termi
     const after = formatted("standard input", before);
     if (terminal.json) printJson(terminal, { changed: after === before ? [] : ["-"], text: after });
     else if (flags.diff) terminal.out(patch({ name: "stdin", before, after }));
-    else if (!flags.check) terminal.out(after);
+    else if (!flags.check) terminal.outIsTerminal ? terminal.out(after) : terminal.exact(after, "The formatted text");
     return flags.check && after !== before ? UNFORMATTED : 0;
   }
   const files = given.length > 0 ? given.map((name) => path.resolve(dir, name)) : await declaredFiles(project);
@@ -66,7 +66,7 @@ async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[
 
 const textOf = (file: string, name: string) =>
   orFail(
-    readFile(file).then((bytes) => declarationText(name, bytes)),
+    read(file).then((bytes) => declarationText(name, bytes)),
     "config.unreadable",
     `${name} cannot be read`,
     { remedies: ["No file was changed. Check the path and its permissions."] },
@@ -74,16 +74,17 @@ const textOf = (file: string, name: string) =>
 
 /** Each file whole. When one cannot be written, those before it get their old text back. A link stays one. */
 async function writeAll(changed: readonly Formatted[]): Promise<void> {
-  const written: Parameters<typeof writeWhole>[] = [];
+  const written: Parameters<typeof replace>[] = [];
   for (const { file, name, before, after } of changed) {
     try {
-      const target = await realpath(file);
-      const mode = (await stat(target)).mode & 0o777;
-      await writeWhole(target, after, mode);
-      written.push([target, before, mode]);
+      const target = realPath(file);
+      const mode = look(target)?.mode;
+      const how = mode === undefined ? {} : { mode };
+      await replace(target, after, how);
+      written.push([target, before, how]);
     } catch (error) {
       const reason = fileFailure(error);
-      for (const one of written) await writeWhole(...one);
+      for (const one of written) await replace(...one);
       fail("config.unreadable", `${name} cannot be written: ${reason}`, { remedies: ["No file was changed."] });
     }
   }

@@ -1,6 +1,6 @@
 /** `init`: asks for what a declaration needs, and writes a first one with its `.gitignore`; `schema`: what an editor knows of it. */
-import { access, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { create, exists, rename, replace } from "../core/files/index.ts";
 import { fail } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import {
@@ -33,7 +33,7 @@ const INSTALLED = `node_modules/hostform/schemas/${SCHEMA_FILE}`;
 export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   const { dir } = project.source;
   const file = path.join(dir, DECLARATION);
-  const before = await exists(file);
+  const before = exists(file);
   if (before && !flags.force) {
     fail("usage", `${DECLARATION} already exists`, {
       detail: file,
@@ -41,20 +41,20 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
     });
   }
   const answers = await ask(terminal, project.source, flags);
-  const installed = await exists(path.join(dir, INSTALLED));
+  const installed = exists(path.join(dir, INSTALLED));
   const text = starter({ ...answers, schema: `./${installed ? INSTALLED : SCHEMA_FILE}` });
   checkStarter(DECLARATION, text, project.source.env);
 
   const written: string[] = [];
   const kept = before ? await setAside(file) : undefined;
-  await write(file, text);
+  await orRefuse(file, async () => create(file, text, 0o666));
   written.push(DECLARATION);
   if (!installed && (await writeSchema(path.join(dir, SCHEMA_FILE)))) written.push(SCHEMA_FILE);
   const ignoring = path.join(dir, ".gitignore");
-  const ignored = (await readIfPresent(ignoring)) ?? "";
+  const ignored = (await orRefuse(ignoring, () => readIfPresent(ignoring))) ?? "";
   const extended = gitignoreWith(ignored);
   if (extended !== ignored) {
-    await writeFile(ignoring, extended);
+    await orRefuse(ignoring, () => replace(ignoring, extended));
     written.push(".gitignore");
   }
   const json = { project: answers.project, written, ...(kept !== undefined && { kept }) };
@@ -84,7 +84,7 @@ export const runSchema: Action<object, [file?: string]> = async (terminal, proje
 /** Writes the schema, unless it is there already. @returns whether it wrote. @throws HostformError where the file is not a schema */
 async function writeSchema(file: string): Promise<boolean> {
   const text = await editorSchema();
-  const before = await readIfPresent(file);
+  const before = await orRefuse(file, () => readIfPresent(file));
   if (before === text) return false;
   if (before !== undefined && !before.includes('"title": "hostform declaration"')) {
     fail("usage", `${path.basename(file)} is there already, and is no schema of hostform`, {
@@ -92,7 +92,7 @@ async function writeSchema(file: string): Promise<boolean> {
       remedies: ["Name another file: `hostform schema FILE`."],
     });
   }
-  await write(file, text, "w");
+  await orRefuse(file, () => replace(file, text));
   return true;
 }
 
@@ -129,20 +129,15 @@ async function setAside(file: string): Promise<string> {
   for (let count = 1; ; count++) {
     const name = `${path.basename(file)}.bak${count === 1 ? "" : `-${count}`}`;
     const target = path.join(path.dirname(file), name);
-    if (await exists(target)) continue;
-    await rename(file, target);
+    if (exists(target)) continue;
+    rename(file, target);
     return name;
   }
 }
 
-const write = (file: string, text: string, flag: "wx" | "w" = "wx") =>
-  orFail(writeFile(file, text, { flag }), "usage", `${path.basename(file)} cannot be written`, {
+/** @throws HostformError `usage` with the reason why a file cannot be read or written: it may be a link or a pipe. */
+const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>
+  orFail(step(), "usage", `${path.basename(file)} cannot be written`, {
     detail: file,
     remedies: ["Check that the folder exists and that you may write there, or name another with `-C`."],
   });
-
-const exists = (file: string) =>
-  access(file).then(
-    () => true,
-    () => false,
-  );

@@ -1,5 +1,6 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
+import { replace } from "../core/files/index.ts";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import type { BaseOptions } from "../project/base.ts";
 import type { GuardFlags } from "../project/guards.ts";
@@ -7,10 +8,11 @@ import { declaredPlaces } from "../project/identity.ts";
 import type { RefreshOptions } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
+import { leaving, leavingJson } from "../project/redaction.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
-import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
-import { orFail, writeWhole } from "./files.ts";
+import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
+import { orFail } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** Output formats of a plan. `json` equals `--json`. */
@@ -111,9 +113,11 @@ export async function reportsOf(
   const writeAll = async (plan: Plan, moneyScale: Scale): Promise<void> => {
     const { redaction } = project;
     for (const { file, target, format } of places) {
-      const json = () => `${jsonText(redaction.redactValue(planJson(plan, terminal.outLook)), 2)}\n`;
-      const text = format === "json" ? json() : redaction.redact(documentOf(terminal, plan, moneyScale, format));
-      await orFail(writeWhole(target, text), "plan.saved", `The report cannot be written to ${file}`, {
+      const text =
+        format === "json"
+          ? leavingJson(planJson(plan, terminal.outLook), redaction, 2)
+          : leaving(documentOf(terminal, plan, moneyScale, format), redaction, format);
+      await orFail(replace(target, text), "plan.saved", `The report cannot be written to ${file}`, {
         remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
       });
     }

@@ -34,6 +34,8 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   flags,
   prefix = "",
 ) => {
+  // Somebody who presses TAB waits for no server, and starts no program.
+  if (flags.complete !== undefined && !(await project.state.isLocal())) return 0;
   const { resources } = await project.state.read();
   const all = [...resources.values()];
   const lines = (words: readonly string[]) => words.map((word) => `${escapeLine(word)}\n`).join("");
@@ -155,7 +157,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
 export const runStatePull: Action = async (terminal, project) => {
   const text = await project.state.store().pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
-  else terminal.reveal(text);
+  else terminal.exact(text, "The state");
   return 0;
 };
 

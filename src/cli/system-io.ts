@@ -1,6 +1,7 @@
 /** The real outside of a command: streams, signals and programs of this process. */
-import { statSync } from "node:fs";
+import path from "node:path";
 import type { ReadStream } from "node:tty";
+import { look } from "../core/files/file-system.ts";
 import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock, utf8 } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
 import { guardMessages } from "./streams.ts";
@@ -83,9 +84,12 @@ export function suitEngine(
 
 const sizeOf = (file: string) =>
   attempt(
-    () => statSync(file).size,
+    () => look(file)?.size ?? 0,
     () => 0,
   );
+
+/** No program is there: the system says so. */
+const NOWHERE = path.resolve("/", "no-such-program");
 
 /** Loaded by the first command that runs one. */
 const programs = () => import("../project/programs.ts");
@@ -171,8 +175,12 @@ async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const [{ spawn }, { ended }] = await Promise.all([import("node:child_process"), programs()]);
-  const child = spawn(command, [...args], { stdio: "inherit", env: { ...env } });
+  const [{ spawn }, { ended, programPath }] = await Promise.all([import("node:child_process"), programs()]);
+  const child = spawn(programPath(command, env) ?? NOWHERE, [...args], {
+    stdio: "inherit",
+    env: { ...env },
+    argv0: command,
+  });
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const handlers = SIGNALS.map((signal) => {
     const handler = () => {
@@ -201,9 +209,10 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 /** Opens an address in the user's browser. The address is one argument of a program, never part of a shell's line. */
 async function browse(url: string): Promise<void> {
   const [command = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
-  const [{ spawn }, { ended }] = await Promise.all([import("node:child_process"), programs()]);
+  const [{ spawn }, { ended, programPath }] = await Promise.all([import("node:child_process"), programs()]);
   const env = childEnvironment(process.env);
-  const open = async () => ended(spawn(command, [...args, url], { stdio: "ignore", env }));
+  const program = programPath(command, env) ?? NOWHERE;
+  const open = async () => ended(spawn(program, [...args, url], { stdio: "ignore", env }));
   const code = await open().catch((error: unknown) => {
     if (errnoOf(error) === undefined) throw error;
     return `: ${errnoOf(error)}`;

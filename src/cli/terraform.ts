@@ -1,10 +1,22 @@
 /** `terraform install` and `terraform schema`: puts the provider where Terraform finds it without a registry. */
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { getAsset, getRawAsset, isSea } from "node:sea";
 import { VERSION } from "../core/api/version.ts";
+import {
+  create,
+  exists,
+  list,
+  look,
+  makeFolder,
+  makeParent,
+  read,
+  readNow,
+  removeTree,
+  rename,
+  setMode,
+  textNow,
+} from "../core/files/index.ts";
 import { fail, inQuotes, shellWord, some } from "../core/model/index.ts";
 import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
 import {
@@ -18,7 +30,6 @@ import {
   platformOf,
   standaloneFiles,
 } from "../fronts/terraform/package.ts";
-import { makeParent } from "../project/own-files.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { ifPresent, orFail } from "./files.ts";
@@ -129,7 +140,7 @@ function pluginFolder(source: ProjectSource, platform: string): string {
 async function standalonePackage(platform: string): Promise<readonly PackageFile[]> {
   const asset = (name: string) => new Uint8Array(getRawAsset(name) as ArrayBuffer);
   const texts = { license: asset("LICENSE"), notices: asset("NOTICES.txt") };
-  return standaloneFiles(await readFile(process.execPath), texts, platform);
+  return standaloneFiles(await read(process.execPath), texts, platform);
 }
 
 /** Files that the npm package installs. @throws HostformError `terraform.install` when the provider was not built. */
@@ -143,7 +154,7 @@ async function builtPackage(root: string): Promise<readonly PackageFile[]> {
 
 /** A file of the package. @throws HostformError `terraform.install` when the provider was not built. */
 async function built(file: string, root: string): Promise<Uint8Array> {
-  const content = await ifPresent(readFile(file));
+  const content = await ifPresent(read(file));
   if (content !== undefined) return content;
   return fail("terraform.install", "The Terraform provider is not built", {
     detail: `${file} does not exist: hostform runs from its sources here.`,
@@ -189,7 +200,7 @@ function installation(mirror: string): TfBlock {
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
   const { env } = source;
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
-  const text = await readFile(file, "utf8").catch(() => "");
+  const text = textNow(file) ?? "";
   if (!/^\s*provider_installation\b/m.test(text)) return;
   const fix = "Install into a mirror that the block names: `hostform terraform install --mirror DIR`.";
   const problem = "has a provider_installation block, so Terraform does not look in the folder above";
@@ -199,7 +210,7 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
 /** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */
 export async function runTerraformSchema(terminal: Terminal): Promise<number> {
   const name = "provider.json";
-  terminal.out(isSea() ? getAsset(name, "utf8") : await readFile(path.join(packageRoot(), "schemas", name), "utf8"));
+  terminal.out(isSea() ? getAsset(name, "utf8") : readNow(path.join(packageRoot(), "schemas", name)).toString());
   return 0;
 }
 
@@ -208,15 +219,15 @@ type Standing = "nothing" | "same" | "other";
 
 /** Compares what stands in a folder with a package. @throws Node's errors. */
 export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
-  const names = (await ifPresent(readdir(folder))) ?? [];
+  const names = (await ifPresent(list(folder))) ?? [];
   if (names.length === 0) return "nothing";
   if (names.length !== files.length) return "other";
   let runnable = true;
   for (const { name, content, mode } of files) {
     const file = path.join(folder, name);
-    if (!names.includes(name) || Buffer.compare(await readFile(file), content) !== 0) return "other";
+    if (!names.includes(name) || Buffer.compare(await read(file), content) !== 0) return "other";
     // A copy by other tools may have lost it; Terraform's hash does not cover it.
-    runnable &&= (mode & 0o100) === 0 || ((await stat(file)).mode & 0o100) !== 0;
+    runnable &&= (mode & 0o100) === 0 || ((look(file)?.mode ?? 0) & 0o100) !== 0;
   }
   return runnable ? "same" : "nothing";
 }
@@ -231,22 +242,23 @@ export async function placePackage(mirror: string, folder: string, files: readon
   const [fresh, former] = [path.join(mirror, `.hostform-${mark}`), path.join(mirror, `.hostform-${mark}.old`)];
   makeParent(folder);
   try {
-    await mkdir(fresh);
+    makeFolder(fresh, 0o777);
     for (const { name, content, mode } of files) {
-      await writeFile(path.join(fresh, name), content, { mode });
+      create(path.join(fresh, name), content, mode);
       // The umask does not decide whether it can be run.
-      await chmod(path.join(fresh, name), mode);
+      setMode(path.join(fresh, name), mode);
     }
-    const before = await ifPresent(rename(folder, former).then(() => true));
+    const before = exists(folder);
+    if (before) rename(folder, former);
     try {
-      await rename(fresh, folder);
+      rename(fresh, folder);
     } catch (error) {
-      if (before) await rename(former, folder);
+      if (before) rename(former, folder);
       throw error;
     }
   } finally {
-    await rm(fresh, { recursive: true, force: true });
-    await rm(former, { recursive: true, force: true });
+    removeTree(fresh);
+    removeTree(former);
   }
 }
 
@@ -254,7 +266,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     const manifest = path.join(folder, "package.json");
-    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "hostform") return folder;
+    if (exists(manifest) && JSON.parse(readNow(manifest).toString()).name === "hostform") return folder;
     if (path.dirname(folder) === folder) throw new Error(`${from} is not in a package of hostform`);
   }
 }

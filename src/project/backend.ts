@@ -3,14 +3,15 @@
  * environment.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
-import { endOfErrors, SECRET_COMMAND_MS } from "../core/files/index.ts";
+
+import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
 import { nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
+
 import {
   amended,
+  attempt,
   type Backend,
   type Clock,
   childEnvironment,
@@ -41,7 +42,6 @@ import {
   type StateBackend,
   thisProcess,
 } from "../core/record/index.ts";
-import { learnValue } from "./environment-secrets.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
@@ -63,7 +63,7 @@ export async function stateBackend(
 ): Promise<StateBackend> {
   try {
     const file = stateFile(source.dir, backend.settings);
-    await requireOwnBackend(source, backend, file);
+    requireOwnBackend(source, backend, file);
     if (backend.type === "local") return await createFileBackend({ path: file, clock });
     const shared = { signal, timeoutMs: timeoutIn(source.env), clock, keep: keeping(source.dir, log) };
     return backend.type === "http"
@@ -81,7 +81,7 @@ export async function stateBackend(
  */
 export function refuseForgotten(path: string, { lineage }: State, command: string): void {
   // `force-unlock` opens the state only to see who holds it.
-  if (lineage !== "" || command === "force-unlock" || !existsSync(path)) return;
+  if (lineage !== "" || command === "force-unlock" || !exists(path)) return;
   fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
     detail: `A backend is declared, so ${path} is no longer used.`,
     remedies: [
@@ -134,7 +134,7 @@ function httpBackend(
     unlockMethod: setting("unlock_method") ?? "UNLOCK",
   };
   const username = source.env.TF_HTTP_USERNAME ?? "";
-  const folder = stateFolder(source.env);
+  const folder = ownStateFolder(source.env);
   const openPool = async () => {
     const { connectionPool } = await import("../core/api/connect.ts");
     return connectionPool(address, source.env, { timeoutMs: CONNECT_MS });
@@ -155,6 +155,16 @@ function httpBackend(
       return pool;
     },
   });
+}
+
+/** The state folder where it is this user's alone. In any other one a sign of life proves nothing. */
+function ownStateFolder(env: ProjectSource["env"]): string | undefined {
+  const folder = stateFolder(env);
+  const own = () => {
+    if (folder !== undefined) requirePrivateFolder(folder);
+    return folder;
+  };
+  return attempt(own, () => undefined);
 }
 
 function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ...shared }: Shared): StateBackend {
@@ -188,7 +198,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
     log.alert({ severity: "warning", code: "state.unwritable", ...diagnostic });
   return async (text: string): Promise<void> => {
     try {
-      const name = await keepIn(folder, text);
+      const name = keepIn(folder, text);
       said({
         summary: `What this run recorded is kept in ${name}`,
         detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
@@ -207,11 +217,11 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
 }
 
 /** Writes over nothing that was kept before. @returns the name of the file. */
-async function keepIn(folder: string, text: string): Promise<string> {
+function keepIn(folder: string, text: string): string {
   for (let nth = 1; ; nth++) {
     const name = `${KEPT}${nth === 1 ? "" : `-${nth}`}.tfstate`;
     try {
-      await writeFile(path.join(folder, name), text, { flag: "wx", mode: 0o600, flush: true });
+      create(path.join(folder, name), text, 0o600);
       return name;
     } catch (error) {
       if (errnoOf(error) !== "EEXIST" || nth === MOST_KEPT) throw error;
@@ -256,12 +266,19 @@ export type StateKeys = ReturnType<typeof stateKeys>;
  * nothing. Each key is derived or asked for once in a run.
  * @throws HostformError `state.key` for a key that cannot be one.
  */
-export function stateKeys({ source: { env, cwd }, host, redaction }: Omit<ProjectParts, "log">) {
-  /** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
+export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
+  const { env } = source;
+  /** Runs the command of a variable, without a shell, a credential, or a file of the project. What it prints is a secret. */
   const run: KeyCommand = async (command, variable) => {
-    const options = { cwd, env: childEnvironment(env), input: "", timeoutMs: SECRET_COMMAND_MS };
+    const options = {
+      cwd: folderOfUser(source),
+      // Not even what HOSTFORM_CHILD_ENV names.
+      env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
+      input: "",
+      timeoutMs: SECRET_COMMAND_MS,
+    };
     const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
-    learnValue(redaction, stdout);
+    redaction.learn(`command in ${variable}`, stdout);
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),
@@ -280,6 +297,16 @@ export function stateKeys({ source: { env, cwd }, host, redaction }: Omit<Projec
     known.set(variables, made);
     return made;
   };
+}
+
+/** Names of the variables that hold the API tokens of the declaration. */
+type Tokens = () => Promise<readonly (string | undefined)[]>;
+
+/** The home of the user, who has configured the command of the key; the top of the disk where the project lies around it. */
+function folderOfUser({ env, dir, cwd }: ProjectSource): string {
+  const home = env.HOME || env.USERPROFILE || "";
+  const isOwn = path.isAbsolute(home) && exists(home) && ![dir, cwd].some((one) => isInside(one, home));
+  return isOwn ? home : path.parse(dir).root;
 }
 
 /** The program and its arguments: divided at white space, or a list in JSON. */

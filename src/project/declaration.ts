@@ -1,9 +1,9 @@
 /** The declaration of a project, read once. */
-import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { overrideWarnings } from "../core/api/address.ts";
 import { VERSION } from "../core/api/version.ts";
 import { validateDesired } from "../core/engine/index.ts";
+import { exists, listNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
 import {
@@ -15,19 +15,14 @@ import {
   HostformError,
   ifErrno,
   isError,
+  openVariables,
   type ProviderConfig,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import {
-  type DeclarationFiles,
-  OWN_LIMITS,
-  type ReadOptions,
-  readDeclaration,
-  systemFiles,
-} from "../fronts/yaml/index.ts";
+import { type DeclarationFiles, OWN_LIMITS, type ReadOptions, readDeclaration } from "../fronts/yaml/index.ts";
 import { checkEnvironment } from "./environments.ts";
 import { learnDeclared } from "./known-secrets.ts";
-import { requireOwnFile, requireOwnFolder } from "./own-files.ts";
+import { listOwn, readOwn } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import type { ProjectSource } from "./source.ts";
@@ -172,25 +167,22 @@ function withStackHint(source: ProjectSource, declaration: Declaration): Declara
 /** Where the declaration is read; paths are shown relative to the working folder. */
 function optionsOf(source: ProjectSource): ReadOptions {
   const named = namedFiles(source);
+  const found = { roots: [source.dir] };
   const near = (file: string) => path.relative(source.cwd, file) || ".";
   const far = (file: string) => path.resolve(source.cwd, file);
   return {
     dir: near(source.dir),
     files: source.files.map((file) => path.relative(source.dir, file)),
     fs: {
-      async list(folder, isNamed = true) {
-        if (!isNamed) await requireOwnFolder(far(folder), folder, source.dir);
-        return systemFiles.list(far(folder));
-      },
-      async read(file, limit, isNamed = true) {
-        const own = named ?? (isNamed ? undefined : { roots: [source.dir] });
-        if (own !== undefined) await requireOwnFile(far(file), file, own);
-        return systemFiles.read(far(file), limit);
-      },
+      // The user has named the folder of the project itself.
+      list: (folder, isNamed = true) => listOwn(far(folder), { shown: folder, ...(!isNamed && (named ?? found)) }),
+      read: (file, limit, isNamed = true) =>
+        readOwn(far(file), { shown: file, limit, ...(named ?? (isNamed ? { streams: true } : found)) }),
     },
     kinds,
     env: declaredEnvironment(source),
     refusesVariable: variableGate(source),
+    isOpenVariable: openVariables(source.env),
     environment: source.environment?.file,
     version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),
@@ -213,11 +205,11 @@ function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 
 /** What to try in a folder that holds stacks and no declaration in YAML; undefined when it holds none. */
 export function stackHint(folder: string): string | undefined {
-  const has = (name: string) => existsSync(path.join(folder, name));
+  const has = (name: string) => exists(path.join(folder, name));
   if (has("cdktf.out")) return "To apply the synthesized stacks: `--stack cdktf.out`.";
   if (has("cdktf.json")) return 'To synthesize and apply the stacks of this folder: `--app "node main.js"`.';
   return attempt(
-    () => readdirSync(folder),
+    () => listNow(folder),
     ifErrno(() => []),
   ).some((name) => name.endsWith(".tf.json"))
     ? "To apply the `*.tf.json` of this folder: `--stack .`."

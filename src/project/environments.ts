@@ -1,30 +1,42 @@
 /** Environments of a project in YAML: `environments/NAME.yaml`, chosen with `-e NAME`. */
 import path from "node:path";
-import { type Diagnostic, didYouMean, escapeLine, fail, ifErrno, shorten, warningOf } from "../core/model/index.ts";
-import { requireOwnFile, requireOwnFolder } from "./own-files.ts";
+import {
+  attempt,
+  type Diagnostic,
+  didYouMean,
+  escapeLine,
+  fail,
+  ifErrno,
+  shorten,
+  warningOf,
+} from "../core/model/index.ts";
+import { listOwn, type OwnPath, readOwn } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
 const FOLDER = "environments";
 const ENDING = ".yaml";
 
-interface Folder {
+interface Folder extends OwnPath {
   /** Absolute. */
   readonly path: string;
-  /** HOSTFORM_ENVIRONMENTS names the folder: it is no part of the project. */
-  readonly isForeign: boolean;
 }
 
 /** The folder of the environments; undefined where a stranger's project brings one along. */
-function folderOf({ env, cwd, dir, untrusted }: ProjectSource): Folder | undefined {
-  const { HOSTFORM_ENVIRONMENTS: named } = env;
-  if (named !== undefined && named !== "") return { path: path.resolve(cwd, named), isForeign: true };
-  return untrusted === true ? undefined : { path: path.join(dir, FOLDER), isForeign: false };
+function folderOf(source: ProjectSource): Folder | undefined {
+  const { HOSTFORM_ENVIRONMENTS: named } = source.env;
+  // It is no part of the project.
+  if (named !== undefined && named !== "") return { path: path.resolve(source.cwd, named), shown: named };
+  return source.untrusted === true ? undefined : ownFolder(source);
 }
 
+const ownFolder = ({ dir, cwd }: ProjectSource): Folder => {
+  const own = path.join(dir, FOLDER);
+  return { path: own, shown: path.relative(cwd, own), roots: [dir] };
+};
+
 /** The names of the environments in a folder, in order; none where there is no folder. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  const { systemFiles } = await import("../fronts/yaml/index.ts");
-  const names = await systemFiles.list(folder).catch(ifErrno(() => []));
+async function namesIn({ path: folder, ...own }: Folder): Promise<readonly string[]> {
+  const names = await listOwn(folder, own).catch(ifErrno(() => []));
   return names.flatMap((name) => (/^[^.].*\.yaml$/.test(name) ? [name.slice(0, -ENDING.length)] : [])).toSorted();
 }
 
@@ -47,7 +59,7 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
     return fail("usage", `The untrusted project cannot bring its own environment "${shown}"`, {
       remedies: ["Set HOSTFORM_ENVIRONMENTS to the folder `environments` of the main branch."],
     });
-  const names = await namesIn(folder.path);
+  const names = await namesIn(folder);
   if (!names.includes(name)) {
     const example = near(path.join(folder.path, `NAME${ENDING}`));
     return fail("usage", `There is no environment "${shown}".${didYouMean(name, names)}`, {
@@ -55,17 +67,31 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
       remedies: [names.length === 0 ? `Create ${example}.` : `Choose one of them, or create ${example}.`],
     });
   }
-  const { declarationText, environmentState, OWN_LIMITS, systemFiles } = await import("../fronts/yaml/index.ts");
+  const { declarationText, environmentState, OWN_LIMITS } = await import("../fronts/yaml/index.ts");
   const at = path.join(folder.path, name + ENDING);
-  if (!folder.isForeign) {
-    await requireOwnFolder(folder.path, near(folder.path), source.dir);
-    await requireOwnFile(at, near(at), { roots: [source.dir] });
-  }
   const unreadable = (reason: string) =>
     fail("config.unreadable", `${near(at)} cannot be read: ${reason}`, { remedies: ["Check its permissions."] });
-  const bytes = await systemFiles.read(at, OWN_LIMITS.bytes).catch(ifErrno(unreadable));
+  const reading = { shown: near(at), limit: OWN_LIMITS.bytes, ...(folder.roots && { roots: folder.roots }) };
+  const bytes = await readOwn(at, reading).catch(ifErrno(unreadable));
   const file = { path: near(at), text: declarationText(near(at), bytes) };
-  const state = path.resolve(source.dir, environmentState(file) ?? `hosting.${name}.tfstate`);
+  const stateOf = (of: string, named: string | undefined) => path.resolve(source.dir, named ?? `hosting.${of}.tfstate`);
+  const state = stateOf(name, environmentState(file));
+  for (const other of names) {
+    if (other === name || source.stateNamed === true) continue;
+    const theirs = path.join(folder.path, other + ENDING);
+    const shown = near(theirs);
+    const read = await readOwn(theirs, { ...reading, shown }).catch(() => Buffer.alloc(0));
+    // The mistakes of another environment are reported where it is used.
+    const named = attempt(
+      () => environmentState({ path: shown, text: declarationText(shown, read) }),
+      () => undefined,
+    );
+    if (stateOf(other, named) === state)
+      fail("usage", `The environments ${name} and ${other} have one state: ${near(state)}`, {
+        detail: "Each apply would change the account to what the other environment declares.",
+        remedies: ["Name another file as `state` in one of them."],
+      });
+  }
   return { ...source, environment: { name, file }, ...(source.stateNamed !== true && { state }) };
 }
 
@@ -74,17 +100,16 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
  * @throws HostformError `usage`.
  */
 export async function checkEnvironment(source: ProjectSource): Promise<readonly Diagnostic[]> {
-  const own = path.join(source.dir, FOLDER);
+  const own = ownFolder(source);
   const folder = folderOf(source);
-  const names = folder === undefined || source.environment !== undefined ? [] : await namesIn(folder.path);
-  const [first] = names;
-  if (first !== undefined)
+  const names = folder === undefined || source.environment !== undefined ? [] : await namesIn(folder);
+  if (names.length > 0)
     return fail("usage", `This project has environments: ${names.join(", ")}`, {
       detail: "Each has its own account and state.",
-      remedies: [`Choose one, such as \`hostform -e ${first} plan\`.`],
+      remedies: ["Choose one with `-e`: `hostform -e NAME COMMAND`."],
     });
-  if (source.untrusted !== true || folder?.path === own || (await namesIn(own)).length === 0) return [];
-  const summary = `The environments in ${path.relative(source.cwd, own)} of the untrusted project are not read`;
+  if (source.untrusted !== true || folder?.path === own.path || (await namesIn(own)).length === 0) return [];
+  const summary = `The environments in ${own.shown} of the untrusted project are not read`;
   const remedies = ["Set HOSTFORM_ENVIRONMENTS to the same folder of the main branch."];
   return [warningOf("trust.untrusted", summary, { remedies: folder === undefined ? remedies : [] })];
 }

@@ -1,15 +1,15 @@
 /** Finds the files of a state that git tracks, read from the index of the repository itself. */
-import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemDisk } from "../core/files/index.ts";
-import { type Diagnostic, shellPath } from "../core/model/index.ts";
+import { look, readNow, realPath, textNow } from "../core/files/index.ts";
+import { attempt, type Diagnostic, shellPath } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
-import { found } from "./own-files.ts";
 
 /** Warns of a state, journal or backup that git tracks: a pull request can hold another one. @param state its file. */
-export async function trackedWarnings(state: string): Promise<Diagnostic[]> {
-  const at = await found(systemDisk.resolve(state));
-  if (at === undefined) return [];
+export function trackedWarnings(state: string): Diagnostic[] {
+  const at = attempt(
+    () => realPath(state),
+    () => state,
+  );
   const { state: text, backup, journal } = filesOfState(at);
   const tracked = trackedFiles(
     path.dirname(at),
@@ -48,7 +48,7 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
   try {
     const repository = repositoryOf(folder);
     if (repository === undefined) return [];
-    const index = readRegular(path.join(repository.git, "index")) ?? Buffer.alloc(0);
+    const index = readNow(path.join(repository.git, "index"));
     const inside = path.relative(repository.top, folder).split(path.sep).filter(Boolean);
     const wanted = new Map(names.map((name) => [[...inside, name].join("/"), name]));
     return [...pathsIn(index, hashBytes(repository.git))].flatMap((entry) => wanted.get(entry.toString()) ?? []);
@@ -61,10 +61,10 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
 function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
   for (let top = folder; ; top = path.dirname(top)) {
     const git = path.join(top, ".git");
-    const found = statSync(git, { throwIfNoEntry: false });
-    if (found?.isDirectory()) return { top, git };
-    if (found?.isFile()) {
-      const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1];
+    const form = look(git)?.form;
+    if (form === "folder") return { top, git };
+    if (form === "file") {
+      const named = /^gitdir: (.+)$/m.exec(textNow(git) ?? "")?.[1];
       return named === undefined ? undefined : { top, git: path.resolve(top, named.trim()) };
     }
     if (path.dirname(top) === top) return undefined;
@@ -73,14 +73,9 @@ function repositoryOf(folder: string): { readonly top: string; readonly git: str
 
 /** SHA-1 unless the repository says that it has SHA-256; a worktree has the settings of its repository. */
 function hashBytes(git: string): number {
-  const common = readRegular(path.join(git, "commondir"))?.toString().trim() ?? ".";
-  const config = readRegular(path.resolve(git, common, "config"))?.toString() ?? "";
+  const common = textNow(path.join(git, "commondir"))?.trim() ?? ".";
+  const config = textNow(path.resolve(git, common, "config")) ?? "";
   return /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
-}
-
-/** Undefined where there is nothing, and for what may never end, such as a pipe. */
-function readRegular(file: string): Buffer | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file) : undefined;
 }
 
 /** The paths of an index of version 2, 3 or 4 (`gitformat-index`), in bytes: a name need not be UTF-8. */

@@ -1,11 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { stat } from "node:fs/promises";
 import path from "node:path";
-import { createSynced, isMount, systemDisk } from "../core/files/index.ts";
-import { errnoOf, fail, ifErrno } from "../core/model/index.ts";
-import { systemFiles } from "../fronts/yaml/index.ts";
-import { refuseDetour } from "./own-files.ts";
+import { beside, createSynced, isInside, isMount, look, read, realPath, systemDisk } from "../core/files/index.ts";
+import { attempt, fail, ifErrno } from "../core/model/index.ts";
 import type { ProjectSource } from "./source.ts";
+import { writtenPlace } from "./trust.ts";
 
 /** What the file of a saved plan says it is: its first member, so that a damaged one is known as well. */
 export const FORM = "hostform plan";
@@ -37,28 +34,28 @@ export async function placeForPlan(
       detail: `${detail} Nothing was changed.`,
       remedies: [`Name another file: \`hostform plan ${isPlan ? "--out acme.plan" : "--report plan.html"}\`.`],
     });
-  if (source.untrusted === true) await refuseDetour(source.cwd, path.resolve(source.cwd, file));
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
-    const target = await systemDisk.resolve(named);
-    const state = await systemDisk.resolve(source.state).catch(() => source.state);
-    const folder = await systemDisk.resolve(source.dir).catch(() => source.dir);
+    const target = writtenPlace(source, file);
+    // A stranger's declaration may name the place of the state: its text alone is compared.
+    const [state, folder] = [source.untrusted === true ? source.state : realOf(source.state), realOf(source.dir)];
     for (const place of [named, target]) {
       if ([source.state, state].some((of) => belongsToState(place, of))) {
         refuse("hostform keeps the state, its backup, its journal or its lock there.");
       }
-      const isInside = [source.dir, folder].some((dir) => place.startsWith(`${dir}${path.sep}`));
-      if (isInside && /\.ya?ml$/i.test(place)) refuse("A file of that name may be read as a part of the declaration.");
+      const isOfProject = [source.dir, folder].some((dir) => isInside(dir, place));
+      if (isOfProject && /\.ya?ml$/i.test(place))
+        refuse("A file of that name may be read as a part of the declaration.");
       if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
         refuse("Terraform would read a file of that name as part of the stack.");
       }
       if (source.files.includes(place)) refuse("It is a file of the declaration.");
     }
     await refuseOthers(target, holds, refuse);
-    const attempt = freeBeside(target);
-    await createSynced(systemDisk, attempt, "");
-    await systemDisk.remove(attempt);
-    if (await isMount(systemDisk, { path: target, temporary: attempt }))
+    const temporary = beside(target);
+    await createSynced(systemDisk, temporary, "");
+    await systemDisk.remove(temporary);
+    if (await isMount(systemDisk, { path: target, temporary }))
       refuse("The file there is a mount of its own, and no other file can replace it. Mount its folder instead.");
     return target;
   });
@@ -73,10 +70,11 @@ export function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T
   return step().catch(ifErrno(refuse));
 }
 
-/** A free path beside a file. */
-export function freeBeside(file: string): string {
-  return path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}.tmp`);
-}
+const realOf = (file: string): string =>
+  attempt(
+    () => realPath(file),
+    () => file,
+  );
 
 /** `hosting.tfstate`, `hosting.tfstate.backup`, `.hosting.tfstate.lock`: all that begins as the state's name does is its own. */
 function belongsToState(place: string, state: string): boolean {
@@ -92,15 +90,12 @@ async function refuseOthers(
   holds: "plan" | "report",
   refuse: (detail: string) => never,
 ): Promise<void> {
-  const standing = await stat(target).catch((error: unknown) => {
-    if (errnoOf(error) !== "ENOENT") throw error;
-  });
-  if (standing === undefined) return;
-  if (standing.isDirectory()) refuse("It is a folder.");
-  const isPlan =
-    standing.isFile() && beginsAsPlan(Buffer.from(await systemFiles.read(target, BEGINNING_BYTES)).toString());
+  const form = look(target)?.form;
+  if (form === undefined) return;
+  if (form === "folder") refuse("It is a folder.");
+  const isPlan = form === "file" && beginsAsPlan((await read(target, { limit: BEGINNING_BYTES })).toString());
   if (holds === "plan" && !isPlan)
     refuse("The file there is not a plan that hostform saved, and would be overwritten.");
   if (holds === "report" && isPlan) refuse("The file there is a plan that hostform saved.");
-  if (!standing.isFile()) refuse("It is no file.");
+  if (form !== "file") refuse("It is no file.");
 }

@@ -1,6 +1,6 @@
 import { hash, scryptSync } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { read } from "../core/files/index.ts";
 import {
   type AccountMark,
   type Change,
@@ -154,7 +154,7 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
   const paths = files.map((file) => path.resolve(source.cwd, file));
   return Promise.all(
     paths.map(async (file) => {
-      return { file: path.relative(source.dir, file), digest: hash("sha256", await readFile(file)) };
+      return { file: path.relative(source.dir, file), digest: hash("sha256", await read(file)) };
     }),
   );
 }

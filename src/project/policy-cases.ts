@@ -1,9 +1,9 @@
 /** Cases of a policy: saved plans, and which rules must deny or warn of them. */
 import path from "node:path";
 import * as z from "zod";
+import { read } from "../core/files/index.ts";
 import { POLICY_RULES, type State } from "../core/model/index.ts";
 import { checkedYaml, readPolicyText } from "../core/policy/index.ts";
-import { systemFiles } from "../fronts/yaml/index.ts";
 import { RunPolicy } from "./run-policy.ts";
 import { decodeSavedPlan, MOST_BYTES } from "./saved-plan.ts";
 import type { ProjectSource } from "./source.ts";
@@ -46,14 +46,14 @@ const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 /** Judges the cases of a file. @throws HostformError `policy.invalid`, `plan.saved`. */
 export async function judgeCases(source: ProjectSource, name: string): Promise<readonly CaseResult[]> {
   const { cwd } = source;
-  const read = (one: string, limit: number) => systemFiles.read(path.resolve(cwd, one), limit);
-  const { data } = checkedYaml(casesShape, name, await readPolicyText(name, read));
+  const reading = (one: string, limit: number) => read(path.resolve(cwd, one), { limit, streams: true });
+  const { data } = checkedYaml(casesShape, name, await readPolicyText(name, reading));
   const beside = (one: string) => path.resolve(cwd, path.dirname(name), one);
   const results: CaseResult[] = [];
   for (const { name: of, plan: saved, author, at, state_key, denies, warns } of data.cases) {
     const on = { ...source, env: { HOSTFORM_AUTHOR: author }, policy: data.policy.map(beside) };
-    const policy = await RunPolicy.read(on);
-    const bytes = await systemFiles.read(beside(saved), MOST_BYTES);
+    const policy = await RunPolicy.open(on);
+    const bytes = await read(beside(saved), { limit: MOST_BYTES });
     const { plan } = decodeSavedPlan(Buffer.from(bytes).toString("utf8"), saved);
     const now = Date.parse(at ?? plan.timestamp);
     const judging = { recorded: recordedIn(plan), isLater: false, hasStateKey: state_key, now };

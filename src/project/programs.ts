@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { errnoOf } from "../core/model/index.ts";
 import type { ShellOptions } from "./source.ts";
 
-export { captureCommand } from "../core/files/secret-command.ts";
+export { captureCommand, programPath } from "../core/files/secret-command.ts";
 
 /** How long a process that was asked to end may take before it is killed (milliseconds). */
 const GRACE_MS = 5_000;

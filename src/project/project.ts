@@ -1,4 +1,6 @@
 /** A project in one run. */
+
+import { ifExplained } from "../core/model/index.ts";
 import { type StateKeys, stateKeys } from "./backend.ts";
 import { ProjectDeclaration } from "./declaration.ts";
 import type { Redaction } from "./redaction.ts";
@@ -16,7 +18,7 @@ export class Project implements ProjectParts {
   readonly #keys: StateKeys;
 
   /** @param keys of the state, derived or asked for once in a run. */
-  constructor(parts: ProjectParts, keys = stateKeys(parts)) {
+  constructor(parts: ProjectParts, keys = stateKeys(parts, () => tokensOf(this.declaration))) {
     const { source, host, redaction, log } = parts;
     this.source = source;
     this.host = host;
@@ -33,3 +35,9 @@ export class Project implements ProjectParts {
     return new Project({ source, host, redaction, log }, this.#keys);
   }
 }
+
+/** Names of the variables that hold tokens; none of a declaration that has mistakes in its providers. */
+const tokensOf = async (declaration: ProjectDeclaration): Promise<readonly (string | undefined)[]> => {
+  const providers = await declaration.providers().catch(ifExplained(() => new Map()));
+  return [...providers.values()].map(({ tokenEnv }) => tokenEnv);
+};

@@ -1,6 +1,7 @@
 /** The policy of a run: files that the runner names, and what they say of a plan. */
 import path from "node:path";
 import type { Limits } from "../core/engine/index.ts";
+import { read } from "../core/files/index.ts";
 import { kinds, wordsOf } from "../core/kinds/index.ts";
 import {
   type Change,
@@ -30,7 +31,6 @@ import {
   runFunction,
   unsupported,
 } from "../core/policy/index.ts";
-import { systemFiles } from "../fronts/yaml/index.ts";
 import { planJson } from "../report/index.ts";
 import { tightened } from "./guards.ts";
 import type { Project } from "./project.ts";
@@ -62,14 +62,14 @@ export class RunPolicy {
   }
 
   /** Reads the policy of a run. @throws HostformError `policy.invalid`, `trust.file`: no run goes on without its policy. */
-  static async read(source: ProjectSource): Promise<RunPolicy> {
+  static async open(source: ProjectSource): Promise<RunPolicy> {
     const { cwd, env, policy = [] } = source;
     const files = new Set([...policyFiles(env), ...policy].map((file) => path.resolve(cwd, file)));
-    for (const file of files) await refuseOwnPolicy(source, file);
+    for (const file of files) refuseOwnPolicy(source, file);
     const near = (file: string) => path.relative(cwd, file);
-    const read = (file: string, limit: number) => systemFiles.read(path.resolve(cwd, file), limit);
+    const reading = (file: string, limit: number) => read(path.resolve(cwd, file), { limit, streams: true });
     const { true: functions = [], false: rules = [] } = Object.groupBy(files, (file) => `${isFunctionFile(file)}`);
-    return new RunPolicy(source, await readPolicies(rules.map(near), read), functions);
+    return new RunPolicy(source, await readPolicies(rules.map(near), reading), functions);
   }
 
   get isGiven(): boolean {
@@ -158,7 +158,7 @@ export async function requirePassword(
   id: string,
   provider: string,
 ): Promise<void> {
-  const policy = await RunPolicy.read(source);
+  const policy = await RunPolicy.open(source);
   if (!policy.isGiven) return;
   const recorded = await state.read();
   const type = "hosting_service";

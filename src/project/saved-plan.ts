@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import * as z from "zod";
-import { replaceFile, systemDisk } from "../core/files/index.ts";
+import { beside, read, replaceFile, systemDisk } from "../core/files/index.ts";
 import { kinds, wordsOf } from "../core/kinds/index.ts";
 import {
   attempt,
@@ -19,13 +19,12 @@ import {
   parseExact,
 } from "../core/model/index.ts";
 import type { Encryption, Seal } from "../core/record/index.ts";
-import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
-import { beginsAsPlan, FORM, freeBeside, orUnwritable, placeForPlan } from "./plan-file.ts";
+import { beginsAsPlan, FORM, orUnwritable, placeForPlan } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
-import type { Redaction } from "./redaction.ts";
+import { leavingJson, type Redaction } from "./redaction.ts";
 
 /** What a plan is asked for with. A saved one is carried out with the same. */
 export interface PlanRequest {
@@ -67,7 +66,7 @@ export async function writeSavedPlan(
   const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
   const text = encodeSavedPlan(saved, redaction, seal);
-  const place = { path: target, temporary: freeBeside(target) };
+  const place = { path: target, temporary: beside(target) };
   await orUnwritable(file, () => replaceFile(systemDisk, place, text));
 }
 
@@ -85,7 +84,8 @@ export async function readSavedPlan(
         "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
       ],
     });
-  const bytes = await systemFiles.read(path.resolve(source.cwd, file), MOST_BYTES + 1).catch(ifErrno(unreadable));
+  const reading = read(path.resolve(source.cwd, file), { limit: MOST_BYTES + 1, streams: true });
+  const bytes = await reading.catch(ifErrno(unreadable));
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   return provedPlan(text, file, state.encryption());
@@ -128,7 +128,7 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
   const version = seal === undefined ? VERSION : PROVED_VERSION;
-  return `${jsonText({ form: FORM, version, checksum: stated, ...proof, ...body }, 2)}\n`;
+  return leavingJson({ form: FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
 }
 
 /** Made with the key of the state over the checksum of a plan; whether it is that is not known yet. */

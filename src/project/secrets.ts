@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Secrets, SourceReader } from "../core/engine/index.ts";
 import {
@@ -6,9 +5,10 @@ import {
   type CommandEnd,
   type CommandRunner,
   endOfErrors,
+  lookAt,
+  read,
   SECRET_COMMAND_MS,
   SecretFiles,
-  statPath,
   systemDisk,
 } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -24,10 +24,10 @@ import {
   isObject,
   located,
   type SecretSource,
+  sourceName,
   sourcePlace,
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
-import { learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, ProjectSource } from "./source.ts";
 
@@ -56,7 +56,7 @@ export function secretsOf(
       held: (output, of) => outputs.held(output, of),
       // A command that is given a secret may repeat it where it says what went wrong.
       write: (output, of, secret) => {
-        redaction.learn(secret);
+        redaction.learn(`${of.address}.${of.attribute}`, secret);
         return outputs.write(output, of, secret);
       },
     },
@@ -71,7 +71,7 @@ function secretFiles(source: ProjectSource, files: readonly string[], run = noCo
   const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
   // What hostform itself reads or writes: no secret may replace it.
   const own = [...Object.values(filesOfState(state)), ...files.map((file) => path.resolve(cwd, file))];
-  return new SecretFiles({ folder, projects, run, disk: systemDisk, look: statPath, own });
+  return new SecretFiles({ folder, projects, run, disk: systemDisk, look: lookAt, own });
 }
 
 /**
@@ -134,29 +134,32 @@ function sourceReader(
   redaction: Redaction,
   run: (command: Command) => Promise<CommandEnd>,
 ): SourceReader {
-  const learn = (value: string | undefined) => learnValue(redaction, value?.replace(BYTE_ORDER_MARK, ""));
-  const read = async (source: SecretSource): Promise<string> => {
+  const learn = (source: SecretSource, value: string | undefined) => {
+    redaction.learn(sourceName(source), value?.replace(BYTE_ORDER_MARK, ""));
+    redaction.refuseIn();
+  };
+  const valueIn = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
       const value = env[source.env];
-      learn(value);
+      learn(source, value);
       if (value) return legible(value, source);
       const detail = value === undefined ? "It is not set." : "It is empty.";
       return unreadable(source, detail, "Set it, export it, and apply again.");
     }
     if ("file" in source) {
       const text = await textOf(path.resolve(dir, source.file), source);
-      learn(text);
+      learn(source, text);
       return lineOf(text, source);
     }
     const { failure, stdout, stderr } = await run(source.command);
-    learn(stdout);
+    learn(source, stdout);
     if (failure === undefined) return lineOf(stdout, source);
     return unreadable(source, `It ${failure}. ${endOfErrors(stderr, stdout)}`, "Fix the command, or name another.");
   };
   const values = new Map<string, Promise<string>>();
   return (source) => {
     const key = JSON.stringify(source);
-    const value = values.get(key) ?? read(source);
+    const value = values.get(key) ?? valueIn(source);
     values.set(key, value);
     return value;
   };
@@ -192,8 +195,7 @@ async function textOf(file: string, source: SecretSource): Promise<string> {
   const refused = ifErrno((reason) =>
     unreadable(source, `${file}: ${reason}.`, "Check the path: it is relative to the project's folder."),
   );
-  if (!(await stat(file).catch(refused)).isFile()) unreadable(source, "It is not a regular file.", "Name a file.");
-  return readFile(file, "utf8").catch(refused);
+  return (await read(file).catch(refused)).toString();
 }
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {

@@ -98,7 +98,7 @@ function commented(yaml: string): string {
 }
 
 /** What must not get into Git: the state and what lies beside it (secrets, locks), and files with tokens. */
-const IGNORED = ["hosting.tfstate*", ".hosting.tfstate.*", "*.token"];
+const IGNORED = ["hosting.tfstate*", ".hosting.tfstate.*", "errored*.tfstate", "*.token"];
 
 /** The text of a .gitignore with the missing lines added at its end; the same text when none is missing. */
 export function gitignoreWith(text: string): string {

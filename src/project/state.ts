@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
 import path from "node:path";
+import { list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -29,7 +29,10 @@ import {
   createFileBackend,
   createStateStore,
   type Encryption,
+  filesOfState,
+  KEY_VARIABLES,
   type KeyVariables,
+  OLD_KEY_VARIABLES,
   type OpenState,
   type Resealed,
   type Resealing,
@@ -108,7 +111,7 @@ export class ProjectState {
         return stateBackend(backend, source, host.clock, log, signal);
       }
       this.#file = source.state;
-      await requireOwnState(source, source.state);
+      requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
     // A stranger's project may bring a state file along; what it calls secret is the stranger's own word.
@@ -200,7 +203,8 @@ export class ProjectState {
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
     }
-    const here = { state, held, place: this.#shownPlace(), others: await this.#otherStates() };
+    const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: this.#backup() };
+    const here = { state, held, ...beside };
     return [...withMissingState(named, planned.changes, here), ...found];
   }
 
@@ -213,8 +217,24 @@ export class ProjectState {
   async #otherStates(): Promise<readonly string[]> {
     if (this.#file === undefined) return [];
     const { dir, base } = path.parse(this.#file);
-    const names = await readdir(dir).catch(() => []);
+    const names = await list(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
+  }
+
+  /** Returns true if the state can be read without a network and without a program. */
+  async isLocal(): Promise<boolean> {
+    const { env } = this.#parts.source;
+    const { type = "local" } = (await this.#declaration.backend()) ?? {};
+    return type === "local" && [KEY_VARIABLES, OLD_KEY_VARIABLES].every(({ command }) => !env[command]);
+  }
+
+  /** The state before its last change, if it has resources. It may be encrypted. */
+  #backup(): string | undefined {
+    if (this.#file === undefined) return undefined;
+    const { backup } = filesOfState(this.#file);
+    const text = textNow(backup) ?? "";
+    const isEmpty = text === "" || /"resources":\s*\[\]/.test(text);
+    return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */

@@ -2,8 +2,8 @@
  * A folder in which Terraform runs, for `resolve`: its state, as far as hostform can write it, and the creates in the store of this
  * machine. In: a folder with Terraform's files and no declaration. Out: what `resolve` needs of a project.
  */
-import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
+import { exists, listNow, realPath, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { configOf, moneyScaleOf, providerSettings } from "../core/kinds/provider-settings.ts";
 import { intentId, isPendingCreate } from "../core/lifecycle/index.ts";
@@ -48,7 +48,7 @@ export async function terraformFolder(
   const { backendIn, placeOf, stateFileIn, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
   const { storedCreates } = await import("../fronts/terraform/entries.ts");
   const { leftOver } = await import("../fronts/terraform/resource/holding-notices.ts");
-  const dir = realpathSync(source.dir);
+  const dir = realPath(source.dir);
   const place = placeOf(dir, source.env);
   const [workspace, recorded] = [workspaceIn(dir, source.env), backendIn(dir, source.env)];
   const isLocal = recorded === undefined || recorded.type === "local";
@@ -57,7 +57,7 @@ export async function terraformFolder(
     : isLocal
       ? { file: stateFileIn(dir, workspace, recorded?.config), env: source.env, secrets: [] }
       : stateAt(recorded, workspace, source.env);
-  for (const secret of secrets) redaction.learn(secret);
+  redaction.learn("Terraform's backend", secrets);
   const parts = { ...project, source: { ...source, dir, state: file ?? source.state, env } };
   const providers = async () => configs;
   const declared = settingsIn(dir, source.env);
@@ -110,8 +110,8 @@ export async function forTerraform(error: unknown): Promise<never> {
 const NONE: CreatesStore = { state: EMPTY, put: async () => {}, remove: async () => {} };
 
 function hasTerraform(dir: string, data = ".terraform"): boolean {
-  const files = ["*.tf", "*.tf.json", "*.tofu", "terraform.tfstate", "terraform.tfstate.d"];
-  return existsSync(path.resolve(dir, data)) || files.some((name) => globSync(name, { cwd: dir }).length > 0);
+  const isStates = (name: string) => /^terraform\.tfstate(?:\.d)?$/.test(name);
+  return exists(path.resolve(dir, data)) || namesIn(dir).some((name) => CONFIGURATION.test(name) || isStates(name));
 }
 
 interface StateSettings {
@@ -155,14 +155,20 @@ function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined
   return [env.HOSTFORM_PROJECT || undefined, undefined, ...literalsIn(dir, "project")];
 }
 
+/** Files of a configuration. */
+const CONFIGURATION = /^[^.].*\.(?:tf|tf\.json|tofu)$/;
+
+const namesIn = (dir: string): readonly string[] =>
+  attempt(
+    () => listNow(dir),
+    () => [],
+  );
+
 /** Literal values of a setting in the configuration of a folder, without those of its modules. */
 function literalsIn(dir: string, setting: string): string[] {
-  const texts = globSync(["*.tf", "*.tf.json", "*.tofu"], { cwd: dir }).map((name) =>
-    attempt(
-      () => readFileSync(path.join(dir, name), "utf8"),
-      () => "",
-    ),
-  );
+  const texts = namesIn(dir)
+    .filter((name) => CONFIGURATION.test(name))
+    .map((name) => textNow(path.join(dir, name)) ?? "");
   const literal = new RegExp(`\\b${setting}"?\\s*[=:]\\s*"?([\\w.-]+)`, "g");
   return texts.flatMap((text) => [...text.matchAll(literal)].map(([, value = ""]) => value));
 }

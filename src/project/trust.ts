@@ -1,8 +1,10 @@
 import path from "node:path";
+import { type Bounds, bounded, isInside, PathRefused, realPath, requireReplaceable } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { LIVES, phaseOfWord } from "../core/kinds/life.ts";
-import { sensitiveNames } from "../core/lifecycle/index.ts";
+import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
+  attempt,
   type Backend,
   type Desired,
   type DesiredResource,
@@ -13,6 +15,7 @@ import {
   isObject,
   type Json,
   located,
+  openVariables,
   type ProviderConfig,
   parseAddress,
   type Schema,
@@ -21,7 +24,7 @@ import {
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { liesIn, type Ownership, refuseDetour, requireOwnFile } from "./own-files.ts";
+import { onOwn, refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
 
@@ -59,15 +62,15 @@ export async function refuseUntrustedCommand(
     });
   }
   for (const named of [source.dir, stacks?.path]) {
-    if (named !== undefined) await refuseDetour(source.cwd, named);
+    if (named !== undefined) refuseDetour(source.cwd, named);
   }
 }
 
 /** Whether a variable of the environment is kept from the declaration. Undefined where it is trusted. */
 export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
   if (source.untrusted !== true) return undefined;
-  const allowed = (source.env.HOSTFORM_ENV_ALLOW ?? "").split(/[\s,]+/);
-  return (name) => !allowed.includes(name);
+  const isOpen = openVariables(source.env);
+  return (name) => !isOpen(name);
 }
 
 /** The environment as the declaration sees it: the one place where it is filtered. */
@@ -78,13 +81,35 @@ export function declaredEnvironment(source: ProjectSource): ProjectSource["env"]
 }
 
 /** What a file that the command line names must be; undefined: anything that can be read. */
-export function namedFiles(source: ProjectSource): Ownership | undefined {
+export function namedFiles(source: ProjectSource): Bounds | undefined {
   return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
 
+/**
+ * The place that a file is written to which the command line names. What a stranger's project brings along may not lead it
+ * elsewhere: no link is followed below the working folder and the project.
+ * @throws HostformError `trust.file`; Node's errors.
+ */
+export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: string): string {
+  const named = path.resolve(cwd, file);
+  if (untrusted !== true) return realPath(named);
+  const root = [cwd, dir].find((one) => isInside(one, named)) ?? path.dirname(named);
+  return onOwn({ shown: file, roots: [root], links: false }, (bounds) => bounded(named, bounds));
+}
+
+/** Returns true for a path that stays in these folders. Its text decides before anything is looked at. */
+const liesIn = (roots: readonly string[], place: string): boolean =>
+  attempt(
+    () => bounded(place, { roots }) !== "",
+    (error) => {
+      if (error instanceof PathRefused) return false;
+      throw error;
+    },
+  );
+
 /** Refuses a policy that an untrusted project brings along. @throws HostformError `trust.file`. */
-export async function refuseOwnPolicy(source: ProjectSource, file: string): Promise<void> {
-  if (source.untrusted !== true || !(await liesIn(rootsOf(source), file))) return;
+export function refuseOwnPolicy(source: ProjectSource, file: string): void {
+  if (source.untrusted !== true || !liesIn(rootsOf(source), file)) return;
   fail("trust.file", `The policy ${path.relative(source.cwd, file)} lies in the untrusted project`, {
     remedies: ["Name the policy of the main branch, in another folder."],
   });
@@ -98,27 +123,28 @@ function rootsOf(source: ProjectSource): string[] {
 }
 
 /** Refuses the state of this run where a project leads it elsewhere; `--state` may name any place. @throws HostformError `trust.file`. */
-export async function requireOwnState(source: ProjectSource, file: string): Promise<void> {
+export function requireOwnState(source: ProjectSource, file: string): void {
   if (source.untrusted !== true) return;
   const isNamed = source.stateNamed === true;
-  await requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(source), source, file);
+  requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(source), source, file);
 }
 
 /** The file and what lies beside it are regular files in these folders, or not there. @param file absolute. */
-async function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): Promise<void> {
+function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): void {
   const near = (one: string) => path.relative(source.cwd, one);
-  if (!(await liesIn(roots, path.dirname(file)))) {
+  if (!liesIn(roots, path.dirname(file))) {
     fail("trust.file", `The state ${near(file)} lies outside the project`, { remedies: [FIX] });
   }
-  for (const one of Object.values(filesOfState(file))) await requireOwnFile(one, near(one), { roots, links: false });
+  for (const one of Object.values(filesOfState(file)))
+    onOwn({ shown: near(one), roots, links: false }, (bounds) => requireReplaceable(one, bounds));
 }
 
 /** Refuses a place of a state that is not a file of the project, unless the chosen environment names the place. @throws HostformError `trust.untrusted`, `trust.file`. */
-export async function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): Promise<void> {
+export function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): void {
   const isChosen = range !== undefined && range.file === source.environment?.file.path;
   if (source.untrusted !== true || isChosen) return;
-  if (type === "local") return requireStateIn(rootsOf(source), source, file);
-  throw new HostformError([refusal(`names a state in the backend ${type}`, { range })]);
+  if (type !== "local") throw new HostformError([refusal(`names a state in the backend ${type}`, { range })]);
+  requireStateIn(rootsOf(source), source, file);
 }
 
 /**
@@ -140,7 +166,7 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
       : []),
     ...[...(providers?.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
     ...resources.flatMap(sourceRefusals),
-    ...(await Promise.all(resources.map((resource) => outputRefusals(source, resource)))).flat(),
+    ...resources.flatMap((resource) => outputRefusals(source, resource)),
   ];
   return {
     ...declaration,
@@ -228,18 +254,16 @@ function sourceRefusals({ address, sources, locate }: DesiredResource): Diagnost
 }
 
 /** A secret may go to a file of the project; to no command, and to no place that is not written out. */
-async function outputRefusals(
-  source: ProjectSource,
-  { address, config, locate }: DesiredResource,
-): Promise<Diagnostic[]> {
+function outputRefusals(source: ProjectSource, { address, config, locate }: DesiredResource): Diagnostic[] {
   const { secret_output: output } = config;
   if (output === undefined || output === null) return [];
   const place = { address, attribute: ["secret_output"], range: locate(["secret_output"]) };
   const paths = pathsOf(output);
   if (paths === undefined) return [refusal("names a command, or uses an expression (secret_output)", place)];
   const { dir } = source;
-  const inside = await Promise.all(paths.map((one) => liesIn([dir], path.resolve(dir, one))));
-  return inside.every(Boolean) ? [] : [refusal("names a file outside the project (secret_output)", place)];
+  return paths.every((one) => liesIn([dir], path.resolve(dir, one)))
+    ? []
+    : [refusal("names a file outside the project (secret_output)", place)];
 }
 
 /** The paths in a `secret_output` that is files and nothing else, written out. */
@@ -288,12 +312,12 @@ function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
   };
 }
 
-type Expressions = Pick<Desired["resources"][number], "evaluate" | "isSecret">;
+type Expressions = Pick<Desired["resources"][number], "evaluate" | "originOf">;
 
-function expressions({ evaluate, isSecret }: Expressions, view: (scope: EvalScope) => EvalScope): Expressions {
+function expressions({ evaluate, originOf }: Expressions, view: (scope: EvalScope) => EvalScope): Expressions {
   return {
     evaluate: (attribute, scope) => evaluate(attribute, view(scope)),
-    ...(isSecret && { isSecret: (attribute, scope) => isSecret(attribute, view(scope)) }),
+    ...(originOf && { originOf: (attribute, scope) => originOf(attribute, view(scope)) }),
   };
 }
 
@@ -305,7 +329,7 @@ function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
     resource(address) {
       const value = scope.resource(address);
       if (!isObject(value)) return value;
-      const secret = [...secretsOfType(address, data), ...(scope.secrets?.(address) ?? [])];
+      const secret = [...secretsOfType(address, data), ...Object.keys(scope.origins?.(address) ?? {})];
       const names = secret.join();
       const known = seen.get(value);
       if (known?.names === names) return known.value;
@@ -320,5 +344,8 @@ function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
 function secretsOfType(address: string, data: DataSecrets): readonly string[] {
   if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
   const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return kind === undefined ? [] : sensitiveNames(kind);
+  if (kind === undefined) return [];
+  // A stranger could compare a fingerprint with those of guessed secrets.
+  const fingerprints = attributesOf(kind).flatMap(({ meta }) => meta.fingerprint ?? []);
+  return [...sensitiveNames(kind), ...fingerprints];
 }

@@ -21,6 +21,7 @@ import {
   type MoneyTotal,
   moneyTotals,
   type NotRead,
+  type Origins,
   type OutputChange,
   type OutputState,
   type Place,
@@ -30,8 +31,10 @@ import {
   type RemedyText,
   type ResourceState,
   resourceOf,
+  shownText,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import { type Figures, figuresOf } from "./figures.ts";
 import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 import { checksJson, configurationJson, variablesJson } from "./plan-configuration.ts";
@@ -276,6 +279,8 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly effects: readonly Omit<Effect, "parts">[];
   /** What its orders bill now and per month, for each currency. */
   readonly totals: readonly MoneyTotal[];
+  /** The figures of the page and of the text. */
+  readonly figures: Figures;
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
   /** Conditions. `schemas/conditions.schema.json` describes it. */
@@ -308,6 +313,8 @@ interface ResourceExtrasJson
   readonly waits_for?: string;
   /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
   readonly secret_to?: string;
+  /** Texts in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
+  readonly hidden?: Readonly<Record<string, string>>;
 }
 
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
@@ -321,6 +328,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     cost: plan.cost,
     effects: effects.map(({ parts: _, ...effect }) => effect),
     totals: moneyTotals(effects),
+    figures: figuresOf(plan, effects),
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.newNames && { new_names: plan.newNames }),
@@ -337,6 +345,9 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
   };
 }
 
+const hiddenJson = (origins: Origins) =>
+  Object.fromEntries(Object.entries(origins).map(([name, origin]) => [name, shownText(origin)]));
+
 function resourceExtras(change: Change): ResourceExtrasJson {
   const effect = effectOf(change);
   return {
@@ -350,6 +361,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(change.unchecked && { unchecked: true }),
     ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
     ...(change.secretTo !== undefined && { secret_to: change.secretTo }),
+    ...(change.origins !== undefined && { hidden: hiddenJson(change.origins) }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

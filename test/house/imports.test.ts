@@ -11,11 +11,11 @@ const READING = ["fronts/source", "core/model", "core/expression", ...CONTRACT, 
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   "core/model": [],
   "core/messages": ["core/model"],
-  "core/local": ["core/model"],
+  "core/local": ["core/model", "core/files"],
   "core/files": ["core/model"],
   "core/expression": ["core/model"],
   "core/policy": ["core/model"],
-  "core/api": ["core/model", "core/local"],
+  "core/api": ["core/model", "core/local", "core/files"],
   "core/kinds": ["core/api", "core/model"],
   "core/lifecycle": [...CONTRACT, "core/model", "core/api (types)", "core/local (types)"],
   "core/engine": ["core/lifecycle", "core/kinds/kind.ts", "core/model", "core/api (types)", "core/local (types)"],
@@ -61,6 +61,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "project",
     "report",
     "core/api",
+    "core/files",
     "core/model",
     "webhooks",
     "sandbox (lazy)",
@@ -99,6 +100,9 @@ function acrossKinds({ from, to }: Import): boolean {
     unit(from) !== unit(to)
   );
 }
+
+/** A file without the program that `adopt` writes, which runs elsewhere. */
+const ownCodeOf = (file: string) => textOf(file).replace(/^\) => `[^`]*`;$/gm, "");
 
 describe("the house", () => {
   it("finds the imports at all", () => {
@@ -149,6 +153,16 @@ describe("the house", () => {
     const twins = [...Map.groupBy(core, nameOf).values()].filter(({ length }) => length > 1);
     const rooms = core.filter((file) => folders.some((folder) => path.posix.basename(folder) === nameOf(file)));
     expect({ twins, rooms }).toEqual({ twins: [], rooms: [] });
+  });
+
+  it("opens paths in one place: what is published alone, and the sandbox, have their own", () => {
+    const open = files.filter((file) =>
+      /^import .* from "(?:node:)?fs(?:\/promises)?"|\b(?:import|require|getBuiltinModule)\("(?:node:)?fs\b/m.test(
+        ownCodeOf(file),
+      ),
+    );
+    const allowed = /^(?:sandbox|webhooks)\//;
+    expect(open.filter((file) => !allowed.test(file))).toEqual(["core/files/disk.ts", "core/files/file-system.ts"]);
   });
 
   it("opens each folder with a paragraph", () => {

@@ -30,7 +30,7 @@ describe("output", () => {
       "cli/system-io.ts",
       "fronts/terraform/wire/log.ts",
     ]);
-    expect(using(/\bwriteSync\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
+    expect(using(/\bwrite(?:Sync|To)\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
       "fronts/terraform/wire/log.ts",
     ]);
     expect(using(/\b(?:printLine|complain)\(/)).toEqual(["fronts/terraform/main.ts", "fronts/terraform/wire/log.ts"]);
@@ -42,7 +42,8 @@ describe("output", () => {
   });
 
   it("is revealed by the commands that are asked for a secret, and by no other", () => {
-    expect(using(/\breveal(?:Json)?\(/)).toEqual([
+    expect(using(/\b(?:reveal(?:Json)?|terminal\.exact)\(/)).toEqual([
+      "cli/fmt.ts",
       "cli/guarded-io.ts",
       "cli/output.ts",
       "cli/sandbox.ts",

@@ -1,5 +1,14 @@
 /** One-time secrets that are written to `secret_output`: whatever happens, they are there or in the state, and shown nowhere. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { fingerprintOf } from "../../src/core/lifecycle/index.ts";
@@ -56,7 +65,7 @@ describe("a new webhook with a secret_output", () => {
 
   it("has it in a line of an env file, whose other lines stay", async () => {
     const project = await startProject({ declare: to({ env_file: { path: ".env", name: "HOOK_SECRET" } }) });
-    writeFileSync(at(project, ".env"), "A=1\nexport HOOK_SECRET='old' # once\nB='two words'\n", { mode: 0o600 });
+    writeFileSync(at(project, ".env"), "A=1\nexport HOOK_SECRET='' # once\nB='two words'\n", { mode: 0o600 });
     await project.apply();
     expect(text(project, ".env")).toBe(`A=1\nexport HOOK_SECRET=${made(project)}\nB='two words'\n`);
     await project.expectNoChanges();
@@ -78,29 +87,18 @@ describe("a new webhook with a secret_output", () => {
     await project.expectNoChanges();
   });
 
-  it("writes through a symbolic link, which stays one", async () => {
-    const project = await startProject({ declare: to(FILE) });
-    mkdirSync(at(project, "vault"));
-    symlinkSync("vault/hook", at(project, FILE.file));
-    await project.apply();
-    expect(text(project, "vault/hook")).toBe(`${made(project)}\n`);
-    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
-  });
-
-  it("shows in the plan where it goes, links followed", async () => {
-    const project = await startProject({ declare: to(FILE) });
-    mkdirSync(at(project, "vault"));
-    symlinkSync("vault/hook", at(project, FILE.file));
-    expect((await project.run("plan")).out).toContain("# (its secret is written to vault/hook)");
+  it("shows in the plan where it goes", async () => {
+    const project = await startProject({ declare: to({ file: "./vault/../hook" }) });
+    expect((await project.run("plan")).out).toContain("# (its secret is written to hook)");
     const { hostform } = JSON.parse((await project.run("plan", "--json")).out);
-    expect(hostform.resources[HOOK].secret_to).toBe("vault/hook");
+    expect(hostform.resources[HOOK].secret_to).toBe("hook");
     await project.apply();
-    await project.declare(hook({ ...to(FILE).webhooks.billing, events: ["invoice.created"] }));
-    expect((await project.changeOf(HOOK)).secretTo, "a replacement brings another").toBe("vault/hook");
+    await project.declare(hook({ ...to({ file: "hook" }).webhooks.billing, events: ["invoice.created"] }));
+    expect((await project.changeOf(HOOK)).secretTo, "a replacement brings another").toBe("hook");
   });
 
   it.each<[string, object, (project: Project, outside: string) => void]>([
-    ["a path", { file: "../outside/.bashrc" }, () => undefined],
+    ["a link inside the project", FILE, (project) => symlinkSync("other", at(project, FILE.file))],
     ["a link", FILE, (project, outside) => symlinkSync(`${outside}/.bashrc`, at(project, FILE.file))],
     ["a link to where nothing is", FILE, (project, outside) => symlinkSync(`${outside}/new`, at(project, FILE.file))],
     [
@@ -111,15 +109,38 @@ describe("a new webhook with a secret_output", () => {
         symlinkSync(outside, at(project, "a/b"));
       },
     ],
-    ["the environment", { file: "${env.ELSEWHERE}" }, (project) => (project.env.ELSEWHERE = "../outside/.bashrc")],
+  ])("is not written through %s, wherever that leads", async (_, output, prepare) => {
+    const project = await startProject();
+    const inner = await project.beside(to(output));
+    const outside = at(project, "outside");
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n", { mode: 0o600 });
+    prepare(inner, outside);
+    for (const more of [{}, { outside_project: true }]) {
+      await inner.declare(to({ ...output, ...more }));
+      const refused = await inner.run("apply", "--auto-approve");
+      expect([refused.code, refused.text]).toEqual([1, expect.stringContaining("is a symbolic link")]);
+      expect(refused.text).toMatch(/\[secret\.output\]\n +on hosting\.yaml:\d+:\d+/);
+    }
+    expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
+    expect([readdirSync(outside), text(project, "outside/.bashrc")]).toEqual([[".bashrc"], "alias ll=ls\n"]);
+  });
+
+  it.each<[string, object, (project: Project) => unknown]>([
+    ["a path", { file: "../outside/.bashrc" }, () => undefined],
+    [
+      "the environment",
+      { file: "${env.ELSEWHERE}" },
+      ({ env }) => Object.assign(env, { ELSEWHERE: "../outside/.bashrc", HOSTFORM_ENV_ALLOW: "ELSEWHERE" }),
+    ],
   ])("may not leave the project by %s, unless that is declared", async (_, output, prepare) => {
     const project = await startProject();
     // The project is one folder deeper, so that what is beside it is removed with it.
     const inner = await project.beside(to(output));
     const outside = at(project, "outside");
     mkdirSync(outside);
-    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n");
-    prepare(inner, outside);
+    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n", { mode: 0o600 });
+    prepare(inner);
     const refused = await inner.run("apply", "--auto-approve");
     expect(refused.code).toBe(1);
     expect(refused.text).toMatch(/\[secret\.output\]\n +on hosting\.yaml:\d+:\d+/);
@@ -127,6 +148,8 @@ describe("a new webhook with a secret_output", () => {
     expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
     expect(text(project, "outside/.bashrc")).toBe("alias ll=ls\n");
 
+    // What a file holds that the state does not know is not overwritten.
+    writeFileSync(path.join(outside, ".bashrc"), "");
     await inner.declare(to({ ...output, outside_project: true }));
     expect((await inner.run("plan")).out).toMatch(/its secret is written to \/.*outside\/\S+, outside of the project/);
     await inner.apply();
@@ -197,12 +220,16 @@ describe("a new webhook with a secret_output", () => {
     expect(shown.match(/^Error:/gm)).toHaveLength(1);
   });
 
-  it("says that a file can be read by others, and closes it", async () => {
+  it("is not written to a file that others can read: nothing is sent before its mode is 0600", async () => {
     const project = await startProject({ declare: to(FILE) });
     writeFileSync(at(project, FILE.file), "");
     chmodSync(at(project, FILE.file), 0o644);
-    const { text: shown } = await project.apply();
-    expect(shown).toContain("can be read by others");
+    const refused = await project.run("apply", "--auto-approve");
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining(`chmod 600 ${FILE.file}`)]);
+    expect(project.changesSent()).toEqual([]);
+    chmodSync(at(project, FILE.file), 0o600);
+    await project.apply();
+    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
     expect(statSync(at(project, FILE.file)).mode & 0o777).toBe(0o600);
   });
 
@@ -229,7 +256,7 @@ describe("a place that cannot be written to", () => {
     [
       "it is no text",
       { env_file: { path: "blob", name: "A" } },
-      (project) => writeFileSync(at(project, "blob"), Buffer.from([0x41, 0xff, 0xfe])),
+      (project) => writeFileSync(at(project, "blob"), Buffer.from([0x41, 0xff, 0xfe]), { mode: 0o600 }),
       "UTF-8",
     ],
     [
@@ -494,6 +521,16 @@ describe("a secret_output that holds another secret than the recorded fingerprin
     );
     expect(ran.text).not.toContain("whsec_of");
     expect(text(project, file)).toBe(theirs);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("is not overwritten if the state was lost, and the account is another one", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    writeFileSync(at(project, FILE.file), "whsec_of another account\n", { mode: 0o600 });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("already holds a secret, and the state does not know");
+    expect(text(project, FILE.file)).toBe("whsec_of another account\n");
     expect(project.changesSent()).toEqual([]);
   });
 

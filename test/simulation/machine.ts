@@ -223,8 +223,8 @@ export class Machine {
       if (options.planOnly || made.diagnostics.some(isError)) return { end: "planned", plan: made, state };
       this.#press(options, life, stop, now);
       const disk = this.#diskOf(life, options.diskFaults);
-      const look = async (path: string) =>
-        this.disk.text(path) === undefined ? undefined : ({ form: "file", readableByOthers: false } as const);
+      const look = (path: string) =>
+        this.disk.text(path) === undefined ? undefined : ({ form: "file", mode: 0o600, isOwn: true } as const);
       const run = async () => ({ failure: "is not there", stdout: "", stderr: "" });
       const files = new SecretFiles({ folder: FOLDER, disk, look, run, own: [] });
       await store.rearrange(moves);

@@ -2,10 +2,10 @@
  * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
  * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
  */
-import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { WEBHOOK_SECRET } from "../../core/api/answers.ts";
+import { look, read } from "../../core/files/index.ts";
 import {
   type Clock,
   fail,
@@ -17,13 +17,12 @@ import {
   type ResourceState,
   warningOf,
 } from "../../core/model/index.ts";
-import { learnValue } from "../../project/environment-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
+import { learnVariable } from "../../project/redaction.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
-import { readUpTo } from "../files.ts";
 import { refuseSecretAsName } from "../options.ts";
 
 /** Each may be given several times; all secrets that are found are accepted. */
@@ -120,7 +119,7 @@ function variableSource({ source, redaction }: ProjectParts, name: string): Secr
   const place = `the environment variable ${name}`;
   return async () => {
     const secret = source.env[name]?.trim();
-    learnValue(redaction, source.env[name]);
+    learnVariable(redaction, source.env, name);
     if (!secret) {
       refuseSecretAsName("--secret-env", name);
       const state = secret === undefined ? "It is not set." : "It is empty.";
@@ -155,7 +154,7 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  for (const line of lines) learnValue(redaction, line);
+  for (const line of lines) redaction.learn(place, line);
   const unfit = unfitLines(lines);
   if (unfit !== undefined) unreadable(place, ...unfit);
   return lines.map((secret) => ({ secret, place }));
@@ -241,7 +240,7 @@ async function secretsOfOutput(
     if (typeof file === "string" && typeof name === "string") {
       const place = `${name} in ${escapeLine(file)}`;
       const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
-      learnValue(redaction, secret);
+      redaction.learn(place, secret);
       if (!secret) unreadable(place, "The line is missing, or empty.", `Restore it, or give ${OTHERS}.`);
       return [{ secret, place }];
     }
@@ -263,10 +262,8 @@ const secretOf = (attributes: JsonObject | undefined) =>
 
 async function contentOf(file: string, place: string): Promise<{ text: string; readableByOthers: boolean }> {
   try {
-    const status = await stat(file);
-    if (!status.isFile()) unreadable(place, "It is not a regular file.", "Name a file.");
-    const readableByOthers = process.platform !== "win32" && (status.mode & 0o077) !== 0;
-    const bytes = await readUpTo(file, MOST_BYTES);
+    const bytes = await read(file, { limit: MOST_BYTES + 1 });
+    const readableByOthers = ((look(file)?.mode ?? 0) & 0o077) !== 0;
     if (bytes.length > MOST_BYTES) unreadable(place, "It is too large for a file of secrets.", "Name another file.");
     return { text: bytes.toString("utf8"), readableByOthers };
   } catch (error) {

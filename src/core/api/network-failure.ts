@@ -1,6 +1,6 @@
 /** Failures below HTTP: the step that failed, the reason, and what to do. */
-import { readFileSync } from "node:fs";
 import type { PeerCertificate } from "node:tls";
+import { readNow } from "../files/file-system.ts";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
 import { PROXY_AUTHENTICATION } from "./failed-attempt.ts";
 import type { HttpProxy, Peer } from "./proxy.ts";
@@ -294,7 +294,7 @@ function trustRemedy(file: string | undefined): string {
   if (!file) return "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
   const names = `NODE_EXTRA_CA_CERTS names ${short(file)}`;
   try {
-    const isPem = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(readFileSync(file, "latin1"));
+    const isPem = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(readNow(file).toString("latin1"));
     if (isPem) return "add it to the PEM file that NODE_EXTRA_CA_CERTS names";
     return `put it there in PEM form: ${names}, which holds no certificate in this form`;
   } catch (error) {

@@ -1,12 +1,20 @@
 /** Opens the store that all processes of this user on this machine share for a token at its address (§8: the limit is one of the token). */
 import { hash } from "node:crypto";
-import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
+import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../files/file-system.ts";
 import type { AccountStore, TurnHolder } from "../local/account-store.ts";
 import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
 import { problem } from "../messages/index.ts";
-import { type Clock, type Diagnostic, type EnvVars, messageOf, systemClock } from "../model/index.ts";
+import {
+  type Clock,
+  type Diagnostic,
+  type EnvVars,
+  fileFailure,
+  HostformError,
+  messageOf,
+  systemClock,
+} from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { accountDigest } from "./token.ts";
 
@@ -30,7 +38,7 @@ const UNUSED_MS = 90 * DAY_MS;
  * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
  * are in memory, and only notes and holdings in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
  * nobody is warned if that folder is unusable. The first request, create or note makes the file.
- * @throws HostformError provider.base_url.
+ * @throws HostformError provider.base_url; store.unsafe where another user could read or write the folder.
  */
 export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
   const url = normalizeBaseUrl(baseUrl, true);
@@ -48,6 +56,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
   const alone = (warning: Diagnostic) => (isSandbox ? undefined : warn("alone", warning));
   const home = folder && path.join(folder, ...(isSandbox ? ["loopback"] : []));
   const place = folder ?? "The state folder";
+  for (const one of new Set([folder, home])) if (one !== undefined) requireOwn(one);
   const inHome = (name: string) => {
     if (home === undefined) throw new Error("no home folder is known");
     return path.join(home, name);
@@ -108,8 +117,19 @@ export function ledgerFor(options: StoreOptions): Ledger {
 
 const turnOf = ({ pid, project, since }: TurnHolder) => ({ pid, project, since: new Date(since).toISOString() });
 
+/** @throws HostformError `store.unsafe`. */
+function requireOwn(folder: string): void {
+  try {
+    requirePrivateFolder(folder);
+  } catch (error) {
+    // A folder that cannot be looked at is one that cannot be used, which is no danger.
+    if (!(error instanceof PathRefused)) return;
+    throw new HostformError([problem("store.unsafe", { place: folder, reason: fileFailure(error), mode: 700 })]);
+  }
+}
+
 /** Failures of the file that refuse creates. */
-const REFUSING: ReadonlySet<string> = new Set(["busy", "newer"]);
+const REFUSING: ReadonlySet<string> = new Set(["busy", "newer", "unsafe"]);
 
 const wordsOf = (reason: unknown): string =>
   databaseTrouble(reason) === "busy" ? "another process holds the file and does not release it" : messageOf(reason);
@@ -120,16 +140,16 @@ const wordsOf = (reason: unknown): string =>
  */
 function removeUnused(created: string, unusedMs: number): void {
   const folder = path.dirname(created);
-  const timeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const timeOf = (file: string) => look(file)?.writtenAt ?? 0;
   try {
-    const files = readdirSync(folder)
+    const files = listNow(folder)
       .filter((name) => /\.(?:requests|creates|store)(?:\.damaged|-journal|-wal|-shm|\.lock|\.next)?$/.test(name))
       .map((name) => path.join(folder, name))
       .filter((file) => !file.startsWith(created));
     const newest = Math.min(Date.now(), Math.max(...files.map(timeOf)));
     for (const file of files) {
       // A store that is in use may have its latest changes in the log alone.
-      if (newest - Math.max(timeOf(file), timeOf(`${file}-wal`)) > unusedMs) rmSync(file, { force: true });
+      if (newest - Math.max(timeOf(file), timeOf(`${file}-wal`)) > unusedMs) remove(file);
     }
   } catch {
     // Another process does it at the same time, or nobody may. No count depends on it.

@@ -1,8 +1,8 @@
 /** The API token: where it is read, its form, and how it stays out of every text and name. */
 
 import { scryptSync } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
-import { type Diagnostic, errnoOf, fail, shorten } from "../model/index.ts";
+import { look, read } from "../files/file-system.ts";
+import { type Diagnostic, errnoOf, fail, fileFailure, shorten } from "../model/index.ts";
 
 /** Place of an API token: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
@@ -46,9 +46,8 @@ function fromVariable(variable: string, { env, of, otherwise, place }: TokenRead
 
 async function fromFile(file: string, { of, relativeTo, place }: TokenReading): Promise<FoundToken> {
   try {
-    const { mode } = await stat(file);
-    const readableByOthers = process.platform !== "win32" && (mode & 0o077) !== 0;
-    const token = (await readFile(file, "utf8")).trim();
+    const token = (await read(file)).toString().trim();
+    const readableByOthers = ((look(file)?.mode ?? 0) & 0o077) !== 0;
     if (token === "") {
       fail("provider.token", `The token file of ${of} is empty`, {
         detail: file,
@@ -60,7 +59,7 @@ async function fromFile(file: string, { of, relativeTo, place }: TokenReading): 
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return fail("provider.token", `The token file of ${of} cannot be read`, {
-      detail: `${file}: ${errnoOf(error)}`,
+      detail: `${file}: ${fileFailure(error)}`,
       remedies: [`Check \`token_file\`; the path is relative to ${relativeTo}.`],
       ...place,
     });

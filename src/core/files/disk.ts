@@ -1,7 +1,8 @@
-import { constants, statSync, writeFileSync } from "node:fs";
-import { link, open, readdir, readFile, readlink, realpath, rename, unlink } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf } from "../model/index.ts";
+import { constants, writeFileSync } from "node:fs";
+import { link, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { errnoOf } from "../model/errors.ts";
+import { list, look, read, realPath } from "./file-system.ts";
 
 /**
  * The operations on files that recording needs, each one step of the operating system, so that a simulated disk (which
@@ -98,9 +99,22 @@ export async function isMount(
   return false;
 }
 
+/** The disk of this machine. */
 export const systemDisk: Disk = {
-  resolve: followLinks,
-  read: (path) => ifPresent(readFile(path, "utf8")),
+  resolve: async (path) => {
+    const real = realPath(path);
+    // Its folder exists, or this throws.
+    await list(dirname(real));
+    return real;
+  },
+  read: async (path) => {
+    try {
+      return (await read(path)).toString("utf8");
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  },
   create: async (path) => {
     const file = await open(path, "wx", 0o600);
     return {
@@ -112,8 +126,8 @@ export const systemDisk: Disk = {
   },
   rename: (from, to) => rename(from, to),
   link: (from, to) => link(from, to),
-  remove: (path) => ifPresent(unlink(path)),
-  list: (folder) => readdir(folder),
+  remove: (path) => rm(path, { force: true }),
+  list: (folder) => list(folder),
   syncFolder: async (folder) => {
     // Windows cannot open a folder, and needs no sync of it.
     if (process.platform === "win32") return;
@@ -127,32 +141,9 @@ export const systemDisk: Disk = {
       await handle.close();
     }
   },
+  // Each line of the journal asks three times: through the pool of threads that costs more than the line.
   identity: async (path) => {
-    // Each line of the journal asks three times: through the pool of threads that costs more than the line.
-    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (found?.isFile() === false) return NOT_A_FILE;
-    return found && `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
+    const found = look(path);
+    return found && (found.form === "file" ? found.identity : NOT_A_FILE);
   },
 };
-
-async function followLinks(path: string, depth = 0): Promise<string> {
-  const absolute = resolve(path);
-  try {
-    return await realpath(absolute);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT" || depth > 40) throw error;
-  }
-  // The file does not exist yet, or is a link that leads to a place where nothing is yet.
-  const place = join(await realpath(dirname(absolute)), basename(absolute));
-  const target = await readlink(place).catch(() => undefined);
-  return target === undefined ? place : followLinks(resolve(dirname(place), target), depth + 1);
-}
-
-async function ifPresent<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}

@@ -1,6 +1,8 @@
 // Programs of the user that are given a secret, or print one.
 import { spawn } from "node:child_process";
-import { errnoOf } from "../model/index.ts";
+import path from "node:path";
+import { attempt, type EnvVars, errnoOf } from "../model/index.ts";
+import { look } from "./file-system.ts";
 
 export interface CommandEnd {
   /** Absent: well. Else what completes the sentence "It …": "ended with exit code 3". */
@@ -48,6 +50,39 @@ export interface CaptureOptions {
   readonly mostBytes?: number;
 }
 
+/** Folders of programs where the environment has no PATH. */
+const USUAL = "/usr/local/bin:/usr/bin:/bin";
+
+/**
+ * The program that a name means: on the PATH, and never in the working folder, which may be a stranger's. A name with a folder is
+ * taken as it is written.
+ * @returns undefined when no such program is there.
+ */
+export function programPath(
+  name: string,
+  env: EnvVars,
+  {
+    platform = process.platform,
+    isProgram = isExecutable,
+  }: { platform?: string; isProgram?(file: string): boolean } = {},
+): string | undefined {
+  const isWindows = platform === "win32";
+  const places = isWindows ? path.win32 : path.posix;
+  if (places.basename(name) !== name) return name;
+  const folders = (env.PATH ?? env.Path ?? (isWindows ? "" : USUAL)).split(places.delimiter).filter(places.isAbsolute);
+  const endings = isWindows && !/\.(?:com|exe)$/i.test(name) ? [".com", ".exe"] : [""];
+  return folders.flatMap((folder) => endings.map((end) => places.join(folder, name + end))).find(isProgram);
+}
+
+const isExecutable = (file: string): boolean =>
+  attempt(
+    () => {
+      const found = look(file);
+      return found?.form === "file" && (process.platform === "win32" || (found.mode & 0o111) !== 0);
+    },
+    () => false,
+  );
+
 /** More output than this is no secret value, and no message of an error. */
 const MOST_OUTPUT = 64 * 1024;
 
@@ -60,7 +95,9 @@ export function captureCommand(
   { cwd, env, input, timeoutMs, mostBytes = MOST_OUTPUT }: CaptureOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd, env: { ...env }, stdio: "pipe" });
+    const found = programPath(program, env);
+    if (found === undefined) return resolve({ failure: "could not be found", stdout: "", stderr: "" });
+    const child = spawn(found, args, { cwd, env: { ...env }, stdio: "pipe", argv0: program });
     const [stdout, stderr] = [collected(child.stdout, mostBytes), collected(child.stderr, MOST_OUTPUT)];
     let failure: string | undefined;
     const end = (words?: string) => {

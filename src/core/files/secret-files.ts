@@ -1,9 +1,6 @@
 // One-time secrets out to a file, a line of an env file or a command: where they may go, and how they get there.
-import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import {
-  type Diagnostic,
   errnoOf,
   type FileOutput,
   fail,
@@ -15,6 +12,8 @@ import {
   shellPath,
 } from "../model/index.ts";
 import { createSynced, type Disk, isMount, replaceFile, systemDisk } from "./disk.ts";
+import { exists, lookAt, type Seen } from "./file-system.ts";
+import { isInside } from "./paths.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 interface SecretOutputParts {
@@ -23,8 +22,8 @@ interface SecretOutputParts {
   /** Absolute: the projects that the folder is a part of, such as that of an app whose stack it is; a secret may go anywhere in them. */
   readonly projects?: readonly string[];
   readonly disk: Disk;
-  /** Undefined when there is nothing at the path. */
-  look(path: string): Promise<PathStat | undefined>;
+  /** Looks at the path itself, be it a link. Undefined when nothing is there. */
+  look(path: string): Pick<Seen, "form" | "mode" | "isOwn"> | undefined;
   readonly run: CommandRunner;
   /** Absolute paths of files (state, declaration) that no secret may replace. */
   readonly own: readonly string[];
@@ -47,16 +46,15 @@ export class SecretFiles {
   }
 
   /**
-   * Where a secret would be written, links followed. Writes nothing, and does not look outside of the project unless that
-   * is declared or a link leads there.
+   * The place where a secret would be written. Writes nothing, and does not look outside of the project unless that is declared.
    * @throws HostformError `secret.output` for a place where no secret may be written.
    */
   destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
     return secretTarget(this.#parts, output, of).destination(output);
   }
 
-  /** Makes sure, by trying, that a secret can be written there. @returns warnings. */
-  check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]> {
+  /** Makes sure, by trying, that a secret can be written there, and is this user's alone. */
+  check(output: SecretOutput, of: SecretName): Promise<void> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).check());
   }
 
@@ -85,28 +83,34 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     const { folder, projects = [], own, isOwn, owner = "hostform" } = parts;
     const outside = file.outside_project === true;
     const declared = resolve(folder, outputPath(file));
-    const found = await attempt(() => destinationOf(disk, declared, [...projects, folder], outside));
-    const { real } = found;
-    if (!found.inside && !outside) {
-      const way = found.linked ? "A symbolic link leads out of the project. " : "";
+    const folders = [...projects, folder];
+    const roots = [...folders, ...(await attempt(() => Promise.all(folders.map((one) => realPath(disk, one)))))];
+    // The text decides, before anything is looked at.
+    const root = roots.find((one) => isInside(one, declared));
+    if (root === undefined && !outside) {
       refuse(
-        `${way}It is ${real}, which is not in ${projects[0] ?? folder}.`,
+        `It is ${declared}, which is not in ${folders[0]}.`,
         "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
       );
     }
-    if (real.split(sep).includes(".git"))
+    const linked = await attempt(async () => stepsTo(declared, root).find((step) => look(step)?.form === "link"));
+    if (linked !== undefined) refuse(`${linked} is a symbolic link, and no secret follows one.`, "Name its target.");
+    const real = await attempt(() => realPath(disk, declared));
+    if (real.split(sep).some((name) => name.toLowerCase() === ".git"))
       refuse("It is in a folder of git, which runs hooks and reads its configuration from there.");
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
     if (owned.includes(real) || isOwn?.(real)) refuse(`It is a file that ${owner} itself reads or writes.`);
-    return found;
+    return { real, inside: root !== undefined, shown: root === undefined ? real : relative(root, declared) };
   }
 
-  async function check(): Promise<readonly Diagnostic[]> {
-    if ("command" in output) {
-      await run(output.command, "test", "");
-      return [];
-    }
-    const { path, diagnostics } = await target(output);
+  async function check(): Promise<void> {
+    if ("command" in output) return run(output.command, "test", "");
+    const path = await target(output);
+    const found = look(path);
+    if (found?.isOwn === false)
+      refuse(`Another user owns ${path}.`, "Remove the file, or name another: hostform creates it.");
+    if (found !== undefined && (found.mode & 0o077) !== 0)
+      refuse(`Others can read or write ${path}.`, `\`chmod 600 ${shellPath(outputPath(output))}\``);
     if ("env_file" in output) await textOf(path);
     await attempt(async () => {
       const temporary = await freeBeside(path);
@@ -115,12 +119,11 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       if (await isMount(disk, { path, temporary }))
         refuse(`${path} is a mount of its own, and no other file can replace it.`, "Mount its folder instead.");
     }, path);
-    return diagnostics;
   }
 
   async function write(secret: string): Promise<void> {
     if ("command" in output) return run(output.command, "write", secret);
-    const { path } = await target(output);
+    const path = await target(output);
     const text = "file" in output ? `${secret}\n` : await assigned(path, output.env_file.name, secret);
     await attempt(async () => {
       await replaceFile(disk, { path, temporary: await freeBeside(path) }, text);
@@ -130,32 +133,21 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
 
   async function held(): Promise<readonly string[]> {
     if ("command" in output) return [];
-    const { path } = await target(output);
+    const path = await target(output);
     const text = (await attempt(() => disk.read(path))) ?? "";
     const found = "file" in output ? [text.replace(/\r?\n$/, "")] : assignedTo(text, output.env_file.name);
     return found.filter((secret) => secret !== "");
   }
 
-  /** The file that is to be replaced, links followed: a link stays a link. */
-  async function target(file: FileOutput): Promise<{ path: string; diagnostics: Diagnostic[] }> {
-    const declared = outputPath(file);
+  /** The regular file that is to be replaced, or created. */
+  async function target(file: FileOutput): Promise<string> {
     const { real: path } = await destination(file);
-    const found = await attempt(() => look(path));
+    const found = await attempt(async () => look(path));
     if (found !== undefined && found.form !== "file") {
       const what = found.form === "folder" ? "a folder" : "not an ordinary file";
       refuse(`${path} is ${what}.`, "Name a file; it need not exist yet.");
     }
-    if (found?.readableByOthers !== true) return { path, diagnostics: [] };
-    const warning: Diagnostic = {
-      severity: "warning",
-      code: "secret.output",
-      summary: `${declared}, where a secret is written to, can be read by others`,
-      detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
-      remedies: [`\`chmod 600 ${shellPath(declared)}\`. Others who can read it now lose that access.`],
-      address,
-      attribute: ["secret_output"],
-    };
-    return { path, diagnostics: [warning] };
+    return path;
   }
 
   async function assigned(path: string, name: string, secret: string): Promise<string> {
@@ -198,12 +190,20 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      const folder = path && (await look(dirname(path)).catch(() => undefined));
+      const folder = path !== undefined && isThere(dirname(path));
       // Such as /proc: what is missing is not the folder.
       const fix = folder ? "Name a file in a folder where files can be created." : FIXES.ENOENT;
       const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Fix the path, or name another.";
       // The temporary file beside it is not shown.
       return refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
+    }
+  }
+
+  function isThere(folder: string): boolean {
+    try {
+      return look(folder) !== undefined;
+    } catch {
+      return false;
     }
   }
 
@@ -231,7 +231,7 @@ export function systemSecretFiles({
 }): SecretFiles {
   const run: CommandRunner = (command, input, more) =>
     captureCommand(command, { cwd: parts.folder, env: { ...env, ...more }, input, timeoutMs: SECRET_COMMAND_MS });
-  return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, run });
+  return new SecretFiles({ ...parts, disk: systemDisk, look: lookAt, run });
 }
 
 const FIXES: Readonly<Record<string, string>> = {
@@ -242,32 +242,11 @@ const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: "Free space on the disk.",
 };
 
-/**
- * Follows the links in every part of a path; what does not exist yet is taken as it is written. Nothing outside of the
- * project is looked at unless `outside` allows it or a link leads there.
- * @param folders the project's, absolute; the first one is the one that paths are shown relative to.
- */
-async function destinationOf(
-  disk: Pick<Disk, "resolve">,
-  declared: string,
-  folders: readonly string[],
-  outside: boolean,
-): Promise<SecretDestination> {
-  const real = await Promise.all(folders.map((folder) => realPath(disk, folder)));
-  const among = (file: string, roots: readonly string[]) => roots.find((root) => isInside(root, file));
-  const isLooked = outside || among(declared, [...folders, ...real]) !== undefined;
-  const target = isLooked ? await realPath(disk, declared) : declared;
-  const root = isLooked ? among(target, real) : undefined;
-  const shown = root === undefined ? target : relative(root, target);
-  const plain = folders.map((folder, i) => join(real[i] as string, relative(folder, declared)));
-  const linked = target !== declared && !plain.includes(target);
-  return { real: target, inside: root !== undefined, linked, shown };
-}
-
-/** Whether a path is a folder or lies in it. Both absolute, links followed. */
-export function isInside(folder: string, file: string): boolean {
-  const way = relative(folder, file);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+/** The parts of a path below a root, from the top; without a root the path alone. */
+function stepsTo(path: string, root: string | undefined): string[] {
+  if (root === undefined) return [path];
+  const names = relative(root, path).split(sep);
+  return names.map((_, at) => join(root, ...names.slice(0, at + 1)));
 }
 
 /** @throws the system's errors, except that something does not exist yet. */
@@ -287,32 +266,12 @@ async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<stri
  */
 export function appFolder(folder: string): string {
   const output = resolve(folder, "..", "..");
-  const isStack = basename(dirname(folder)) === "stacks" && existsSync(join(output, "manifest.json"));
+  const isStack = basename(dirname(folder)) === "stacks" && exists(join(output, "manifest.json"));
   if (!isStack) return folder;
   const beside = dirname(output);
   for (let at = beside; ; at = dirname(at)) {
-    if (existsSync(join(at, "cdktf.json"))) return at;
+    if (exists(join(at, "cdktf.json"))) return at;
     if (at === dirname(at)) return beside;
-  }
-}
-
-export interface PathStat {
-  readonly form: "file" | "folder" | "other";
-  /** Whether anybody but its owner may read it. */
-  readonly readableByOthers: boolean;
-}
-
-/** @returns undefined when there is nothing. @throws the system's own errors for a place that cannot be looked at. */
-export async function statPath(path: string): Promise<PathStat | undefined> {
-  try {
-    const found = await stat(path);
-    return {
-      form: found.isFile() ? "file" : found.isDirectory() ? "folder" : "other",
-      readableByOthers: process.platform !== "win32" && (found.mode & 0o077) !== 0,
-    };
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
   }
 }
 

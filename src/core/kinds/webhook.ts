@@ -27,6 +27,7 @@ const attributes = z.strictObject({
   url: attribute(z.url({ protocol: /^https?$/, error: "expected an http or https URL" }), {
     description: "Where events are posted to.",
     change: "replace",
+    decisive: "host",
     same: sameUrl,
     ownForm: isSameTarget,
     example: "https://hooks.acme.example/hosting",
@@ -34,6 +35,7 @@ const attributes = z.strictObject({
   events: attribute(z.array(z.enum(EVENTS)).min(1, "at least one event"), {
     description: "Names of the events to deliver; the order means nothing.",
     change: "replace",
+    decisive: true,
     set: true,
     same: sameSet,
     ownForm: addsNone,
@@ -130,7 +132,8 @@ between.`,
         : errorOf("secret.lost", "The API's answer holds no signing secret", {
             detail: `The webhook exists and is recorded, but the answer, which alone shows its secret, did not hold one: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
             remedies: [
-              "Remove it in the dashboard and apply again: that makes another one, with a secret. If the dashboard shows or rotates the secret, give that to the receiver instead.",
+              { do: "renew" },
+              "If the dashboard shows or rotates the secret, give that to the receiver instead.",
             ],
           });
     return {

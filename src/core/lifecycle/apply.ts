@@ -31,7 +31,7 @@ export async function applyChange(
   context: ApplyContext,
 ): Promise<Applied> {
   const declared = (config ?? {}) as JsonObject;
-  const diagnostics = [...(await tryOutput(kind, change, declared, context))];
+  await tryOutput(kind, change, declared, context);
   const { created: _, ...older } = settledMark(change.private);
   const mark = isYoung(change, context) ? settledMark(change.private) : older;
   const progress: Progress = {
@@ -39,13 +39,13 @@ export async function applyChange(
     change,
     config: declared,
     context,
-    diagnostics,
+    diagnostics: [],
     attributes: change.before ?? {},
     mark,
   };
   const isRemoved = await carryOutOf(change)(progress);
   await settlePlanned(progress);
-  const { attributes, invoice, awaiting, unclear } = progress;
+  const { attributes, diagnostics, invoice, awaiting, unclear } = progress;
   return ended({
     attributes: isRemoved === true ? null : attributes,
     diagnostics,

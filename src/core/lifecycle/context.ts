@@ -19,8 +19,8 @@ import type { PendingCreate } from "./pending-create.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
-  /** Makes sure, by trying, that a secret can be written there. @returns warnings. @throws HostformError `secret.output`. */
-  check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]>;
+  /** Makes sure, by trying, that a secret can be written there. @throws HostformError `secret.output`. */
+  check(output: SecretOutput, of: SecretName): Promise<void>;
   /** The secrets that are there. Absent: unknown. */
   held?(output: SecretOutput, of: SecretName): Promise<readonly string[]>;
   /** Durable when it resolves. @throws HostformError `secret.output`. */

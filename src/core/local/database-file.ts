@@ -1,8 +1,7 @@
 // Small databases (SQLite) that processes share, and the user's folder that holds them.
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { errnoOf } from "../model/index.ts";
+import { exists, look, PathRefused, privateFile, privateFolder, remove, rename } from "../files/file-system.ts";
 
 interface DatabaseForm<S> {
   /** SQLite's `application_id`: a file that carries another one is not ours. */
@@ -28,10 +27,10 @@ interface DatabaseForm<S> {
 
 /**
  * What an error of a database means. `busy`: another process holds it, and it was not changed. `damaged`: the file is no
- * database, or not ours. `moved`: it is no longer at its path. `newer`: a newer version wrote it. `other`: it cannot be used (a
- * full disk, for example).
+ * database, or not ours. `moved`: it is no longer at its path. `newer`: a newer version wrote it. `unsafe`: another user owns it,
+ * or may write it. `other`: it cannot be used (a full disk, for example).
  */
-export type DatabaseTrouble = "busy" | "damaged" | "moved" | "newer" | "other";
+export type DatabaseTrouble = "busy" | "damaged" | "moved" | "newer" | "unsafe" | "other";
 
 const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
   // SQLITE_ERROR: our statements are fixed, so a table that they name is missing or is another one.
@@ -52,6 +51,7 @@ const [BUSY_AGAIN_MS, BUSY_SPREAD_MS] = [10, 40];
 export function databaseTrouble(error: unknown): DatabaseTrouble {
   if (error instanceof NotAsWritten) return "damaged";
   if (error instanceof NewerVersion) return "newer";
+  if (error instanceof PathRefused) return "unsafe";
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
   return code === MOVED ? "moved" : (TROUBLES[code & 0xff] ?? "other");
 }
@@ -132,9 +132,10 @@ export class DatabaseFile<S> {
     if (this.#opened?.busy !== undefined) this.#prepare(this.#opened, false);
     if (this.#opened !== undefined) return this.#opened;
     const place = this.#place();
-    makeFolder(path.dirname(place));
-    if (COMPANIONS.some((ending) => existsSync(place + ending)) && !existsSync(place)) removeCompanions(place);
-    const isNew = createPrivate(place);
+    privateFolder(path.dirname(place));
+    if (COMPANIONS.some((ending) => exists(place + ending)) && !exists(place)) removeCompanions(place);
+    // SQLite would create it readable by all, and follow a link.
+    const isNew = privateFile(place);
     const inode = inodeOf(place);
     let database: DatabaseSync | undefined;
     try {
@@ -180,7 +181,7 @@ export class DatabaseFile<S> {
     if (inodeOf(place) !== inode) return;
     // In this order: after the renaming, the files may belong to the new database of another process.
     removeCompanions(place);
-    renameSync(place, `${place}.damaged`);
+    rename(place, `${place}.damaged`);
     this.#form.onDamaged?.();
   }
 }
@@ -200,7 +201,7 @@ export async function whenFree<T>(action: () => T, patienceMs = PATIENCE_MS): Pr
 
 /** SQLite would take the files that belong to an earlier database for those of the new one. */
 function removeCompanions(place: string): void {
-  for (const ending of COMPANIONS) rmSync(place + ending, { force: true });
+  for (const ending of COMPANIONS) remove(place + ending);
 }
 
 function makeTables<S>(database: DatabaseSync, form: DatabaseForm<S>): void {
@@ -259,20 +260,7 @@ function applicationOf(database: DatabaseSync): unknown {
   return database.prepare("PRAGMA application_id").get()?.application_id;
 }
 
-/** SQLite would make it readable by all. @returns whether it is new. */
-function createPrivate(file: string): boolean {
-  try {
-    closeSync(openSync(file, "wx", 0o600));
-    return true;
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
-    return false;
-  }
-}
-
-function inodeOf(file: string): bigint | undefined {
-  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
-}
+const inodeOf = (file: string): bigint | undefined => look(file)?.inode;
 
 type Sqlite = typeof import("node:sqlite");
 
@@ -318,33 +306,4 @@ export function stateFolder(env: NodeJS.ProcessEnv, platform: string = process.p
   return platform === "darwin"
     ? places.join(env.HOME, "Library", "Application Support", "hostform")
     : places.join(env.HOME, ".local", "state", "hostform");
-}
-
-/**
- * Makes a folder and those above it that are missing. Unlike `mkdir` with `recursive` it fails where
- * a folder cannot be made although the one above it exists: below `/proc`, Node tries without end.
- * @param mode of each folder that is made. Default: for its owner alone.
- * @throws the system's own error, which names the folder that could not be made.
- */
-export function makeFolder(folder: string, mode = 0o700): void {
-  const missing: string[] = [];
-  for (let at = path.resolve(folder); !exists(at); at = path.dirname(at)) missing.push(at);
-  for (const each of missing.toReversed()) {
-    try {
-      mkdirSync(each, { mode });
-    } catch (error) {
-      // Another process may have made it meanwhile.
-      if (errnoOf(error) !== "EEXIST") throw error;
-    }
-  }
-}
-
-/** A root always exists. What cannot be looked at does not: the attempt to make it says why. */
-function exists(folder: string): boolean {
-  if (path.dirname(folder) === folder) return true;
-  try {
-    return statSync(folder, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 // The files of versions before the store: read when the store is opened, for one minor version.
-import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { exists, look } from "../files/file-system.ts";
 import { NOTE_KEPT_MS } from "./account-store.ts";
 import { openDatabase } from "./database-file.ts";
 import { RollingWindow } from "./rolling-window.ts";
@@ -18,8 +18,7 @@ export interface EarlierFiles {
 export const entriesOf = (account: string, project: string, type: string): string =>
   JSON.stringify(["entries", account, project, type]);
 
-export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean =>
-  existsSync(creates) || existsSync(journal);
+export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean => exists(creates) || exists(journal);
 
 /**
  * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.
@@ -37,7 +36,7 @@ export function importEarlierFiles(
 
 function importRequests(statements: StoreStatements, account: string, { requests }: EarlierFiles): void {
   const { folded, fold } = statements;
-  if (folded.get(account) !== undefined || !existsSync(requests)) return;
+  if (folded.get(account) !== undefined || !exists(requests)) return;
   readEarlier(requests, 0x4846_5251, (database) => {
     const row = database.prepare("SELECT serial, record FROM requests").get();
     const window = RollingWindow.parse(String(row?.record ?? ""));
@@ -121,9 +120,8 @@ function readIfNew(
   applicationId: number,
   read: (database: DatabaseSync) => void,
 ): void {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-  if (found === undefined) return;
-  const version = `${found.ino} ${found.size} ${found.mtimeNs}`;
+  const version = look(file)?.identity;
+  if (version === undefined) return;
   if (meta.get(name)?.value === version) return;
   if (readEarlier(file, applicationId, read)) putMeta.run(name, version);
 }

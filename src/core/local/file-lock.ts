@@ -1,22 +1,22 @@
 // Things that end with a process, however it ends: its locks on files, its sign of life (a locked file of its own), and its mark.
 import { hash } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { attempt, errnoOf } from "../model/index.ts";
-import { COMPANIONS, databaseTrouble, makeFolder, openDatabase } from "./database-file.ts";
+import {
+  create,
+  exists,
+  listNow,
+  look,
+  lookAt,
+  type OpenFile,
+  openPrivate,
+  PathRefused,
+  privateFolder,
+  remove,
+  textNow,
+} from "../files/file-system.ts";
+import { attempt, errnoOf, fileFailure } from "../model/index.ts";
+import { COMPANIONS, databaseTrouble, openDatabase } from "./database-file.ts";
 
 /** An exclusive lock on a file, which the operating system keeps for as long as this process lives. */
 export interface FileLock {
@@ -57,9 +57,9 @@ export function takeFileLock(path: string, open: (path: string) => DatabaseSync 
   const drop = () => {
     // The database first: closing the descriptor before would drop the lock under it.
     database?.close();
-    closeSync(pin);
+    pin.close();
   };
-  const isCurrent = () => sameFile(pin, path);
+  const isCurrent = () => pin.isAt(path);
   try {
     database = open(path);
     if (begin(database) && isCurrent()) {
@@ -68,7 +68,12 @@ export function takeFileLock(path: string, open: (path: string) => DatabaseSync 
         isCurrent,
         free: () => {
           try {
-            if (isCurrent()) removeQuietly(path);
+            // A lock file that remains locks nothing.
+            if (isCurrent())
+              attempt(
+                () => remove(path),
+                () => undefined,
+              );
           } finally {
             heldHere.delete(path);
             drop();
@@ -84,28 +89,21 @@ export function takeFileLock(path: string, open: (path: string) => DatabaseSync 
   return undefined;
 }
 
-/** Opens the file, or makes it. @throws NotALockFile unless it is an empty regular file without companions. */
-function openEmpty(path: string): number {
+/** Opens the file, or creates it. @throws NotALockFile unless it is an empty regular file without companions. */
+function openEmpty(path: string): OpenFile {
   for (const one of COMPANIONS.map((ending) => `${path}${ending}`))
-    if (lstatSync(one, { throwIfNoEntry: false }) !== undefined)
+    if (lookAt(one) !== undefined)
       throw new NotALockFile(`${one} lies beside the lock file, and no lock leaves such a file`);
-  // Before it is opened: a pipe or a device may act on that.
-  const standing = lstatSync(path, { throwIfNoEntry: false });
-  if (standing !== undefined && !standing.isFile()) throw new NotALockFile("it is not a regular file");
-  const descriptor = openNotFollowing(path);
-  if (fstatSync(descriptor).size === 0) return descriptor;
-  closeSync(descriptor);
+  const pin = attempt(
+    () => openPrivate(path, "pin"),
+    (error) => {
+      const isOther = error instanceof PathRefused || errnoOf(error) === "EISDIR";
+      throw isOther ? new NotALockFile(fileFailure(error)) : error;
+    },
+  );
+  if (pin.size === 0) return pin;
+  pin.close();
   throw new NotALockFile("it is not empty, and a lock file is");
-}
-
-function openNotFollowing(path: string): number {
-  try {
-    // Windows has no such flag; the caller has looked at the file.
-    return openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
-  } catch (error) {
-    if (errnoOf(error) === "ELOOP") throw new NotALockFile("it is a link");
-    throw error;
-  }
 }
 
 function begin(database: DatabaseSync): boolean {
@@ -119,19 +117,6 @@ function begin(database: DatabaseSync): boolean {
   }
 }
 
-function sameFile(descriptor: number, path: string): boolean {
-  const ours = fstatSync(descriptor, { bigint: true });
-  const there = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return there !== undefined && there.dev === ours.dev && there.ino === ours.ino;
-}
-
-/** A lock file that remains locks nothing. */
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {}
-}
-
 /**
  * A text that distinguishes a process from every other of this machine: its number, and where the system says it, its start,
  * since numbers are used again.
@@ -143,14 +128,18 @@ export function processMark(pid: number = process.pid): string {
 /** Whether the process with this mark is still running. One of another machine or container is not seen. */
 export function isRunning(mark: string): boolean {
   const [pid = Number.NaN] = mark.split(":").map(Number);
+  return isAlive(pid) && processMark(pid) === mark;
+}
+
+/** Returns true for the number of a process that runs on this machine. */
+export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch (error) {
     // It exists, and belongs to another user.
-    if (errnoOf(error) !== "EPERM") return false;
+    return errnoOf(error) === "EPERM";
   }
-  return processMark(pid) === mark;
 }
 
 /**
@@ -158,13 +147,9 @@ export function isRunning(mark: string): boolean {
  * ended, and whose parent has not collected it (state Z), has a record, too.
  */
 function startOf(pid: number): string | undefined {
-  try {
-    const record = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = record.slice(record.lastIndexOf(")") + 2).split(" ");
-    return /^[ZX]/.test(fields[0] ?? "") ? "ended" : fields[19];
-  } catch {
-    return undefined;
-  }
+  const record = textNow(`/proc/${pid}/stat`);
+  const fields = record?.slice(record.lastIndexOf(")") + 2).split(" ") ?? [];
+  return /^[ZX]/.test(fields[0] ?? "") ? "ended" : fields[19];
 }
 
 /** The byte that a writer locks in the `-shm` file of a database with a write-ahead log. */
@@ -172,15 +157,15 @@ const LOG_WRITE_BYTE = 120;
 
 /** Returns the process that keeps a database locked for writing, where the system says it (Linux). */
 export function lockingPid(file: string): number | undefined {
-  const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+  const inodeOf = (path: string) => look(path)?.inode;
   return attempt(
     () => {
       const [main, log] = [inodeOf(file), inodeOf(`${file}-shm`)];
-      for (const line of readFileSync("/proc/locks", "utf8").split("\n")) {
+      for (const line of (textNow("/proc/locks") ?? "").split("\n")) {
         // 7: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120
-        const [pid = 0, inode, from = 0, to = 0] = (
-          /^\d+: POSIX +\w+ +WRITE (\d+) \w+:\w+:(\d+) (\d+) (\w+)/.exec(line)?.slice(1) ?? []
-        ).map(Number);
+        const words = /^\d+: POSIX +\w+ +WRITE (\d+) \w+:\w+:(\d+) (\d+) (\w+)/.exec(line)?.slice(1) ?? [];
+        const [pid = 0, , from = 0, to = 0] = words.map(Number);
+        const inode = words[1] === undefined ? undefined : BigInt(words[1]);
         const isWriter = inode === main || (inode === log && from <= LOG_WRITE_BYTE && !(to < LOG_WRITE_BYTE));
         if (inode !== undefined && isWriter && pid > 0 && pid !== process.pid) return pid;
       }
@@ -203,7 +188,7 @@ export const signIn = (folder: string, of: string): string => join(folder, `${ha
 export function beginSign(file: string): EndSign {
   let lock: FileLock | undefined = attempt(
     () => {
-      makeFolder(dirname(file));
+      privateFolder(dirname(file));
       sweep(dirname(file));
       return takeFileLock(file);
     },
@@ -213,7 +198,7 @@ export function beginSign(file: string): EndSign {
     if (lock === undefined) return;
     lock.free();
     lock = undefined;
-    if (isLeft) writeFileSync(file, "", { mode: 0o600 });
+    if (isLeft) create(file, "", 0o600);
   };
 }
 
@@ -221,15 +206,14 @@ export function beginSign(file: string): EndSign {
 export function takeEndedSign(file: string): FileLock | undefined {
   // A file that cannot be read says nothing.
   return attempt(
-    () => (existsSync(file) ? takeFileLock(file) : undefined),
+    () => (exists(file) ? takeFileLock(file) : undefined),
     () => undefined,
   );
 }
 
 function sweep(folder: string): void {
-  for (const name of readdirSync(folder)) {
+  for (const name of listNow(folder)) {
     const file = join(folder, name);
-    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
-    if (Date.now() - mtimeMs > KEPT_MS) takeFileLock(file)?.free();
+    if (Date.now() - (look(file)?.writtenAt ?? Number.POSITIVE_INFINITY) > KEPT_MS) takeFileLock(file)?.free();
   }
 }

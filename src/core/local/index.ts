@@ -2,7 +2,7 @@
  * Facts that the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
  * interface (`account-store`); locks on files, and signs of life of processes. In: an account, a path, a clock. Out: facts that are
  * atomic for all processes, and nothing that a killed process holds. Must not: know the API or kinds, or import anything but
- * `model` and `messages`. No type that needs `node:sqlite` may stand in what `api` publishes.
+ * `model`, `messages` and `files`. No type that needs `node:sqlite` may stand in what `api` publishes.
  */
 export type {
   AccountStore,
@@ -20,12 +20,13 @@ export type {
   TurnHolder,
   TurnRequest,
 } from "./account-store.ts";
-export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
+export { DatabaseFile, databaseTrouble, openDatabase, stateFolder } from "./database-file.ts";
 export { type EarlierFiles, entriesOf } from "./earlier-files.ts";
 export {
   beginSign,
   type EndSign,
   type FileLock,
+  isAlive,
   isRunning,
   NotALockFile,
   processMark,

@@ -1,7 +1,7 @@
 /** The place of a state among the states of this machine: the same one for each program and each front that use the state. */
 import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
+import { exists, realPath } from "../files/file-system.ts";
 import { attempt, type EnvVars } from "../model/index.ts";
 import type { Place } from "./account-store.ts";
 import { nameOfServer, parsePgServer } from "./pg-address.ts";
@@ -20,7 +20,10 @@ export const markOf = (value: unknown): string =>
 
 /** Identifies a state by its file, which need not exist yet. @param file absolute. */
 export function placeOfFile(file: string): Place {
-  const real = realPath(file) ?? path.join(realPath(path.dirname(file)) ?? path.dirname(file), path.basename(file));
+  const real = attempt(
+    () => realPath(file),
+    () => file,
+  );
   const [name, folder] = [path.basename(real), path.dirname(real)];
   if (name !== UNNAMED) return { mark: markOf(["file", real]), label: `${name} in ${folder}` };
   const isOfWorkspace = path.basename(path.dirname(folder)) === `${UNNAMED}.d`;
@@ -42,7 +45,7 @@ export function isRemoved({ mark, label }: Place): boolean {
       : path.join(...(workspace === "default" ? [] : [`${UNNAMED}.d`, workspace]), UNNAMED);
   const file = path.join(folder, under);
   if (inFolder === null || placeOfFile(file).mark !== mark) return false;
-  return !existsSync(file) && !existsSync(path.join(path.dirname(file), `.${path.basename(file)}.lock.info`));
+  return !exists(file) && !exists(path.join(path.dirname(file), `.${path.basename(file)}.lock.info`));
 }
 
 interface StateAtBackend {
@@ -83,10 +86,4 @@ const serverIn = (connection: string, env: EnvVars): string =>
   attempt(
     () => nameOfServer(parsePgServer({ ...env, PG_CONN_STR: connection }, env.USER ?? "")),
     () => "",
-  );
-
-const realPath = (file: string): string | undefined =>
-  attempt(
-    () => realpathSync(file),
-    () => undefined,
   );

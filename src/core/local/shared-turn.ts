@@ -1,6 +1,6 @@
 // The turn of a token as a row of the store: its owner, its epoch, and the process that waits for it.
-import { existsSync } from "node:fs";
 import path from "node:path";
+import { exists } from "../files/file-system.ts";
 import { attempt, type Clock, hasCode } from "../model/index.ts";
 import type { Turn, TurnRequest } from "./account-store.ts";
 import { PATIENCE_MS } from "./database-file.ts";
@@ -202,7 +202,7 @@ export class SharedTurn implements TurnRow {
     if (process == null) return false;
     if (isRunning(String(mark))) return true;
     const sign = this.#signOf(String(process));
-    if (!existsSync(sign)) return false;
+    if (!exists(sign)) return false;
     const ended = takeEndedSign(sign);
     ended?.free();
     return ended === undefined;

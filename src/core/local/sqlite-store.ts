@@ -1,12 +1,13 @@
 // The store of an account in one SQLite file for each origin, which all processes of this machine share.
 import { hash, randomUUID } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { exists, look } from "../files/file-system.ts";
 import { problem } from "../messages/index.ts";
 import {
   attempt,
   type Clock,
   type Diagnostic,
+  fileFailure,
   HostformError,
   ifExplained,
   type Json,
@@ -291,7 +292,7 @@ export class SqliteStore implements AccountStore {
   #exists(): boolean {
     const { earlier } = this.#options;
     return attempt(
-      () => existsSync(this.#place()) || (earlier !== undefined && hasEarlierFiles(earlier)),
+      () => exists(this.#place()) || (earlier !== undefined && hasEarlierFiles(earlier)),
       () => false,
     );
   }
@@ -301,8 +302,8 @@ export class SqliteStore implements AccountStore {
     const now = this.#options.clock.now();
     removeOld(statements, now);
     // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
-    const damaged = statSync(`${this.#place()}.damaged`, { throwIfNoEntry: false });
-    const setAside = damaged && `${damaged.ino} ${damaged.ctimeMs}`;
+    const damaged = look(`${this.#place()}.damaged`);
+    const setAside = damaged && `${damaged.inode} ${damaged.changedAt}`;
     if (setAside !== undefined && meta.get("damaged")?.value !== setAside) {
       putIntent.run("", "", randomUUID(), "", "", null, now, "unknown");
       putMeta.run("damaged", setAside);
@@ -341,14 +342,14 @@ export class SqliteStore implements AccountStore {
     }, patienceMs);
   }
 
-  /** Once the file is unusable, this process creates without turns until it closes the store. @throws HostformError `store.busy` or `store.newer`. */
+  /** Once the file is unusable, this process creates without turns until it closes the store. @throws HostformError `store.busy`, `store.newer` or `store.unsafe`. */
   async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {
       return await whenFree(action, patienceMs);
     } catch (error) {
       const trouble = databaseTrouble(error);
-      if (trouble === "busy" || trouble === "newer") return this.#fail(error);
+      if (trouble === "busy" || trouble === "newer" || trouble === "unsafe") return this.#fail(error);
       this.#isAlone = true;
       this.#options.onCreatingAlone?.(error);
       return undefined;
@@ -369,7 +370,7 @@ export class SqliteStore implements AccountStore {
     });
   }
 
-  /** @throws HostformError `store.unwritable`, `store.busy` or `store.newer`. */
+  /** @throws HostformError `store.unwritable`, `store.busy`, `store.newer` or `store.unsafe`. */
   async #explained<T>(action: () => T): Promise<T> {
     try {
       return await whenFree(action);
@@ -389,7 +390,9 @@ export class SqliteStore implements AccountStore {
         ? problem("store.busy", { place: file, seconds: PATIENCE_MS / 1000, pid: lockingPid(file) ?? 0 })
         : trouble === "newer"
           ? problem("store.newer", { place: file })
-          : problem("store.unwritable", { place: file, reason: messageOf(error) });
+          : trouble === "unsafe"
+            ? problem("store.unsafe", { place: file, reason: fileFailure(error), mode: 600 })
+            : problem("store.unwritable", { place: file, reason: messageOf(error) });
     throw new HostformError([why], { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 // The file of a store: its tables, its statements, and how it is written.
-import { statfsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { fileSystemOf } from "../files/file-system.ts";
 import { attempt } from "../model/index.ts";
 import { HOLDING_KEPT_MS } from "./account-store.ts";
 import { HOLDINGS_SCHEMA, prepareHoldings } from "./shared-holdings.ts";
@@ -89,7 +89,7 @@ function isLocal(folder: string, platform: string = process.platform): boolean {
   if (platform === "linux")
     return LOCAL.has(
       attempt(
-        () => statfsSync(folder).type,
+        () => fileSystemOf(folder),
         () => 0,
       ),
     );

@@ -38,6 +38,11 @@ export const processes = {
       "Set HOSTFORM_STATE_HOME to a folder that you may write in. HOSTFORM_STORE=memory permits creates that a kill may lose.",
     ],
   })),
+  "store.unsafe": error(({ place, reason, mode }: Failure & { mode: 600 | 700 }) => ({
+    summary: `${place} is not used: ${reason}`,
+    detail: "It records requests, creates and one-time secrets. Another user could read or change them.",
+    remedies: [`If it is yours, set its mode to ${mode}. Otherwise set HOSTFORM_STATE_HOME to a folder of your own.`],
+  })),
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
     summary: `${processIn(of)} holds ${of.place}`,
     detail: `It has not released the file for ${of.seconds} s. A create that nobody can record might be sent twice.`,

@@ -2,6 +2,7 @@
 import type { Condition } from "./condition.ts";
 import type { VariableValue } from "./desired.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
+import type { Origin, Origins } from "./origin.ts";
 import type { Invoice } from "./payment.ts";
 import type { NewName, PolicyVerdict } from "./policy-verdict.ts";
 import type { PrivateMark } from "./state.ts";
@@ -152,8 +153,8 @@ export interface OutputChange {
   readonly after_unknown: Mask;
   /** Never shown. */
   readonly sensitive: boolean;
-  /** A secret goes into it. What is only declared as sensitive (as CDKTF declares all that stacks share) need be none. */
-  readonly secret?: true;
+  /** The sources of a secret that goes into it. What is only declared as sensitive (as CDKTF declares all that stacks share) need be none. */
+  readonly origin?: Origin;
   /** Terraform's type of `after`, where all of it is known. */
   readonly type?: Json;
 }
@@ -164,9 +165,8 @@ export function changesOutputs({ outputs = [] }: Pick<Plan, "outputs">): boolean
 }
 
 /** Whether applying the plan would record something under another address. */
-export function changesAddresses({ changes }: Pick<Plan, "changes">): boolean {
-  return changes.some(({ previousAddress }) => previousAddress !== undefined);
-}
+export const changesAddresses = ({ changes }: Pick<Plan, "changes">): boolean =>
+  changes.some(({ previousAddress }) => previousAddress !== undefined);
 
 /** Whether applying the plan would change the state even if it changes nothing in the account. */
 export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean {
@@ -334,6 +334,8 @@ export interface Change {
   readonly after_unknown: Mask;
   /** Names of attributes whose values are never shown. */
   readonly sensitive: readonly string[];
+  /** The sources of those into which the declaration puts a sensitive value. */
+  readonly origins?: Origins;
   /** The attributes as declared, templates not evaluated; of a write-only one only that it is (`true`). Null when not declared. */
   readonly config: JsonObject | null;
   readonly reasons: readonly ChangeReason[];

@@ -102,8 +102,11 @@ export class HostformError extends Error {
   }
 }
 
-/** Refusals for which the machine is the cause, wherever a file is read or written. */
-const OF_THE_MACHINE = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"];
+/** Refusals for which the machine is the cause, wherever a file is read or written, and those of hostform itself. */
+const OF_THE_MACHINE = [
+  ...["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"],
+  ...["EOUTSIDE", "ELINK", "ENOTREGULAR", "EOWNER", "EMODE"],
+];
 
 /** What an error says, whatever it is: of one that hostform did not foresee, that it is a defect. */
 export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
@@ -221,6 +224,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EEXIST: "another file of that name is there",
   ELOOP: "its links lead in a circle",
   ENAMETOOLONG: "its name is too long",
+  EOUTSIDE: "it leads outside the project",
+  ELINK: "it is a link",
+  ENOTREGULAR: "it is not a regular file",
+  EOWNER: "another user owns it",
+  EMODE: "others may read or write it",
 };
 
 /** Why a file cannot be read or written, for the end of a sentence: `it is a folder`. @throws any other error. */

@@ -17,12 +17,10 @@ export type FileOutput = {
 
 /** Where the path of a `secret_output` really leads. */
 export interface SecretDestination {
-  /** Symbolic links followed, as far as there is something. */
+  /** The real path. */
   readonly real: string;
   /** Whether that is in the project. */
   readonly inside: boolean;
-  /** Whether a symbolic link in some part of the path leads there. */
-  readonly linked: boolean;
   /** For people: relative to the project, or in full outside of it. */
   readonly shown: string;
 }
@@ -31,9 +29,6 @@ export interface SecretDestination {
 export function outputPath(output: FileOutput): string {
   return "file" in output ? output.file : output.env_file.path;
 }
-
-/** Of a list or map that is secret as a whole, shorter texts are common words (`cpanel`), which are not hidden. */
-export const SHORTEST_SECRET_PART = 12;
 
 /** The attribute that holds a secret. */
 export interface SecretName {
@@ -46,6 +41,12 @@ export function outputPlace(output: SecretOutput): string {
   if ("file" in output) return `the file ${output.file}`;
   if ("env_file" in output) return `${output.env_file.name} in ${output.env_file.path}`;
   return `the command ${output.command[0]}`;
+}
+
+/** `env.ACME_PASSWORD`, `file pw.txt`, `command pass`: the origin of the value. */
+export function sourceName(source: SecretSource): string {
+  if ("env" in source) return `env.${source.env}`;
+  return "file" in source ? `file ${source.file}` : `command ${source.command[0]}`;
 }
 
 /** `the environment variable ACME_PASSWORD`, `the file pw.txt`, `the command pass`: for sentences. */

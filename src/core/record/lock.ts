@@ -1,7 +1,7 @@
 // Mutual exclusion of the writers of one state: what every lock promises, who holds it, and the lock of a state file.
-import { lstatSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import * as z from "zod";
-import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
+import { create, lookAt, readNow, remove, rename, setTime } from "../files/index.ts";
+import { type FileLock, isAlive, NotALockFile, takeFileLock } from "../local/index.ts";
 import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
 import { filesOfState, refuseLost } from "./state-file.ts";
 
@@ -82,12 +82,11 @@ export function createStateFileLock(statePath: string, context: LockContext): St
 
   const readNotice = (): LockHolder | undefined => {
     try {
-      // Reading a pipe may never end, and a link leads anywhere.
-      const notice = lstatSync(noticePath);
-      if (!notice.isFile()) return undefined;
-      const holder = decodeHolder(readFileSync(noticePath, "utf8"));
+      const notice = lookAt(noticePath);
+      const holder = decodeHolder(readNow(noticePath, { links: false }).toString());
       // Terraform writes its notice once.
-      return holder && (holder.pid === null ? holder : { ...holder, lastAlive: notice.mtime.toISOString() });
+      if (notice === undefined || holder?.pid === null) return holder;
+      return holder && { ...holder, lastAlive: new Date(notice.writtenAt).toISOString() };
     } catch {
       return undefined;
     }
@@ -103,8 +102,8 @@ export function createStateFileLock(statePath: string, context: LockContext): St
       }
       const holder = newHolder(context, command);
       const temporary = `${noticePath}.${holder.id}`;
-      writeFileSync(temporary, encodeHolder(holder, statePath), { mode: 0o600, flag: "wx" });
-      renameSync(temporary, noticePath);
+      create(temporary, encodeHolder(holder, statePath), 0o600);
+      rename(temporary, noticePath);
       return hold(fileLock, holder);
     } catch (error) {
       fileLock.free();
@@ -119,7 +118,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
       if (at - shownAt < SIGN_MS) return;
       shownAt = at;
       const quietly = () => undefined;
-      attempt(() => utimesSync(noticePath, at / 1000, at / 1000), quietly);
+      attempt(() => setTime(noticePath, at), quietly);
     };
     return {
       verify: () => {
@@ -131,7 +130,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
       release: () => {
         if (released) return;
         released = true;
-        if (readNotice()?.id === holder.id) rmSync(noticePath, { force: true });
+        if (readNotice()?.id === holder.id) remove(noticePath);
         fileLock.free();
       },
     };
@@ -153,8 +152,8 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         }
         const fileLock = takeFileLock(path);
         // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
-        rmSync(noticePath, { force: true });
-        if (fileLock === undefined) rmSync(path, { force: true });
+        remove(noticePath);
+        if (fileLock === undefined) remove(path);
         else fileLock.free();
         return { holder, alive: fileLock === undefined, fenced: true };
       }),
@@ -195,8 +194,9 @@ function refuse(holder: LockHolder | undefined, { clock, contender }: LockContex
 
 /** Sentence that says how to end a holder. @param elsewhere the sentence for a process that has no number on this machine. */
 export function waysToEnd(holder: LockHolder | undefined, { host }: Contender, elsewhere: string): string {
-  const isHere = holder?.who.split(" ")[0]?.endsWith(`@${host}`) === true;
-  return wakeOrEnd(isHere ? (holder.pid ?? 0) : 0, elsewhere);
+  const { who = "", pid } = holder ?? {};
+  const isHere = who.split(" ")[0]?.endsWith(`@${host}`) === true && typeof pid === "number" && isAlive(pid);
+  return wakeOrEnd(isHere ? pid : 0, elsewhere);
 }
 
 /** @param detail who holds the state. @param end how to end that. */

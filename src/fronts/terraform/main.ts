@@ -3,11 +3,11 @@
  * connects. It ends when Terraform asks it to, or when the last connection closes, so that a killed Terraform leaves no provider
  * behind. Another program may import this file: then nothing starts, and the program serves the provider with the exports.
  */
-import { existsSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { VERSION } from "../../core/api/version.ts";
+import { exists, realPath } from "../../core/files/file-system.ts";
 import { nodeTooOld } from "../../core/model/runtime.ts";
 import { selfSigned } from "./wire/certificate.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";
@@ -142,7 +142,7 @@ export function main(): void {
 function isProgram([, file]: readonly string[]): boolean {
   if (file === undefined) return false;
   const isThis = (one: string) => pathToFileURL(one).href === import.meta.url;
-  return isThis(file) || (existsSync(file) && isThis(realpathSync(file)));
+  return isThis(file) || (exists(file) && isThis(realPath(file)));
 }
 
 if (isProgram(process.argv)) main();

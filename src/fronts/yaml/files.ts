@@ -1,4 +1,3 @@
-import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
 import type { Kinds } from "../../core/kinds/kind.ts";
 import {
@@ -26,29 +25,6 @@ export interface DeclarationFiles {
   /** The first `limit` bytes of a file. @param named whether the user named it (default) or it was found. */
   read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
-
-const PART_BYTES = 64 * 1024;
-
-/** The real file system. */
-export const systemFiles: DeclarationFiles = {
-  list: (folder) => readdir(folder),
-  async read(path, limit) {
-    const file = await open(path, "r");
-    try {
-      // In parts: limits are far above the size of most files, and a file that is not regular has no size.
-      const parts: Uint8Array[] = [];
-      for (let left = limit; left > 0; ) {
-        const { buffer, bytesRead } = await file.read(new Uint8Array(Math.min(left, PART_BYTES)));
-        if (bytesRead === 0) break;
-        parts.push(buffer.subarray(0, bytesRead));
-        left -= bytesRead;
-      }
-      return Buffer.concat(parts);
-    } finally {
-      await file.close();
-    }
-  },
-};
 
 export interface ReadOptions extends DeclarationOptions {
   /** The project's folder. */

@@ -9,7 +9,7 @@
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";
 export { environmentState } from "./environment.ts";
-export { type DeclarationFiles, declarationText, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
+export { type DeclarationFiles, declarationText, type ReadOptions, readDeclaration } from "./files.ts";
 export { expandedYaml, formatYaml } from "./format.ts";
 export {
   appendDocument,

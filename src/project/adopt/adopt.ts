@@ -1,8 +1,7 @@
 /** `adopt`: an account that was there already comes under management. Sends GETs only. */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { exists, type Reading, read } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, matches, type Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
@@ -217,12 +216,12 @@ function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<strin
 async function pairsOf(cwd: string, file: string | undefined) {
   if (file === undefined) return [];
   const fix = "Check the path and its permissions. A spreadsheet saves such a file as `CSV UTF-8`.";
-  return readPairs(await textOf(path.resolve(cwd, file), file, fix), file);
+  return readPairs(await textOf(path.resolve(cwd, file), file, fix, { streams: true }), file);
 }
 
 /** @throws HostformError `usage` with the reason, the place of a byte that is not UTF-8 among them. */
-const textOf = (file: string, shown: string, fix: string): Promise<string> =>
-  readFile(file)
+const textOf = (file: string, shown: string, fix: string, reading: Reading): Promise<string> =>
+  read(file, reading)
     .then(utf8)
     .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
@@ -231,14 +230,15 @@ async function standingAt({ source, declaration, log }: Parts): Promise<Standing
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
   const fix = "Save it as UTF-8, as lines are added to it.";
-  const ignored = existsSync(ignoring) ? await textOf(ignoring, ".gitignore", fix) : undefined;
+  const bounds = { roots: [source.dir], links: false };
+  const ignored = exists(ignoring) ? await textOf(ignoring, ".gitignore", fix, bounds) : undefined;
   if (diagnostics.length > 0 && diagnostics.every(({ code }) => code === "config.missing")) {
     return { desired: undefined, texts: new Map(), ignored };
   }
   if (desired === undefined) throw new HostformError(diagnostics);
   log.warn(diagnostics);
   const files = desired.files.map((file) => path.resolve(source.cwd, file));
-  const texts = await Promise.all(files.map(async (file) => [file, utf8(await readFile(file))] as const));
+  const texts = await Promise.all(files.map(async (file) => [file, utf8(await read(file))] as const));
   return { desired, texts: new Map(texts), ignored };
 }
 

@@ -1,4 +1,6 @@
 /** What an account holds, as a declaration: pure. */
+
+import { isPortableName } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
@@ -356,7 +358,9 @@ class Declaring {
 
   #fileOf(kind: Kind, object: Remote, client: string | undefined): string {
     const owner = kind.section === "client_accounts" ? preferredName(kind, object) : client;
-    if (owner !== undefined) return ["webhooks", "unassigned"].includes(owner) ? `client-${owner}` : owner;
+    // Windows takes some names for devices.
+    const isFree = owner !== undefined && !["webhooks", "unassigned"].includes(owner) && isPortableName(owner);
+    if (owner !== undefined) return isFree ? owner : `client-${owner}`;
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 

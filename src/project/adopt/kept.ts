@@ -1,12 +1,10 @@
 /** What an adoption has read, in a file beside the state: one that was interrupted goes on where it stopped. */
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, open, rm } from "node:fs/promises";
 import * as z from "zod";
 import type { ApiRecord } from "../../core/api/index.ts";
+import { type OpenFile, openPrivate, remove, requirePrivate } from "../../core/files/index.ts";
 import { attempt, fail, ifErrno, ifExplained, parsedJson } from "../../core/model/index.ts";
 import type { Encryption, Seal } from "../../core/record/index.ts";
-import { found } from "../own-files.ts";
 
 /** What was read longer ago than this is read again. */
 const FRESH_MS = 3_600_000;
@@ -35,7 +33,7 @@ interface KeptOptions {
 
 /** A file that is open, with what it holds. */
 interface Kept {
-  readonly handle: FileHandle;
+  readonly handle: OpenFile;
   readonly since: number;
   readonly lists: Map<string, readonly ApiRecord[]>;
   /** Seals the line of this number. */
@@ -73,15 +71,15 @@ export async function openKept(options: KeptOptions) {
       const line = JSON.stringify({ list: name, records });
       const text = seal?.(line, lines) ?? line;
       lines++;
-      writing = writing.then(() => handle.appendFile(`${text}\n`)).catch(refused);
+      writing = writing.then(() => handle.append(`${text}\n`)).catch(refused);
       await writing;
     },
     close: async () => {
       await writing.catch(() => undefined);
-      await handle.close();
+      handle.close();
     },
     /** Removes the file, which is closed. */
-    remove: () => rm(file, { force: true }),
+    remove: () => remove(file),
   };
 }
 
@@ -92,28 +90,30 @@ const sealing = (seal: Seal | undefined, id: string) =>
 async function begun({ file, account, now, encryption }: KeptOptions): Promise<Kept> {
   const seal = encryption.key && (await encryption.recent());
   const id = randomUUID();
-  await rm(file, { force: true });
-  const handle = await open(file, "wx", 0o600);
-  await handle.appendFile(
-    `${JSON.stringify({ form: FORM, version: 1, id, account, since: now, key: seal?.header ?? null })}\n`,
-  );
+  remove(file);
+  const handle = openPrivate(file, "create");
+  handle.append(`${JSON.stringify({ form: FORM, version: 1, id, account, since: now, key: seal?.header ?? null })}\n`);
   return { handle, since: now, lists: new Map(), seal: sealing(seal, id) };
 }
 
 /** Undefined where there is nothing to go on with. */
 async function resumed({ file, account, now, encryption }: KeptOptions): Promise<Kept | undefined> {
-  const handle = await found(open(file, constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW));
+  // Of another user, or of another form: another one takes its place.
+  const handle = attempt(
+    () => requirePrivate(file) && openPrivate(file, "append"),
+    ifErrno(() => undefined),
+  );
   if (handle === undefined) return undefined;
-  const kept = (await handle.stat()).isFile() ? await read(handle, { account, now, encryption }) : undefined;
+  const kept = await read(handle.text(), { account, now, encryption });
   // The last line of a run that was killed may be half a line.
-  await (kept === undefined ? handle.close() : handle.truncate(kept.bytes));
+  if (kept === undefined) handle.close();
+  else handle.cut(kept.bytes);
   return kept && { handle, ...kept };
 }
 
 const nothing = ifExplained(() => undefined);
 
-async function read(handle: FileHandle, { account, now, encryption }: Omit<KeptOptions, "file">) {
-  const text = await handle.readFile("utf8");
+async function read(text: string, { account, now, encryption }: Omit<KeptOptions, "file">) {
   const [first = "", ...lines] = text.split("\n");
   const header = headerForm.safeParse(parsedJson(first)).data;
   if (header === undefined || header.account !== account) return undefined;

@@ -1,8 +1,7 @@
 /** The languages in which an adopted account can be declared. */
-import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { type Desired, fail, type ResourceState, type State, utf8 } from "../../core/model/index.ts";
-import { found } from "../own-files.ts";
+import { list, read } from "../../core/files/index.ts";
+import { type Desired, fail, ifErrno, type ResourceState, type State, utf8 } from "../../core/model/index.ts";
 import type { ProjectSource } from "../source.ts";
 import type { NewBlock, Notation } from "./declare.ts";
 import type { Texts } from "./proof.ts";
@@ -49,11 +48,13 @@ export const yaml: Language = {
 
 /** The files of a folder that are in a language. */
 export async function filesIn(language: Language, dir: string): Promise<Texts> {
-  const names = (await found(readdir(dir))) ?? [];
-  const nested = (await found(readdir(path.join(dir, "sites")))) ?? [];
+  const namesIn = (folder: string) => list(folder, { roots: [dir] }).catch(ifErrno(() => []));
+  const [names, nested] = await Promise.all([namesIn(dir), namesIn(path.join(dir, "sites"))]);
   const own = [...names, ...nested.map((name) => `sites/${name}`)].filter((name) => language.isOwn(name));
   const files = own.map((name) => path.join(dir, name));
-  return new Map(await Promise.all(files.map(async (file) => [file, utf8(await readFile(file))] as const)));
+  return new Map(
+    await Promise.all(files.map(async (file) => [file, utf8(await read(file, { roots: [dir] }))] as const)),
+  );
 }
 
 /** What somebody has written has its state somewhere: with another one, everything in it would be made twice. */

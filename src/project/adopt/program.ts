@@ -1,7 +1,7 @@
 /** What `adopt --format cdktf` writes: a program with the constructs of hostform, whose stack has the same state. */
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import path from "node:path";
+import { exists } from "../../core/files/index.ts";
 import { type Json, type JsonObject, jsonText, parseAddress } from "../../core/model/index.ts";
 import type { NewBlock } from "./declare.ts";
 import type { Language, Written } from "./language.ts";
@@ -53,7 +53,7 @@ function programTexts(library: string, { desired, blocks, before, source }: Writ
     };
     for (const [name, value] of Object.entries(own)) {
       // A package that is there is the user's.
-      if (!existsSync(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
+      if (!exists(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
     }
   }
   for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {

@@ -1,10 +1,20 @@
 /** Writes the files of a declaration: all of them, or none. */
-import { chmod, link, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { createSynced, replaceFile, systemDisk } from "../../core/files/index.ts";
+import {
+  beside,
+  createSynced,
+  link,
+  look,
+  makeParent,
+  read,
+  realPath,
+  remove,
+  rename,
+  replaceFile,
+  setMode,
+  systemDisk,
+} from "../../core/files/index.ts";
 import { fail, ifErrno } from "../../core/model/index.ts";
-import { makeParent } from "../own-files.ts";
-import { freeBeside } from "../plan-file.ts";
 
 /** A file that is to be there, or to have another text. */
 export interface FileChange {
@@ -37,19 +47,19 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
     await then();
   } catch (error) {
     for (const { file, before } of done.toReversed()) {
-      if (before === undefined) await rm(file, { force: true });
-      else await replaceFile(systemDisk, { path: file, temporary: freeBeside(file) }, before);
+      if (before === undefined) remove(file);
+      else await replaceFile(systemDisk, { path: file, temporary: beside(file) }, before);
     }
     throw error;
   } finally {
-    for (const { temporary } of prepared) await rm(temporary, { force: true });
+    for (const { temporary } of prepared) remove(temporary);
   }
 }
 
 async function prepare(change: FileChange): Promise<Prepared> {
   return orRefuse(change.file, async () => {
     makeParent(change.file);
-    const temporary = freeBeside(change.file);
+    const temporary = beside(change.file);
     await createSynced(systemDisk, temporary, change.text);
     return { ...change, temporary };
   });
@@ -60,12 +70,14 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
     // The system itself refuses a link to a name that is in use: what somebody has put there meanwhile stays.
     if (before === undefined) {
       // For people and for Git, as any file that they make.
-      await chmod(temporary, 0o666 & ~process.umask());
+      setMode(temporary, 0o666 & ~process.umask());
       return link(temporary, file);
     }
-    if ((await readFile(file, "utf8")) !== before) refuse(file, "it has changed since it was read");
-    await chmod(temporary, (await stat(file)).mode);
-    await rename(temporary, file);
+    if ((await read(file)).toString() !== before) refuse(file, "it has changed since it was read");
+    // A link stays one, to a file of the project that was read through it.
+    const target = realPath(file);
+    setMode(temporary, look(target)?.mode ?? 0o666);
+    rename(temporary, target);
   });
 }
 

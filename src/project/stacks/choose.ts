@@ -1,8 +1,8 @@
 /** The stacks that a command works on. What Terraform would read as another stack is refused. */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { fail, HostformError, isError } from "../../core/model/index.ts";
-import { found, realPlace, requireOwnFile } from "../own-files.ts";
+import { realPath } from "../../core/files/index.ts";
+import { fail, HostformError, ifErrno, isError } from "../../core/model/index.ts";
+import { readOwn } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import { namedFiles, variableGate } from "../trust.ts";
 import { load, stacksAt, unlessMistaken } from "./files.ts";
@@ -117,14 +117,13 @@ async function refuseSharedStates(
   shown: string,
 ): Promise<void> {
   const holders = new Map<string, string>();
-  for (const { name, folder, outline } of stacks) {
+  for (const { name, folder, outline, links = true } of stacks) {
     const { backend } = outline;
     if (!KNOWN.includes(backend?.type)) continue;
     const onDisk = backend === undefined || backend.type === "local";
-    // By its real path: two names may lead to one file.
-    const place = onDisk
-      ? `local ${await realPlace(stateFile(folder, backend?.settings))}`
-      : placeName(folder, backend, env);
+    // By its real path: two names may lead to one file. An untrusted one has no links, and its path is not looked at here.
+    const file = stateFile(folder, backend?.settings);
+    const place = onDisk ? `local ${links ? realPath(file) : file}` : placeName(folder, backend, env);
     const other = holders.get(place);
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
@@ -190,6 +189,7 @@ async function chosen(folder: string, data: string | undefined, shown: string): 
   const file = path.resolve(folder, data ?? ".terraform", "environment");
   // Where TF_DATA_DIR leads, the user has said.
   const roots = data === undefined ? [folder] : [path.dirname(file)];
-  await requireOwnFile(file, path.join(shown, ".terraform", "environment"), { roots });
-  return (await found(readFile(file, "utf8")))?.trim() || undefined;
+  const named = { shown: path.join(shown, ".terraform", "environment"), roots };
+  const text = await readOwn(file, named).catch(ifErrno(() => ""));
+  return text.toString().trim() || undefined;
 }

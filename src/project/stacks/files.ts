@@ -1,9 +1,8 @@
 /** The files of stacks: those at a path, those of a manifest, and what is known of each before it is read in earnest. */
-import { existsSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
 import { compareText } from "../../core/expression/typed-value.ts";
+import { type Bounds, exists, listFiles, look } from "../../core/files/index.ts";
 import {
   attempt,
   didYouMean,
@@ -17,8 +16,7 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
-import { systemFiles } from "../../fronts/yaml/index.ts";
-import { type Ownership, requireOwnFile, requireOwnFolder } from "../own-files.ts";
+import { type OwnPath, onOwn, readOwn } from "../own-files.ts";
 import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 
 /** The stacks that a path leads to. */
@@ -37,7 +35,7 @@ const MANIFEST = "manifest.json";
  * @throws HostformError `stack.files`, `stack.manifest`, `trust.file`.
  */
 export async function stacksAt(at: string, near: (file: string) => string, links = true): Promise<Opened> {
-  const file = statSync(at, { throwIfNoEntry: false })?.isFile() ? at : undefined;
+  const file = look(at)?.form === "file" ? at : undefined;
   const folder = file === undefined ? at : path.dirname(file);
   if (file !== undefined && path.basename(file) !== MANIFEST && !file.endsWith(".tf.json")) {
     fail("stack.files", `${near(file)} is not a stack`, {
@@ -45,12 +43,12 @@ export async function stacksAt(at: string, near: (file: string) => string, links
     });
   }
   const manifest = path.join(folder, MANIFEST);
-  if (existsSync(manifest) && (file === undefined || file === manifest)) {
+  if (exists(manifest) && (file === undefined || file === manifest)) {
     return { stacks: await manifestAt(manifest, near, links) };
   }
   // A stack of an app lies in `stacks/NAME` of the output folder: what it refers to is found through its manifest.
   const above = path.join(folder, "..", "..", MANIFEST);
-  if (existsSync(above)) {
+  if (exists(above)) {
     const stacks = await manifestAt(above, near, links);
     const meant = stacks.find((stack) => stack.folder === folder);
     if (meant !== undefined) return { stacks, meant };
@@ -67,8 +65,7 @@ async function manifestAt(file: string, near: (file: string) => string, links: b
 /** Reads the files of a stack. @throws HostformError `stack.files`, `trust.file`. */
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
   const { folder, file, root = folder, links = true } = stack;
-  await requireOwnFolder(folder, near(folder), root);
-  const found = await stackFiles(folder, near(folder));
+  const found = await stackFiles(folder, { shown: near(folder), roots: [root] });
   if (found.length === 0) {
     fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {
       remedies: ["Name a folder that cdktf or cdktn has written (`cdktf.out`), or synthesize first: `--app COMMAND`."],
@@ -107,8 +104,9 @@ const OVERRIDING = /^(?:.*_)?override\.tf\.json$/;
  * @param folder absolute. @param shown as people know it.
  * @returns absolute paths; empty when there is none.
  */
-export async function stackFiles(folder: string, shown: string): Promise<string[]> {
-  const names = (await allNamesIn(folder, shown)).filter((name) => !PASSED_OVER.test(name));
+export async function stackFiles(folder: string, own: OwnPath): Promise<string[]> {
+  const { shown } = own;
+  const names = (await allNamesIn(folder, own)).filter((name) => !PASSED_OVER.test(name));
   const foreign = names.find((name) => OTHER_LANGUAGE.test(name));
   if (foreign !== undefined) {
     fail("stack.files", `${path.join(shown, foreign)} is a part of the stack that hostform cannot read`, {
@@ -124,20 +122,19 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
   return names.filter((name) => name.endsWith(".tf.json")).map((name) => path.join(folder, name));
 }
 
-/** The names of all files of a folder, in Terraform's order: that of their bytes. @throws HostformError `stack.files`. */
-export async function allNamesIn(folder: string, shown: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(shown));
-  const files = entries.filter((entry) => !entry.isDirectory());
-  return files.map(({ name }) => name).sort(compareText);
+/** The names of all files of a folder, in Terraform's order: that of their bytes. @throws HostformError `stack.files`, `trust.file`. */
+export async function allNamesIn(folder: string, own: OwnPath): Promise<string[]> {
+  const files = await onOwn(own, (bounds) => listFiles(folder, bounds)).catch(unreadable(own.shown));
+  return files.sort(compareText);
 }
 
 /**
  * A text of the user's. @param own what the file must be; absent for one that the command line names.
  * @throws HostformError `stack.files` for one that cannot be read, is too large or not UTF-8, `trust.file`.
  */
-export async function readText(file: string, shown: string, own?: Ownership): Promise<SourceFile> {
-  if (own !== undefined) await requireOwnFile(file, shown, own);
-  const bytes = await systemFiles.read(file, MOST_BYTES + 1).catch(unreadable(shown));
+export async function readText(file: string, shown: string, own?: Bounds): Promise<SourceFile> {
+  const reading = { shown, limit: MOST_BYTES + 1, ...(own ?? { streams: true }) };
+  const bytes = await readOwn(file, reading).catch(unreadable(shown));
   if (bytes.length > MOST_BYTES) {
     fail("stack.files", `${shown} is larger than 64 MiB`, { remedies: ["Split the stack into several."] });
   }

@@ -1,11 +1,9 @@
 /** Runs an app that synthesizes stacks. */
-import { stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { systemDisk } from "../../core/files/index.ts";
+import { look, makeParent, systemDisk } from "../../core/files/index.ts";
 import { childEnvironment, fail, ifErrno, isObject, type JsonObject, parsedJson } from "../../core/model/index.ts";
 import { interruptible } from "../interrupt.ts";
-import { found, makeParent } from "../own-files.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";
 
 /** How much of what an app wrote last is shown when it fails. */
@@ -22,7 +20,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
   const settings = await settingsOf(source.dir);
   const output = path.resolve(source.dir, settings.output ?? "cdktf.out");
   const manifest = path.join(output, "manifest.json");
-  const before = await writtenAt(manifest);
+  const before = writtenAt(manifest);
   makeParent(output);
   let last = "";
   const failure = await interruptible(host, (signal) =>
@@ -50,7 +48,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
       remedies: ["Run the app alone, and fix what it reports. No request was sent."],
     });
   }
-  if ((await writtenAt(manifest)) === before) {
+  if (writtenAt(manifest) === before) {
     const shown = path.relative(source.cwd, manifest);
     fail("stack.app", `The app succeeded, but did not write ${shown}: ${app}`, {
       detail: "It runs with CDKTF_OUTDIR; an `outdir` in the app overrides that.",
@@ -90,7 +88,7 @@ function plain(text: string): string {
 }
 
 /** When a file was last written, exactly; undefined: it is not there. */
-const writtenAt = async (file: string) => (await found(stat(file, { bigint: true })))?.ctimeNs;
+const writtenAt = (file: string) => look(file)?.changedAt;
 
 /** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
 async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {

@@ -1,8 +1,9 @@
 import path from "node:path";
+import type { Bounds } from "../../core/files/index.ts";
 import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
-import type { Ownership } from "../own-files.ts";
+import type { Redaction } from "../redaction.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
@@ -13,7 +14,7 @@ interface VariableSources {
   /** Whether a variable of the environment is kept from the stack. Default: none is. */
   readonly refuses?: ((name: string) => boolean) | undefined;
   /** What a file of `--var-file` must be. Default: anything that can be read. */
-  readonly named?: Ownership | undefined;
+  readonly named?: Bounds | undefined;
 }
 
 const PREFIX = "TF_VAR_";
@@ -40,12 +41,12 @@ export async function givenVariables(
     diagnostics.push(...error.diagnostics);
     return [];
   });
-  const take = async (file: string, own: Ownership | undefined, place: Pick<Given, "outside"> = {}) => {
+  const take = async (file: string, own: Bounds | undefined, place: Pick<Given, "outside"> = {}) => {
     const found = await variablesFile(file, near(file), own).catch(mistaken);
     given.push(...found.map((one) => ({ ...one, ...place })));
   };
   // Hidden ones too: Terraform passes over those of its configuration alone.
-  const names = await allNamesIn(folder, near(folder));
+  const names = await allNamesIn(folder, { shown: near(folder) });
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
   for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root], links });
@@ -68,7 +69,7 @@ function refused(name: string): Diagnostic {
 }
 
 /** @throws HostformError `stack.variables`, `stack.files`, `trust.file`. */
-async function variablesFile(file: string, shown: string, own: Ownership | undefined): Promise<Given[]> {
+async function variablesFile(file: string, shown: string, own: Bounds | undefined): Promise<Given[]> {
   if (!file.endsWith(".json")) {
     refuse(
       `${shown} is HCL, which hostform does not read`,
@@ -97,15 +98,21 @@ export function openVariables(
   return given.map((one) => (withheld(one) ? { ...one, value: { json: UNKNOWN } } : one));
 }
 
-/** The texts in the values of variables that are declared as sensitive, their defaults too. */
-export function secretsIn({ variables }: LoadedStack["outline"], given: readonly Given[]): string[] {
-  const secret = (name: string) => variables.get(name)?.sensitive === true;
-  const values = given
-    .filter(({ name }) => secret(name))
-    .map(({ value }) => ("json" in value ? value.json : value.text));
-  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) => (sensitive ? (value ?? []) : []));
-  // What is given as a text may be a list or a map: its parts are secret, too.
-  const texts = values.filter((value) => typeof value === "string");
-  const parts = texts.flatMap((text) => [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner));
-  return [...[...values, ...defaults].flatMap(textsIn), ...parts];
+/** Announces the values of variables that are declared as sensitive, their defaults too. */
+export function learnVariables(
+  redaction: Redaction,
+  { variables }: LoadedStack["outline"],
+  given: readonly Given[],
+): void {
+  for (const [name, { sensitive, default: fallback = null }] of variables) {
+    if (!sensitive) continue;
+    const values = given.flatMap(({ name: of, value }) =>
+      of !== name ? [] : ["json" in value ? value.json : value.text],
+    );
+    // A given text may be a list or a map with secret parts.
+    const parts = values.flatMap((text) =>
+      typeof text === "string" ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner) : [],
+    );
+    redaction.learn(`var.${name}`, [...values, fallback].flatMap(textsIn), parts);
+  }
 }

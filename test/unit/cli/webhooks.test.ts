@@ -202,8 +202,8 @@ ${more}`;
     ["the file of its secret_output", "    secret_output: {file: hook.secret}\n", "the file hook.secret"],
     ["the line of its secret_output", "    secret_output: {env_file: {path: .env, name: HOOK}}\n", "HOOK in .env"],
   ])("are taken from %s", async (_, more, place) => {
-    const { sandbox, run, write } = await project(webhook(more));
-    await write(".env", "OTHER='a b'\n");
+    const { sandbox, run, write, dir } = await project(webhook(more));
+    await writeFile(path.join(dir, ".env"), "OTHER='a b'\n", { mode: 0o600 });
     expect((await run(["apply", "--auto-approve"])).code).toBe(0);
     const { secret = "" } = sandbox.control.list("webhooks")[0] ?? {};
     await write("body", BODY);

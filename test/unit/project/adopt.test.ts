@@ -41,6 +41,29 @@ function declaredOf(...services: readonly JsonObject[]) {
   return declare({ objects, plans: [], unread: [] }, NOTHING, new Map());
 }
 
+describe("the file of what is a client's", () => {
+  it.each([
+    ["Con", "client-con"],
+    ["NUL", "client-nul"],
+    ["com1", "client-com1"],
+    ["unassigned", "client-unassigned"],
+    ["Acme", "acme"],
+    ["Console.", "console"],
+  ])("named %j is %s: Windows takes some names for devices", (name, file) => {
+    const client = remote({
+      id: "7",
+      name,
+      company_name: null,
+      company_number: null,
+      vat_number: null,
+      currency: "USD",
+    });
+    const objects = new Map([["hosting_client_account", [client]]]);
+    const { blocks } = declare({ objects, plans: [], unread: [] }, NOTHING, new Map());
+    expect(blocks.map((block) => block.file)).toEqual([file]);
+  });
+});
+
 describe("names", () => {
   it.each([
     ["www.acme.example", "www-acme-example"],

@@ -63,9 +63,12 @@ describe("a file that is found by its name", () => {
     put(dir, "hosting.yaml", `project: p\ninclude: ${include}\n`);
     mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
     symlinkSync(name === "clients" ? path.dirname(outside) : outside, path.join(dir, name));
-    for (const args of [["validate"], ["plan", "--untrusted"]]) {
+    for (const [args, what] of [
+      [["validate"], "outside the project, and is not read [trust.file]"],
+      [["plan", "--untrusted"], "is a link, which an untrusted project may not use [trust.file]"],
+    ] as const) {
       const { code, stdout, stderr } = await runIn(dir, args);
-      expect([code, stderr]).toEqual([1, expect.stringContaining("outside the project, and is not read [trust.file]")]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(what)]);
       expect(stdout + stderr).not.toMatch(/hunter2|machine|login/);
     }
   });

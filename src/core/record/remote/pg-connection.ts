@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { ClientConfig } from "pg";
+import { read } from "../../files/index.ts";
 import { nameOfServer, type PgServer, type PgTls } from "../../local/index.ts";
 import { errnoOf, fail, HostformError } from "../../model/index.ts";
 import { reasonOf, refuseLost } from "../state-file.ts";
@@ -164,16 +164,16 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
 /** As PostgreSQL's own clients: `require` checks the certificate only against a root certificate that is given. */
 async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
   if (mode === "disable") return false;
-  const read = async (name: string, path: string | undefined) => {
+  const textOf = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
     const refuse = (error: unknown) =>
       fail("state.backend", "A certificate or key for the database cannot be read", {
         detail: `${path}: ${reasonOf(error)}`,
         remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
       });
-    return { [name]: await readFile(path, "utf8").catch(refuse) };
+    return { [name]: (await read(path).catch(refuse)).toString() };
   };
-  const files = { ...(await read("ca", rootCert)), ...(await read("cert", cert)), ...(await read("key", key)) };
+  const files = { ...(await textOf("ca", rootCert)), ...(await textOf("cert", cert)), ...(await textOf("key", key)) };
   if (mode === "verify-full") return { ...files, rejectUnauthorized: true };
   if (mode === "require" && rootCert === undefined) return { ...files, rejectUnauthorized: false };
   return { ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined };

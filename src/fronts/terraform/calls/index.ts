@@ -112,7 +112,7 @@ export const calls: Calls = {
       const { openSession } = await import("../provider/session.ts");
       if (env.HOSTFORM_POLICY) {
         const { Enforcement } = await import("../resource/enforcement.ts");
-        connection.enforcement = await Enforcement.read(env, folder ?? process.cwd(), clock ?? systemClock);
+        connection.enforcement = await Enforcement.open(env, folder ?? process.cwd(), clock ?? systemClock);
       }
       connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
         stop: stop.signal,

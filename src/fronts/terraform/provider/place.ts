@@ -1,8 +1,8 @@
 /** The state that Terraform works on, and the host of a provider, as this machine distinguishes them. */
-import { readFileSync } from "node:fs";
 import path from "node:path";
+import { textNow } from "../../../core/files/index.ts";
 import { markOf, markOfBackend, type Place, placeOfFile } from "../../../core/local/index.ts";
-import { attempt, type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts";
+import { type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts";
 
 /** A digest that identifies a host without its address. @param baseUrl in its normal form. */
 export const hostMark = (baseUrl: string): string => markOf(["host", baseUrl]);
@@ -61,8 +61,4 @@ export function workspaceIn(folder: string, env: EnvVars): string {
   return env.TF_WORKSPACE || textOf(file).trim() || "default";
 }
 
-const textOf = (file: string): string =>
-  attempt(
-    () => readFileSync(file, "utf8"),
-    () => "",
-  );
+const textOf = (file: string): string => textNow(file) ?? "";

@@ -1,6 +1,6 @@
 /** The policy of a run in Terraform, which shows one resource after the other: facts add up as long as the process lives. */
-import { open } from "node:fs/promises";
 import path from "node:path";
+import { read } from "../../../core/files/index.ts";
 import { type Kind, wordsOf } from "../../../core/kinds/kind.ts";
 import { policyOf } from "../../../core/lifecycle/index.ts";
 import {
@@ -65,12 +65,14 @@ export class Enforcement {
    * Reads the files of HOSTFORM_POLICY. @returns undefined if it names none.
    * @throws HostformError `policy.invalid`; `policy.unsupported` for what cannot be enforced on one resource after the other.
    */
-  static async read(env: EnvVars, folder: string, clock: Clock): Promise<Enforcement | undefined> {
+  static async open(env: EnvVars, folder: string, clock: Clock): Promise<Enforcement | undefined> {
     const files = policyFiles(env);
     if (files.length === 0) return undefined;
     const functions = files.filter(isFunctionFile);
     const rules = files.filter((file) => !isFunctionFile(file));
-    const policies = await readPolicies(rules, (file, limit) => readStart(path.resolve(folder, file), limit));
+    const policies = await readPolicies(rules, (file, limit) =>
+      read(path.resolve(folder, file), { limit, streams: true }),
+    );
     const refused = [
       ...functions.map((file) => [`the function ${file}`, "A function judges a whole plan"] as const),
       ...policies.flatMap(partsOf),
@@ -152,14 +154,4 @@ async function changeOf(
     ...(isRemoved && { removal }),
     ...(creates && kind.quote && { quote: kind.quote(values, plans).quote }),
   };
-}
-
-async function readStart(file: string, limit: number): Promise<Uint8Array> {
-  const handle = await open(file, "r");
-  try {
-    const { buffer, bytesRead } = await handle.read(new Uint8Array(limit));
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }

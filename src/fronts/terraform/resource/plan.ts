@@ -23,6 +23,7 @@ import {
   hasUnknown,
   isError,
   type JsonObject,
+  originsOf,
   type ResourceState,
   UNKNOWN,
   type ValueObject,
@@ -128,7 +129,7 @@ function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
     reorder: false,
     // The provider does not know which objects other instances have: a lookalike may be one of those. The name decides.
     orderAnyway: true,
-    secretByReference: hiddenNames(kind),
+    origins: originsOf({ address: kind.type, sensitive: hiddenNames(kind) }),
     now: account.hostNow(),
     settings: account.settings,
     ...own,
@@ -382,11 +383,10 @@ async function secretPlaceNotices(
   if (output === undefined || attribute === undefined) return [];
   const address = labelOf(kind, config);
   try {
-    const { real, inside, linked } = await secretDestination(output, { address, attribute });
-    if (!isNew || (inside && !linked)) return [];
+    const { real, inside } = await secretDestination(output, { address, attribute });
+    if (!isNew || inside) return [];
     const summary = `The ${attribute} of ${address} will be written to ${real}`;
-    const outside = "It is outside of the project, as `outside_project` allows.";
-    const detail = inside ? "A symbolic link leads there." : outside;
+    const detail = "It is outside of the project, as `outside_project` allows.";
     return [warningOf("secret.output", summary, { detail, address, attribute: ["secret_output"] })];
   } catch (error) {
     if (error instanceof HostformError) return error.diagnostics;

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import path from "node:path";
+import { newFolder, removeTree } from "../../../core/files/file-system.ts";
 import type { Identity } from "./certificate.ts";
 
 /** The value of TF_PLUGIN_MAGIC_COOKIE, by which a plugin knows that Terraform (or OpenTofu) started it. Not a secret. */
@@ -90,8 +90,8 @@ export async function listen(
     const { address, port } = server.address() as AddressInfo;
     return { network: "tcp", address: `${address}:${port}`, remove() {} };
   }
-  const own = mkdtempSync(prefix); // 0700
-  const remove = () => rmSync(own, { recursive: true, force: true });
+  const own = newFolder(prefix);
+  const remove = () => removeTree(own);
   const address = path.join(own, "s");
   try {
     await listening(server, { path: address });

@@ -1,5 +1,5 @@
-import { writeSync } from "node:fs";
 import process from "node:process";
+import { writeTo } from "../../../core/files/file-system.ts";
 import type { ProcessEnvironment } from "./handshake.ts";
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
@@ -43,13 +43,13 @@ const STDERR = 2;
 
 /** Writes one line to stdout, synchronously: the handshake, or a message for a person. */
 export function printLine(line: string): void {
-  writeSync(STDOUT, `${line}\n`);
+  writeTo(STDOUT, `${line}\n`);
 }
 
 /** Writes to stderr, synchronously: the process may be about to end. A closed or full pipe is no reason to fail. */
 export function complain(text: string): void {
   try {
-    writeSync(STDERR, `${text}\n`);
+    writeTo(STDERR, `${text}\n`);
   } catch {
     // No one reads it.
   }

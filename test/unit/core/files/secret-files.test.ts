@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import {
   type CommandEnd,
   endOfErrors,
-  type PathStat,
   SecretFiles,
+  type Seen,
   systemSecretFiles,
 } from "../../../../src/core/files/index.ts";
 import { HostformError, type SecretOutput } from "../../../../src/core/model/index.ts";
@@ -20,12 +20,15 @@ const FILE: SecretOutput = { file: "hook" };
 const LINE: SecretOutput = { env_file: { path: ".env", name: "HOOK" } };
 const COMMAND: SecretOutput = { command: ["vault", "put"] };
 
+type Standing = Pick<Seen, "form" | "mode" | "isOwn">;
+const PRIVATE: Standing = { form: "file", mode: 0o600, isOwn: true };
+
 interface Setting {
   readonly disk?: FakeDisk;
-  readonly standing?: PathStat;
+  readonly standing?: Standing;
   readonly end?: Partial<CommandEnd>;
   /** In place of `standing`, which is at every path. */
-  readonly look?: (path: string) => Promise<PathStat | undefined>;
+  readonly look?: (path: string) => Standing | undefined;
   readonly isOwn?: (file: string) => boolean;
   readonly owner?: string;
 }
@@ -35,7 +38,7 @@ function outputs({ disk = new FakeDisk(), standing, end = {}, look, ...more }: S
   const files = new SecretFiles({
     folder: "/p",
     disk,
-    look: look ?? (async () => standing),
+    look: look ?? ((path) => (path === "/p" ? undefined : standing)),
     run: async (command, input, env) => {
       runs.push([command, input, env]);
       return { stdout: "", stderr: "", ...end };
@@ -128,7 +131,8 @@ describe("a secret that is written to a file", () => {
       });
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
     const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
-    expect(await whole.files.check(FILE, OF), "a file that is replaced whole may hold anything").toEqual([]);
+    // A file that is replaced whole may hold anything.
+    await whole.files.check(FILE, OF);
   });
 
   it.each(["check", "write"] as const)("leaves no file open when it fails (%s)", async (method) => {
@@ -151,7 +155,7 @@ describe("a secret that is written to a file", () => {
 describe("the trial of an output", () => {
   it.each([FILE, LINE])("leaves everything as it was (%o)", async (output) => {
     const { files, disk } = outputs({ disk: new FakeDisk({ "/p/hook": "old\n", "/p/.env": "A=1\n" }) });
-    expect(await files.check(output, OF)).toEqual([]);
+    await files.check(output, OF);
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([
       ["/p/hook", "old\n"],
       ["/p/.env", "A=1\n"],
@@ -167,20 +171,42 @@ describe("the trial of an output", () => {
     expect(disk.names.size).toBe(0);
   });
 
-  it("warns of a file that others can read", async () => {
-    const { files } = outputs({ standing: { form: "file", readableByOthers: true } });
-    expect(await files.check(LINE, OF)).toEqual([
-      {
-        severity: "warning",
-        code: "secret.output",
-        summary: ".env, where a secret is written to, can be read by others",
-        detail: expect.stringContaining("mode 0600"),
-        remedies: saying(expect.stringMatching(/^`chmod 600 \.env`/)),
-        address: OF.address,
-        attribute: ["secret_output"],
-      },
-    ]);
-    expect(await outputs({ standing: { form: "file", readableByOthers: false } }).files.check(LINE, OF)).toEqual([]);
+  it.each<[Partial<Standing>, string, RegExp]>([
+    [{ mode: 0o644 }, "Others can read or write /p/.env.", /^`chmod 600 \.env`/],
+    [{ mode: 0o660 }, "Others can read or write /p/.env.", /^`chmod 600 \.env`/],
+    [{ isOwn: false }, "Another user owns /p/.env.", /^Remove the file/],
+    [{ form: "link" }, "/p/.env is a symbolic link, and no secret follows one.", /^Name its target/],
+  ])("refuses a file that is not this user's alone: %o", async (standing, detail, fix) => {
+    const { files, disk } = outputs({ standing: { ...PRIVATE, ...standing } });
+    const refused = await refusal(files.check(LINE, OF));
+    expect([refused?.detail, fixOf(refused)]).toEqual([detail, expect.stringMatching(fix)]);
+    expect(disk.operations).toEqual([]);
+    await outputs({ standing: PRIVATE }).files.check(LINE, OF);
+  });
+
+  it("writes a secret that came although others could read the file meanwhile: the new file is this user's alone", async () => {
+    const { files, disk } = outputs({ standing: { ...PRIVATE, mode: 0o644, isOwn: false } });
+    await files.write(FILE, OF, SECRET);
+    expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
+  });
+
+  it("looks at no path that its text refuses", async () => {
+    const looked: string[] = [];
+    const disk = new FakeDisk();
+    const resolve = disk.resolve;
+    disk.resolve = (path) => {
+      looked.push(path);
+      return resolve(path);
+    };
+    const look = (path: string) => {
+      looked.push(path);
+      return undefined;
+    };
+    for (const file of ["../x", "/elsewhere/x", "a/../../x"]) {
+      const { files } = outputs({ disk, look });
+      expect((await refusal(files.destination({ file }, OF)))?.detail).toContain("which is not in /p");
+    }
+    expect([...new Set(looked)]).toEqual(["/p"]);
   });
 
   it.each<SecretOutput>([
@@ -207,12 +233,12 @@ describe("the trial of an output", () => {
         "Name another file.",
       ]);
     }
-    expect(await files.check(FILE, OF)).toEqual([]);
+    await files.check(FILE, OF);
   });
 
-  it.each<[SecretOutput, PathStat | undefined, string]>([
-    [FILE, { form: "folder", readableByOthers: false }, "/p/hook is a folder."],
-    [FILE, { form: "other", readableByOthers: false }, "/p/hook is not an ordinary file."],
+  it.each<[SecretOutput, Standing | undefined, string]>([
+    [FILE, { ...PRIVATE, form: "folder" }, "/p/hook is a folder."],
+    [FILE, { ...PRIVATE, form: "other" }, "/p/hook is not an ordinary file."],
     [{ file: "./x/../hosting.tfstate" }, undefined, "It is a file that hostform itself reads or writes."],
   ])("refuses %o (%o)", async (output, standing, detail) => {
     const { files, disk } = outputs({ ...(standing && { standing }) });
@@ -223,16 +249,12 @@ describe("the trial of an output", () => {
 });
 
 describe("a file that cannot be made", () => {
-  it.each<[string, PathStat | undefined, RegExp]>([
+  it.each<[string, Standing | undefined, RegExp]>([
     ["its folder does not exist", undefined, /^Create its folder first/],
-    [
-      "nothing can be made in its folder, as in /proc",
-      { form: "folder", readableByOthers: true },
-      /where files can be/,
-    ],
+    ["nothing can be made in its folder, as in /proc", { ...PRIVATE, form: "folder" }, /where files can be/],
   ])("because %s, says what to do", async (_, folder, fix) => {
     const disk = new FakeDisk();
-    const { files } = outputs({ disk, look: async (path) => (path === "/p" ? folder : undefined) });
+    const { files } = outputs({ disk, look: (path) => (path === "/p" ? folder : undefined) });
     disk.failures.push({ operation: "create", code: "ENOENT" });
     expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(fix);
   });
@@ -258,7 +280,7 @@ describe("a place that refuses", () => {
   it("when its folder cannot be looked at either, is taken for one whose folder is missing", async () => {
     const disk = new FakeDisk();
     disk.failures.push({ operation: "create", code: "ENOENT" });
-    const look = async (path: string) => {
+    const look = (path: string) => {
       if (path === "/p") throw Object.assign(new Error("no"), { code: "EACCES" });
       return undefined;
     };
@@ -270,12 +292,14 @@ describe("a place that refuses", () => {
     disk.resolve = async () => {
       throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
     };
-    const { files } = outputs({ disk, standing: { form: "folder", readableByOthers: false } });
+    const { files } = outputs({ disk, standing: { ...PRIVATE, form: "folder" } });
     expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(/^Create its folder first/);
   });
 
   it("is not blamed for a mistake of ours", async () => {
-    const look = () => Promise.reject(new TypeError("ours"));
+    const look = () => {
+      throw new TypeError("ours");
+    };
     await expect(outputs({ look }).files.check(FILE, OF)).rejects.toBeInstanceOf(TypeError);
   });
 });

@@ -7,7 +7,6 @@ import type { Applied } from "../../../../src/core/lifecycle/index.ts";
 import {
   ApiError,
   type Change,
-  type Diagnostic,
   HostformError,
   type JsonObject,
   type Phase,
@@ -48,7 +47,6 @@ interface Case {
   /** Whether a service that looks too old to be new is seen when it is looked for. */
   readonly confirms?: boolean;
   /** What the trial of a secret's place warns of. */
-  readonly tried?: readonly Diagnostic[];
   /** The run is stopped when so many requests were sent. */
   readonly stopsAfter?: number;
   /** What is other than usual about the kind. */
@@ -91,7 +89,7 @@ async function trace(one: Case) {
     prior,
     stop: stop.signal,
     outputs: {
-      check: async () => one.tried ?? [],
+      check: async () => undefined,
       write: async (_, __, secret) => void lines.push(`write ${secret}`),
     },
     save: async ({ attributes, private: saved }: ResourceState) => {
@@ -325,16 +323,6 @@ describe("a new webhook", () => {
         OLD,
         "failed: api.server",
       ],
-    ],
-    [
-      "passes on what the trial of its secret's place warns of",
-      {
-        ...hook,
-        config: { ...HOOK, secret_output: { file: "hook" } },
-        answers: { createWebhook: hookMade },
-        tried: [{ severity: "warning", code: "secret.output", summary: "others may read it", address: "hook" }],
-      },
-      ["save - [pending createWebhook]", create, NEW, "write whsec_new", "save 202", "secret.output hook", "is 202"],
     ],
     [
       "of which the answer names no id, and then the run is stopped, keeps the secret that came with it",

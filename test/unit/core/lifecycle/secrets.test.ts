@@ -158,7 +158,6 @@ async function run(
       check: async (output, { address, attribute }) => {
         steps.push(`check ${JSON.stringify(output)} for ${attribute} of ${address}`);
         if (broken === "check") fail("secret.output", "cannot be written");
-        return [];
       },
       write: async (_, __, secret) => {
         steps.push(`write ${secret}`);
@@ -256,10 +255,9 @@ describe("a secret that a change in place brings", () => {
     const tried: string[] = [];
     const check: SecretOutputs["check"] = async (output, { address, attribute }) => {
       tried.push(`${JSON.stringify(output)} ${attribute} of ${address}`);
-      return [];
     };
     const outputs = { secrets: { outputs: { check, write: async () => undefined } } };
-    expect(await tryOutput(service, change, config, outputs)).toEqual([]);
+    await tryOutput(service, change, config, outputs);
     expect(tried).toEqual(expected);
   });
 
@@ -267,7 +265,7 @@ describe("a secret that a change in place brings", () => {
     const write = async () => {
       if (fault !== undefined) throw fault;
     };
-    return { secrets: { outputs: { check: async () => [], write } } };
+    return { secrets: { outputs: { check: async () => undefined, write } } };
   };
   const full = new HostformError([{ severity: "error", code: "secret.output", summary: "no room" }]);
 
@@ -299,7 +297,7 @@ describe("a secret that a change in place brings", () => {
 
 describe("a secret that only its creator got", () => {
   it.each([
-    ["of a webhook is said to be unknown", webhook, {}, "To get a new one, recreate it."],
+    ["of a webhook is said to be unknown", webhook, {}, "To get a new one, replace it on purpose."],
     ["of a webhook that is known is no matter", webhook, { secret: SECRET }, undefined],
     ["of a service is no matter: another can be made", service, {}, undefined],
     ["of a service is said where it was to be written", service, { secret_output: FILE }, "Change password_version"],

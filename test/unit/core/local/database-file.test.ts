@@ -1,8 +1,18 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { DatabaseFile, databaseTrouble, openDatabase } from "../../../../src/core/local/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 /** A file that holds numbers, in a folder that need not exist. */
@@ -111,6 +121,7 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
     before.add(1);
     before.file.close();
     spoil(before.place);
+    chmodSync(before.place, 0o600);
     const spoilt = readFileSync(before.place);
     const after = numbers(before.place);
     after.add(2);
@@ -121,8 +132,8 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
 
   test("an empty one is only not made yet", () => {
     const { place, add, all, damaged } = numbers();
-    mkdirSync(path.dirname(place));
-    writeFileSync(place, "");
+    mkdirSync(path.dirname(place), 0o700);
+    writeFileSync(place, "", { mode: 0o600 });
     add(1);
     expect(all()).toEqual([1]);
     expect(damaged()).toBe(0);
@@ -152,7 +163,7 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
         after.file.close();
         for (const name of ["", ".damaged", "-journal"]) rmSync(`${place}${name}`, { force: true });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

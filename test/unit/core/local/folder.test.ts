@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeFolder } from "../../../../src/core/local/index.ts";
+import { makeFolder } from "../../../../src/core/files/index.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 describe("a folder that is made", () => {

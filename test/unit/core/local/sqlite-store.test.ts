@@ -1,11 +1,11 @@
 /** The store in a file: real processes, files that are damaged, busy, newer or gone, and the files of earlier versions. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   DatabaseFile,
   databaseTrouble,
@@ -60,6 +60,13 @@ function start(file: string, place = "", rate = 1) {
     write: (line: string) => void child.stdin?.write(`${line}\n`),
     next,
   };
+}
+
+/** From now on the waits for a busy file take no real time. */
+function hurry(): void {
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout"] });
+  vi.setTimerTickMode("nextTimerAsync");
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 function storeOn(file: string, options: Partial<SqliteStoreOptions> = {}): SqliteStore {
@@ -364,6 +371,7 @@ describe("a file", () => {
   });
 
   it("that a process does not release refuses notes after four seconds, and creates after a minute; reads go on", async () => {
+    hurry();
     const file = newFile();
     const clock = testClock();
     const waits: TurnHolder[] = [];
@@ -396,10 +404,12 @@ describe("a file", () => {
   });
 
   it("that is busy when a turn ends records the end later", async () => {
+    hurry();
     const file = newFile();
     const clock = testClock();
     const [a, b] = [storeOn(file, { clock }), storeOn(file, { clock })];
     const holder = new DatabaseSync(file);
+    chmodSync(file, 0o600);
     await a.withTurn(RUN, async () => void holder.exec("BEGIN IMMEDIATE"));
     holder.exec("ROLLBACK");
     const before = clock.monotonic();
@@ -567,6 +577,7 @@ describe("a file of version 1, without holdings", () => {
       INSERT INTO notes VALUES ('l', 'n', ${START}, ${START + 86_400_000}, '1');
       PRAGMA application_id = ${0x4846_5354}; PRAGMA user_version = 1`);
     database.close();
+    chmodSync(file, 0o600);
   }
   const tables = (file: string) => {
     const database = new DatabaseSync(file);

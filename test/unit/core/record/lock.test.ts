@@ -33,8 +33,8 @@ describe("the lock of a state file", () => {
   const notice = () => join(folder, ".hosting.tfstate.lock.info");
   const lockFile = () => join(folder, ".hosting.tfstate.lock");
   const uuid = countingUuids();
-  const lockOf = (user: string, clock = manualClock()) =>
-    createStateFileLock(join(folder, "hosting.tfstate"), { clock, uuid, contender: { pid: 4711, user, host: "ci-1" } });
+  const lockOf = (user: string, clock = manualClock(), pid = 4711) =>
+    createStateFileLock(join(folder, "hosting.tfstate"), { clock, uuid, contender: { pid, user, host: "ci-1" } });
 
   test("names its holder while held, and leaves nothing behind", async () => {
     const held = await lockOf("ana").acquire({ ...request, command: "plan" });
@@ -47,20 +47,25 @@ describe("the lock of a state file", () => {
   });
 
   test("shows the second who has it, since when, and how to go on", async () => {
-    const held = await lockOf("ana").acquire(request);
+    const { pid } = process;
+    const held = await lockOf("ana", undefined, pid).acquire(request);
     const diagnostic = await diagnosticOf(() => lockOf("bo").acquire(request));
+    const who = `process ${pid} (apply), ana@ci-1, since 2026-01-02T03:04:05.000Z (0 s ago)`;
+    const end = new RegExp(`--lock-timeout.*\`kill -CONT ${pid}\`.*\`kill -KILL ${pid}\`.*force-unlock`);
     expect(diagnostic).toMatchObject({
       code: "state.locked",
-      detail: expect.stringMatching(/process 4711 \(apply\), ana@ci-1, since 2026-01-02T03:04:05.000Z \(0 s ago\)/),
-      remedies: saying(expect.stringMatching(/--lock-timeout.*`kill -CONT 4711`.*`kill -KILL 4711`.*force-unlock/)),
+      detail: expect.stringContaining(who),
+      remedies: saying(expect.stringMatching(end)),
     });
     held.verify();
     await held.release();
   });
 
   test.each([
-    ["of another machine", { Who: "ana@ci-2", Pid: 4711 }],
-    ["whose machine only ends as this one does", { Who: "ana@other-ci-1", Pid: 4711 }],
+    ["of another machine", { Who: "ana@ci-2", Pid: process.pid }],
+    ["whose machine only ends as this one does", { Who: "ana@other-ci-1", Pid: process.pid }],
+    ["with the number of no process of this machine", { Who: "ana@ci-1", Pid: 2 ** 31 }],
+    ["with a number that no process can have", { Who: "ana@ci-1", Pid: 2 ** 53 }],
     ["with the number of every process", { Who: "ana@ci-1", Pid: -1 }],
     ["with the number of the own group", { Who: "ana@ci-1", Pid: 0 }],
     ["with a number that is none", { Who: "ana@ci-1", Pid: 1.5 }],

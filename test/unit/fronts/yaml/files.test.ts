@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DeclarationFiles, readDeclaration, systemFiles } from "../../../../src/fronts/yaml/index.ts";
+import { list, read as readFile } from "../../../../src/core/files/index.ts";
+import { type DeclarationFiles, readDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { kinds, reported } from "./fakes.ts";
 
@@ -133,6 +134,7 @@ describe("files of a declaration", () => {
   });
 
   describe("on the disk", () => {
+    const systemFiles: DeclarationFiles = { list: (at) => list(at), read: (file, limit) => readFile(file, { limit }) };
     let dir = "";
     beforeAll(async () => {
       dir = await mkdtemp(join(tmpdir(), "hostform-declare-"));

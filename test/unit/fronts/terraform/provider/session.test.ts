@@ -190,12 +190,12 @@ describe("what a session keeps on disk", () => {
     const alone = await inFolder(path.join(dir, "app"));
     for (const file of ["../hook", "link/hook", path.join(dir, "hook")])
       await expect(alone.check({ file }, of), file).rejects.toMatchObject(refused);
-    expect(await alone.check({ file: "link/hook", outside_project: true }, of)).toEqual([]);
+    await expect(alone.check({ file: "link/hook", outside_project: true }, of)).rejects.toThrow("link/hook");
     const outputs = await inFolder(stack);
-    expect(await outputs.check({ file: "../../../hook" }, of)).toEqual([]);
+    await outputs.check({ file: "../../../hook" }, of);
     await expect(outputs.check({ file: "../../../../hook" }, of)).rejects.toMatchObject(refused);
     await writeFile(path.join(dir, "cdktf.json"), "{}");
-    expect(await (await inFolder(stack)).check({ file: "../../../../hook" }, of), "the app is above").toEqual([]);
+    await (await inFolder(stack)).check({ file: "../../../../hook" }, of);
   });
 
   it("is nothing at all where nothing is made", async () => {

@@ -133,7 +133,6 @@ describe("a password", () => {
     const secretOutputs = {
       check: async () => {
         happened.push("tried");
-        return [];
       },
       write: async (_place: unknown, _of: unknown, secret: string) => {
         happened.push(`wrote ${secret}`);

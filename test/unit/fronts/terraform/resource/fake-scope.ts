@@ -70,8 +70,8 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
         throw new Error(summary);
       },
     }),
-    secretOutputs: { check: async () => [], write: async () => undefined },
-    secretDestination: async () => ({ real: "/p/secret", inside: true, linked: false, shown: "secret" }),
+    secretOutputs: { check: async () => undefined, write: async () => undefined },
+    secretDestination: async () => ({ real: "/p/secret", inside: true, shown: "secret" }),
     close: async () => undefined,
     ...session,
   };
