@@ -151,6 +151,22 @@ describe("a policy", () => {
   });
 });
 
+describe("the policy of a stack", () => {
+  it("is that of the runner, by the file of the stack too", async () => {
+    const project = await ruled(HOSTS);
+    const stack = {
+      terraform: { required_providers: { hosting: { source: "hostform/hosting" } } },
+      provider: { hosting: [{ project: "ruled" }] },
+      resource: { hosting_webhook: { audit: hook } },
+    };
+    await project.declare(stack, "main.tf.json");
+    const args = ["plan", "--stack", "main.tf.json", "--policy", "policy.yaml"];
+    expect(await refused(project, "policy.denied", ...args)).toContain("sends events to hooks.evil.example");
+    await rule(project, "scopes: [{ files: [main.tf.json], kinds: [hosting_grant] }]");
+    expect(await refused(project, "policy.denied", ...args)).toContain("it is a webhook");
+  });
+});
+
 describe("the policy of a new password", () => {
   it("knows whose service it is, and stops what it refuses before the request", async () => {
     const project = await ruled("scopes: [{ authors: [beta-dev], clients: [beta] }]");
