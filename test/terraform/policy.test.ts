@@ -54,6 +54,17 @@ describeWith(TERRAFORM)("a policy in Terraform", { timeout: 60_000 }, () => {
     expect((await terraform.refused()).errors[0]?.summary).toContain("is removed");
   });
 
+  it("takes the old webhook of a replacement with create_before_destroy for a removal", async () => {
+    const first = (url: string) =>
+      hook(url).replace("\n}", "\n  lifecycle {\n    create_before_destroy = true\n  }\n}");
+    const terraform = await start("removable_kinds: []", first("https://hooks.acme.example/in"));
+    await terraform.applied();
+    await terraform.write(first("https://other.acme.example/in"));
+    const applied = await terraform.apply();
+    expect(applied.errors[0]?.summary).toContain("is removed, and it is a webhook");
+    expect(terraform.control.list("webhooks")).toHaveLength(2);
+  });
+
   it("counts orders over the resources of a run", async () => {
     const terraform = await start("max_orders: 1\nmax_spend: { USD: 100000 }\nplans: [11]", site("a") + site("b"));
     expect((await terraform.refused()).errors[0]?.summary).toContain("The plan has 2 orders, and 1 are allowed");
