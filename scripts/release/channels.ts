@@ -154,14 +154,15 @@ main
 
 /** Builds the image from the archives beside it: no Node, nobody's root, nothing written but in the volume. */
 export function dockerfile({ version, license, homepage }: Published): string {
-  return `# docker build -t hostform . && docker run --rm --read-only --tmpfs /tmp -v "$PWD:/work" --user "$(id -u)" -e HOSTING_API_TOKEN hostform plan
+  return `# docker build -t hostform . && docker run --rm --read-only --tmpfs /tmp -v "$PWD:/work" --user "$(id -u):$(id -g)" -e HOSTING_TOKEN -e HOSTING_BASE_URL hostform plan
 FROM debian:12-slim
 ARG TARGETARCH=amd64
 LABEL org.opencontainers.image.version="${version}" org.opencontainers.image.licenses="${license}" org.opencontainers.image.url="${homepage}"
 ADD hostform_${version}_linux_\${TARGETARCH}.tar.gz /opt/hostform/
-# What this user writes: declaration and state in the folder of the project, the ledger of requests below its home.
+# The project is in /work. What belongs to the user and no project, such as the ledger of requests, is in /tmp: a stranger's checkout must not
+# bring it along. To keep it, mount a folder of your own (mode 0700) and name it: -v "$HOME/.local/state/hostform:/state" -e HOSTFORM_STATE_HOME=/state
 RUN mkdir /work && chown 65532:65532 /work
-ENV HOME=/work
+ENV HOME=/tmp
 WORKDIR /work
 VOLUME /work
 USER 65532:65532

@@ -34,6 +34,8 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   flags,
   prefix = "",
 ) => {
+  // Somebody who presses TAB waits for no server, and starts no program.
+  if (flags.complete !== undefined && !(await project.state.isLocal())) return 0;
   const { resources } = await project.state.read();
   const all = [...resources.values()];
   const lines = (words: readonly string[]) => words.map((word) => `${escapeLine(word)}\n`).join("");

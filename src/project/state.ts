@@ -29,7 +29,9 @@ import {
   createFileBackend,
   createStateStore,
   type Encryption,
+  KEY_VARIABLES,
   type KeyVariables,
+  OLD_KEY_VARIABLES,
   type OpenState,
   type Resealed,
   type Resealing,
@@ -215,6 +217,13 @@ export class ProjectState {
     const { dir, base } = path.parse(this.#file);
     const names = await list(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
+  }
+
+  /** Returns true if the state can be read without a network and without a program. */
+  async isLocal(): Promise<boolean> {
+    const { env } = this.#parts.source;
+    const { type = "local" } = (await this.#declaration.backend()) ?? {};
+    return type === "local" && [KEY_VARIABLES, OLD_KEY_VARIABLES].every(({ command }) => !env[command]);
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */

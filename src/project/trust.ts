@@ -135,8 +135,8 @@ function requireStateIn(roots: readonly string[], source: ProjectSource, file: s
 export function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): void {
   const isChosen = range !== undefined && range.file === source.environment?.file.path;
   if (source.untrusted !== true || isChosen) return;
-  if (type === "local") return requireStateIn(rootsOf(source), source, file);
-  throw new HostformError([refusal(`names a state in the backend ${type}`, { range })]);
+  if (type !== "local") throw new HostformError([refusal(`names a state in the backend ${type}`, { range })]);
+  requireStateIn(rootsOf(source), source, file);
 }
 
 /**

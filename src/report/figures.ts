@@ -48,8 +48,9 @@ export const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]): n
 export function figuresOf(plan: Plan, effects: readonly Effect[]): Figures {
   const { conditions = [], changes } = plan;
   const unread = new Set(plan.unread);
+  const left = new Set([...unread, ...(plan.notRead ?? []).map(({ address }) => address)]);
   // An object that is only forgotten need not be read.
-  const unseen = changes.filter((change) => unread.has(change.address) && effectOf(change) !== "forget");
+  const unseen = changes.filter((change) => left.has(change.address) && effectOf(change) !== "forget");
   const addresses = (name: string) =>
     new Set(conditions.flatMap(({ condition, address }) => (condition === name ? [address] : [])));
   return {

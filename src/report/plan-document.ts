@@ -8,7 +8,7 @@ import { outputLines } from "./outputs.ts";
 import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { isUnplanned, requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
+import { hasFigures, requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
 import { type Paint, paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
@@ -72,7 +72,7 @@ function assemble(
     title === "" ? "### hostform plan\n" : `### hostform plan: ${sentence(title)}\n`,
     `**${sentence(headline)}**\n`,
     ...(verdict === headline ? [] : [`${sentence(verdict)}\n`]),
-    ...figures.map((line) => `- ${sentence(line)}`),
+    ...figures.map((line) => `- ${brief(line.replace(/^ +/, "Orders: "))}`),
     ...(figures.length > 0 ? [""] : []),
     ...sections,
     ...facts.map((fact) => `- ${sentence(fact)}`),
@@ -89,20 +89,15 @@ function assemble(
 
 /** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
-  const outages = offline.map((one) => [
-    ...[siteText(one), one.address].map(code),
-    one.what,
-    sentence(shorten(one.why, LONGEST_FACT)),
-    one.undo,
-  ]);
+  const outages = offline.map((one) => [...[siteText(one), one.address].map(code), one.what, brief(one.why), one.undo]);
   const rows = orders.map((one) => {
     const { cycle, price, discount, now, monthly } = one;
     const listed =
       discount === "none" || price === "unknown" ? amount(price) : `${amount(price)}, discount ${amount(discount)}`;
-    return [code(siteText(one)), code(planText(one)), cycle, listed, amount(now), amount(monthly)];
+    return [code(siteText(one)), planText(one, code, brief), cycle, listed, amount(now), amount(monthly)];
   });
   const sums = totals.map(({ label, orders: count, now, monthly }) => {
-    return [amount(label), count, "", "", amount(now), amount(monthly)];
+    return [brief(label), count, "", "", amount(now), amount(monthly)];
   });
   const note = moneyNote === undefined ? [] : [`${moneyNote}\n`];
   const tables = [
@@ -121,10 +116,10 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
   return [...down, ...named("Orders", orders, left), ...(orders.length > 0 ? [...bill, "", ...note] : [])];
 }
 
-/** An amount, or the label of a sum: own words if the currency is a known one. */
+/** An amount: own words if the currency is a known one. */
 const amount = (text: string) => (OWN_AMOUNT.test(text) ? text : code(text));
 const OWN_AMOUNT = new RegExp(
-  `^(?:Total )?(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
+  `^(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
 );
 
 /** What the title of a list of names and the sentence for those that are missing take, in bytes. */
@@ -188,6 +183,9 @@ export const code = (text: string) => breakMarkdown(escapeMarkdown(text));
 /** Own words with names in them, as {@link sentenceMarkdown}. */
 export const sentence = (text: string) => breakMarkdown(sentenceMarkdown(text));
 
+/** A sentence that is cut where it is too long. */
+const brief = (text: string) => sentence(shorten(text, LONGEST_FACT));
+
 /** The sentence for what was cut; nothing where nothing was. */
 export function more(count: number, noun: string, of = ""): string[] {
   if (count <= 0) return [];
@@ -237,7 +235,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
   return {
     headline: report.headline,
     verdict: report.verdictText,
-    figures: isUnplanned(plan) ? [] : figureLines(plan, moneyScale).map((line) => shorten(line.trim(), LONGEST_FACT)),
+    figures: !hasFigures(plan) ? [] : figureLines(plan, moneyScale),
     facts: facts.map((line) => shorten(line.trim(), LONGEST_FACT)),
     diagnostics: foldedDiagnostics(plan.diagnostics).map((one) => diagnosticBlock(one, look)),
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),

@@ -165,10 +165,15 @@ export const siteText = ({ site, client }: { readonly site: string; readonly cli
   client === null ? site : `${site} (${client})`;
 
 /** The plan of an order, and why a price of it is not known. A domain is of no plan. */
-export const planText = ({ plan, unknown }: OrderTexts) =>
-  [...(plan === "–" && unknown !== undefined ? [] : [plan]), ...(unknown === undefined ? [] : [`(${unknown})`])].join(
-    " ",
-  );
+export const planText = (
+  { plan, unknown }: OrderTexts,
+  name: (text: string) => string = String,
+  reason: (text: string) => string = String,
+) =>
+  [
+    ...(plan === "–" && unknown !== undefined ? [] : [name(plan)]),
+    ...(unknown === undefined ? [] : [reason(`(${unknown})`)]),
+  ].join(" ");
 
 const withClient = ({ client, parts: [first = "", ...rest] }: Effect): Effect["parts"] =>
   client === null ? [first, ...rest] : ["", client, `: ${first}`, ...rest];

@@ -77,7 +77,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   if (errors === 0 || changes.length > 0 || isUnplanned(plan)) lines.push(...prose(summaryLine(plan)).map(paint.bold));
   const refused = refusalOf(plan);
   if (refused !== undefined && !isUnplanned(plan)) lines.push(...prose(refused).map(paint.error));
-  if (!isUnplanned(plan)) lines.push(...figureLines(plan, options.moneyScale).flatMap(prose));
+  if (hasFigures(plan)) lines.push(...figureLines(plan, options.moneyScale).flatMap(prose));
   const requests = requestLine(plan);
   if (requests !== "") lines.push(...prose(requests));
   return `${lines.join("\n")}\n`;
@@ -100,6 +100,10 @@ export function refusalOf(plan: Plan): string | undefined {
 /** Whether a plan holds nothing but the reasons why none could be made. */
 export const isUnplanned = ({ changes, outputs = [], diagnostics }: Plan) =>
   changes.length === 0 && outputs.length === 0 && diagnostics.some(isError);
+
+/** Returns true if the figures of a plan say something: it holds more than errors. */
+export const hasFigures = ({ changes, diagnostics }: Plan): boolean =>
+  !diagnostics.some(isError) || changes.some((change) => !isNoOp(change));
 
 function actionLines(changes: readonly Change[], paint: Paint, moneyScale: MoneyScale | undefined): string[] {
   if (changes.length === 0) return [];

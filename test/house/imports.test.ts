@@ -98,6 +98,9 @@ function acrossKinds({ from, to }: Import): boolean {
   );
 }
 
+/** A file without the program that `adopt` writes, which runs elsewhere. */
+const ownCodeOf = (file: string) => textOf(file).replace(/^\) => `[^`]*`;$/gm, "");
+
 describe("the house", () => {
   it("finds the imports at all", () => {
     expect(imports.length).toBeGreaterThan(200);
@@ -147,6 +150,16 @@ describe("the house", () => {
     const twins = [...Map.groupBy(core, nameOf).values()].filter(({ length }) => length > 1);
     const rooms = core.filter((file) => folders.some((folder) => path.posix.basename(folder) === nameOf(file)));
     expect({ twins, rooms }).toEqual({ twins: [], rooms: [] });
+  });
+
+  it("opens paths in one place: what is published alone, and the sandbox, have their own", () => {
+    const open = files.filter((file) =>
+      /^import .* from "(?:node:)?fs(?:\/promises)?"|\b(?:import|require|getBuiltinModule)\("(?:node:)?fs\b/m.test(
+        ownCodeOf(file),
+      ),
+    );
+    const allowed = /^(?:sandbox|webhooks)\//;
+    expect(open.filter((file) => !allowed.test(file))).toEqual(["core/files/disk.ts", "core/files/file-system.ts"]);
   });
 
   it("opens each folder with a paragraph", () => {

@@ -77,7 +77,7 @@ it("a webhook is not created while the file for its secret is a mount of its own
     webhooks: { hook: { ...hook, secret_output: { env_file: { path: ".env", name: "HOOK" } } } },
   };
   const project = await startProject({ declare });
-  await writeFile(path.join(project.dir, ".env"), "A=1\n");
+  await writeFile(path.join(project.dir, ".env"), "A=1\n", { mode: 0o600 });
   refuse("link", ".env", "EXDEV");
   const { code, text } = await project.run("apply", "--auto-approve");
   expect(code).toBe(1);

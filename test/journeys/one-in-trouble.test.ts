@@ -72,7 +72,7 @@ describe("a service that a client has taken over", () => {
       services: { ...SERVICES, a: { ...SERVICES.a, grants: { ...GRANTS, "ops@acme.example": "view" } } },
     });
     const refused = (await project.run("plan")).text;
-    expect(refused).toContain("the token does not see the object that this grant belongs to");
+    expect(refused).toContain("the token does not see what this grant belongs to");
     expect(refused).not.toContain("The token may not do this");
     await project.declare({ ...DECLARED, services: WITHOUT_A });
     const { text } = await project.run("plan", "--format", "markdown");

@@ -411,7 +411,9 @@ describe("the first line", () => {
       ["plan.html", "plan.md"].map((file) => readFile(path.join(project.dir, file), "utf8")),
     );
     expect(page).toContain(`<h1>hostform plan: ${line}</h1>`);
-    expect(comment?.split("\n")[1]).toContain(line);
+    expect(comment?.split("\n")[1]).toBe(
+      `### hostform plan: acme · \`${host}\` · 4 services, \`blog.acme.example\` and others`,
+    );
     expect(JSON.parse((await project.run("plan", "--json")).out).hostform.places).toEqual([
       { provider: "default", name: "acme", host, services: 4, domain: "blog.acme.example" },
     ]);

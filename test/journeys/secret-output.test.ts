@@ -1,5 +1,14 @@
 /** One-time secrets that are written to `secret_output`: whatever happens, they are there or in the state, and shown nowhere. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { fingerprintOf } from "../../src/core/lifecycle/index.ts";
@@ -78,29 +87,18 @@ describe("a new webhook with a secret_output", () => {
     await project.expectNoChanges();
   });
 
-  it("writes through a symbolic link, which stays one", async () => {
-    const project = await startProject({ declare: to(FILE) });
-    mkdirSync(at(project, "vault"));
-    symlinkSync("vault/hook", at(project, FILE.file));
-    await project.apply();
-    expect(text(project, "vault/hook")).toBe(`${made(project)}\n`);
-    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
-  });
-
-  it("shows in the plan where it goes, links followed", async () => {
-    const project = await startProject({ declare: to(FILE) });
-    mkdirSync(at(project, "vault"));
-    symlinkSync("vault/hook", at(project, FILE.file));
-    expect((await project.run("plan")).out).toContain("# (its secret is written to vault/hook)");
+  it("shows in the plan where it goes", async () => {
+    const project = await startProject({ declare: to({ file: "./vault/../hook" }) });
+    expect((await project.run("plan")).out).toContain("# (its secret is written to hook)");
     const { hostform } = JSON.parse((await project.run("plan", "--json")).out);
-    expect(hostform.resources[HOOK].secret_to).toBe("vault/hook");
+    expect(hostform.resources[HOOK].secret_to).toBe("hook");
     await project.apply();
-    await project.declare(hook({ ...to(FILE).webhooks.billing, events: ["invoice.created"] }));
-    expect((await project.changeOf(HOOK)).secretTo, "a replacement brings another").toBe("vault/hook");
+    await project.declare(hook({ ...to({ file: "hook" }).webhooks.billing, events: ["invoice.created"] }));
+    expect((await project.changeOf(HOOK)).secretTo, "a replacement brings another").toBe("hook");
   });
 
   it.each<[string, object, (project: Project, outside: string) => void]>([
-    ["a path", { file: "../outside/.bashrc" }, () => undefined],
+    ["a link inside the project", FILE, (project) => symlinkSync("other", at(project, FILE.file))],
     ["a link", FILE, (project, outside) => symlinkSync(`${outside}/.bashrc`, at(project, FILE.file))],
     ["a link to where nothing is", FILE, (project, outside) => symlinkSync(`${outside}/new`, at(project, FILE.file))],
     [
@@ -111,6 +109,25 @@ describe("a new webhook with a secret_output", () => {
         symlinkSync(outside, at(project, "a/b"));
       },
     ],
+  ])("is not written through %s, wherever that leads", async (_, output, prepare) => {
+    const project = await startProject();
+    const inner = await project.beside(to(output));
+    const outside = at(project, "outside");
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n", { mode: 0o600 });
+    prepare(inner, outside);
+    for (const more of [{}, { outside_project: true }]) {
+      await inner.declare(to({ ...output, ...more }));
+      const refused = await inner.run("apply", "--auto-approve");
+      expect([refused.code, refused.text]).toEqual([1, expect.stringContaining("is a symbolic link")]);
+      expect(refused.text).toMatch(/\[secret\.output\]\n +on hosting\.yaml:\d+:\d+/);
+    }
+    expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
+    expect([readdirSync(outside), text(project, "outside/.bashrc")]).toEqual([[".bashrc"], "alias ll=ls\n"]);
+  });
+
+  it.each<[string, object, (project: Project) => unknown]>([
+    ["a path", { file: "../outside/.bashrc" }, () => undefined],
     [
       "the environment",
       { file: "${env.ELSEWHERE}" },
@@ -122,8 +139,8 @@ describe("a new webhook with a secret_output", () => {
     const inner = await project.beside(to(output));
     const outside = at(project, "outside");
     mkdirSync(outside);
-    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n");
-    prepare(inner, outside);
+    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n", { mode: 0o600 });
+    prepare(inner);
     const refused = await inner.run("apply", "--auto-approve");
     expect(refused.code).toBe(1);
     expect(refused.text).toMatch(/\[secret\.output\]\n +on hosting\.yaml:\d+:\d+/);
@@ -201,12 +218,16 @@ describe("a new webhook with a secret_output", () => {
     expect(shown.match(/^Error:/gm)).toHaveLength(1);
   });
 
-  it("says that a file can be read by others, and closes it", async () => {
+  it("is not written to a file that others can read: nothing is sent before its mode is 0600", async () => {
     const project = await startProject({ declare: to(FILE) });
     writeFileSync(at(project, FILE.file), "");
     chmodSync(at(project, FILE.file), 0o644);
-    const { text: shown } = await project.apply();
-    expect(shown).toContain("can be read by others");
+    const refused = await project.run("apply", "--auto-approve");
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining(`chmod 600 ${FILE.file}`)]);
+    expect(project.changesSent()).toEqual([]);
+    chmodSync(at(project, FILE.file), 0o600);
+    await project.apply();
+    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
     expect(statSync(at(project, FILE.file)).mode & 0o777).toBe(0o600);
   });
 
@@ -233,7 +254,7 @@ describe("a place that cannot be written to", () => {
     [
       "it is no text",
       { env_file: { path: "blob", name: "A" } },
-      (project) => writeFileSync(at(project, "blob"), Buffer.from([0x41, 0xff, 0xfe])),
+      (project) => writeFileSync(at(project, "blob"), Buffer.from([0x41, 0xff, 0xfe]), { mode: 0o600 }),
       "UTF-8",
     ],
     [

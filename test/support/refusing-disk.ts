@@ -15,7 +15,10 @@ export function refuse(operation: "rename" | "link" | "open", name: string | Reg
     return typeof name === "string" ? base === name : name.test(base);
   };
   const spy = vi.spyOn(fs, operation).mockImplementation(async (...args: unknown[]): Promise<never> => {
-    if (args.slice(0, 2).some(fits)) throw Object.assign(new Error(`${code}: refused, ${operation}`), { code });
+    // A full disk refuses no reading.
+    const isReading = typeof args[1] === "number" && (args[1] & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) === 0;
+    if (!isReading && args.slice(0, 2).some(fits))
+      throw Object.assign(new Error(`${code}: refused, ${operation}`), { code });
     return (await real(...args)) as never;
   });
   syncBuiltinESMExports();

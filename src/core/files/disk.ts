@@ -1,8 +1,8 @@
-import { constants, linkSync, renameSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { constants, writeFileSync } from "node:fs";
+import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf } from "../model/errors.ts";
-import { list, look, read, realPath, remove } from "./file-system.ts";
+import { list, look, read, realPath } from "./file-system.ts";
 
 /**
  * The operations on files that recording needs, each one step of the operating system, so that a simulated disk (which
@@ -124,9 +124,9 @@ export const systemDisk: Disk = {
       close: () => file.close(),
     };
   },
-  rename: async (from, to) => renameSync(from, to),
-  link: async (from, to) => linkSync(from, to),
-  remove: async (path) => remove(path),
+  rename: (from, to) => rename(from, to),
+  link: (from, to) => link(from, to),
+  remove: (path) => rm(path, { force: true }),
   list: (folder) => list(folder),
   syncFolder: async (folder) => {
     // Windows cannot open a folder, and needs no sync of it.

@@ -20,8 +20,8 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const trouble = {
   "plan.unread": error(({ address, noun, said }: Words<"address" | "noun" | "said">) => ({
-    summary: `${address} cannot be planned: the token does not see the object that this ${noun} belongs to`,
-    detail: `No list shows that object, and the API refuses it: ${said}.`,
+    summary: `${address} cannot be planned: the token does not see what this ${noun} belongs to`,
+    detail: `No list shows it, and the API refuses it: ${said}.`,
     remedies: ["If another account owns it now, stop declaring both.", "If not, use a token that sees it."],
   })),
   "plan.held_back": warning((given: HeldBack) => ({

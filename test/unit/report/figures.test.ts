@@ -209,6 +209,18 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     },
   ],
   [
+    "grants that were left out of the reading",
+    plan([serviceAt("www"), grantAt("a@x.example", {}), grantAt("b@x.example", {})], {
+      notRead: [{ address: 'hosting_grant.www["a@x.example"]', type: "hosting_grant", parent: "www", last_read: null }],
+    }),
+    {
+      ...ZERO,
+      unpaid: ["None seen"],
+      access: ["None", "1 not checked"],
+      line: "Orders: none. Access: 1 grant not checked. Unpaid invoices: none seen.",
+    },
+  ],
+  [
     "a change that is held back",
     plan([serviceAt("www"), order()], {
       diagnostics: [diagnostic({ code: "plan.immutable", address: "hosting_service.www" })],

@@ -1,11 +1,14 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { archiveName, dockerfile, formula, installScript, scoopManifest } from "../../../scripts/release/channels.ts";
 import { PLATFORMS } from "../../../scripts/release/pinned.ts";
 import { asked, missingFields, tarball } from "../../../scripts/release.ts";
+import { isInside } from "../../../src/core/files/index.ts";
+import { startCanary } from "../../support/canary.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 const about = JSON.parse(readFileSync(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
@@ -119,6 +122,26 @@ describe.skipIf(process.platform === "win32")("the install script", () => {
   });
 });
 
+/** Stands for a container engine: the variables that are passed on, the volume as working folder, and no other variable. */
+const DOCKER = `#!/bin/sh
+set -eu
+[ "$1" != build ] || exit 0
+shift
+passed=
+while :; do
+  case "$1" in
+    --rm | --read-only) shift ;;
+    --tmpfs | --user) shift 2 ;;
+    -v) volume="\${2%:/work}"; shift 2 ;;
+    -e) passed="$passed $2=$(printenv "$2")"; shift 2 ;;
+    hostform) shift; break ;;
+    *) echo "docker run $1 is not known" >&2; exit 1 ;;
+  esac
+done
+cd "$volume"
+exec env -i "HOME=$IMAGE_HOME" $passed $PROGRAM "$@"
+`;
+
 describe("the package managers", () => {
   it("get address and digest of each archive", () => {
     const brew = formula(published);
@@ -137,8 +160,29 @@ describe("the package managers", () => {
     );
   });
 
-  it("get an image that is nobody's root", () => {
+  it("get an image that is nobody's root, and whose home is not the project", () => {
     expect(dockerfile(published)).toMatch(/^USER 65532:65532$/m);
     expect(dockerfile(published)).toMatch(/^VOLUME \/work$/m);
+    expect(dockerfile(published)).toMatch(/^WORKDIR \/work$/m);
+    const home = /^ENV HOME=(.*)$/m.exec(dockerfile(published))?.[1] ?? "/work";
+    expect(isInside("/work", home) || isInside(home, "/work")).toBe(false);
+  });
+
+  it("get an image whose first line plans a project: it passes address and token on", async () => {
+    const [bin, work, home, host] = [temporaryFolder(), temporaryFolder(), temporaryFolder(), await startCanary()];
+    const hook = "webhooks: {hook: {url: https://hooks.example/x, events: [invoice.paid]}}";
+    writeFileSync(path.join(work, "hosting.yaml"), `project: p\n${hook}\n`);
+    const [, line = ""] = /^# (docker build .*)$/m.exec(dockerfile(published)) ?? [];
+    writeFileSync(path.join(bin, "docker"), DOCKER, { mode: 0o755 });
+    const main = path.resolve(import.meta.dirname, "../../../src/cli/main.ts");
+    const env = {
+      ...{ PATH: `${bin}:${process.env.PATH}`, IMAGE_HOME: home, PROGRAM: `${process.execPath} ${main}` },
+      ...{ HOSTING_TOKEN: "token-of-the-user", HOSTING_BASE_URL: host.url, OTHER: "not passed on" },
+    };
+    const { stdout } = await promisify(execFile)("sh", ["-c", line], { cwd: work, env });
+    expect(stdout).toContain("hosting_webhook.hook");
+    expect(host.requests.join()).toContain("token-of-the-user");
+    expect(readdirSync(work), "what belongs to the user is not in the project").toEqual(["hosting.yaml"]);
+    expect(readdirSync(home)).not.toEqual([]);
   });
 });

@@ -5,7 +5,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -13,7 +15,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openStore, type StoreOptions } from "../../../../src/core/api/open-store.ts";
 import { MemoryStore } from "../../../../src/core/local/index.ts";
-import type { Diagnostic } from "../../../../src/core/model/index.ts";
+import { type Diagnostic, HostformError } from "../../../../src/core/model/index.ts";
 import { testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
@@ -68,6 +70,72 @@ describe("when the folder is unusable, requests are counted in this process, wit
       { severity: "warning", code: "provider.ledger", detail: expect.stringMatching(words) },
     ]);
     expect(JSON.stringify(warnings)).not.toContain(TOKEN);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a state folder that is not this user's alone", () => {
+  const NOTE = { list: "l", name: "n", value: "whsec_of-a-webhook" };
+  const inHome = (home: string) => {
+    const store = openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STATE_HOME: home } });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const refusal = async (step: () => unknown) => {
+    const error = await Promise.resolve()
+      .then(step)
+      .then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+    expect(error).toBeInstanceOf(HostformError);
+    return (error as HostformError).diagnostics[0];
+  };
+
+  it.each<[why: string, reason: string, prepare: (home: string, away: string) => unknown]>([
+    ["others may read it", "others may read or write it", (home) => mkdirSync(home, 0o755)],
+    ["others may write it", "others may read or write it", (home) => [mkdirSync(home), chmodSync(home, 0o772)]],
+    ["it is a link to another folder", "it is a link", (home, away) => symlinkSync(away, home)],
+    ["it is a link to nothing", "it is a link", (home, away) => symlinkSync(path.join(away, "new"), home)],
+    [
+      "another user owns it",
+      "another user owns it",
+      (home) => [mkdirSync(home, 0o700), chownSync(home, NOBODY, NOBODY)],
+    ],
+  ])("because %s is an error that says what to do, and nothing is written", async (why, reason, prepare) => {
+    if (why.startsWith("another user") && process.getuid?.() !== 0) return;
+    const [home, away] = [path.join(temporaryFolder(), "home"), temporaryFolder()];
+    prepare(home, away);
+    const said = await refusal(() => inHome(home));
+    expect(said).toMatchObject({ code: "store.unsafe", summary: `${home} is not used: ${reason}` });
+    expect(JSON.stringify(said?.remedies)).toMatch(/mode to 700.*HOSTFORM_STATE_HOME/);
+    expect(readdirSync(away)).toEqual([]);
+  });
+
+  it("holds no store that is a link: no secret is written into another file", async () => {
+    const [home, away] = [path.join(temporaryFolder(), "home"), temporaryFolder()];
+    await inHome(home).note([NOTE]);
+    const [name = ""] = readdirSync(home).filter((one) => one.endsWith(".store"));
+    const victim = path.join(away, "victim");
+    for (const content of ["", undefined, "precious"]) {
+      for (const one of readdirSync(home)) rmSync(path.join(home, one), { recursive: true });
+      if (content !== undefined) writeFileSync(victim, content, { mode: 0o600 });
+      symlinkSync(victim, path.join(home, name));
+      expect(await refusal(() => inHome(home).note([NOTE]))).toMatchObject({ code: "store.unsafe" });
+      expect(await refusal(() => inHome(home).withTurn({ project: "p", place: "x" }, async () => {}))).toMatchObject({
+        code: "store.unsafe",
+      });
+      if (content !== undefined) expect(readFileSync(victim, "utf8")).toBe(content);
+      rmSync(victim, { force: true });
+      expect(readdirSync(away)).toEqual([]);
+    }
+  });
+
+  it("or a store that others may read, holds no store", async () => {
+    const home = path.join(temporaryFolder(), "home");
+    await inHome(home).note([NOTE]);
+    for (const name of readdirSync(home).filter((one) => one.endsWith(".store")))
+      chmodSync(path.join(home, name), 0o644);
+    expect(await refusal(() => inHome(home).note([NOTE]))).toMatchObject({ code: "store.unsafe" });
   });
 });
 

@@ -75,8 +75,9 @@ const history: readonly (readonly Step[])[] = [
 const recovery: readonly (readonly Step[])[] = [[put("z", "9")], [remove("z")]];
 
 test("a crash at any operation of any history loses nothing that was reported and brings nothing back", async () => {
-  for (const luck of everyLuck) {
-    for (let crashAt = 0; ; crashAt++) {
+  for (const [nth, luck] of everyLuck.entries()) {
+    // `npm test` tries each operation with half of the kinds of luck.
+    for (let crashAt = LONG ? 0 : nth % 2; ; crashAt += LONG ? 1 : 2) {
       const disk = new FakeDisk();
       disk.crashAt = crashAt;
       const outcome = await run(disk, history);
