@@ -9,7 +9,7 @@ import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
 import { outdated } from "./generate/made.ts";
-import { kindNames, registry } from "./generate/registry.ts";
+import { registry } from "./generate/registry.ts";
 import { readDocument } from "./openapi/document.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -30,7 +30,6 @@ async function settle(file: string, text: string | undefined): Promise<void> {
 // The registry first: the rest is made from the kinds that it lists.
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
-await settle("src/core/kinds/names.gen.ts", kindNames(kinds));
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
 await settle("schemas/conditions.schema.json", conditionsSchema());
 const { catalogueLint } = await import("./generate/schema-lint.ts");

@@ -56,11 +56,28 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   terraform: {
     what: "kill -9 of the real Terraform before each operation of its provider",
-    tests: "test/terraform/chaos.test.ts",
+    tests: "test/terraform/chaos",
   },
+  handovers: {
+    what: "objects that addresses of the provider pass on, killed before each effect",
+    tests: "test/conformance/terraform-handover.test.ts",
+  },
+  forms: { what: "random forms of every value", tests: "test/journeys/own-forms-any.test.ts" },
+  openapi: { what: "the limit of every endpoint at every server", tests: "test/openapi/matrix.test.ts" },
   metamorphic: {
     what: "every change of several objects, with every fault, behind YAML, stacks and Terraform",
     tests: "test/metamorphic",
+  },
+  budget: { what: "two real Terraforms side by side with one token", tests: "test/terraform/budget.test.ts" },
+  pending: {
+    what: "creates without a known outcome in the real Terraform, each course with each kind",
+    tests: "test/terraform/pending",
+  },
+  lists: { what: "every answer that is no list, to every command and kind", tests: "no-list" },
+  pages: { what: "axe on every page at every width, light, dark and printed", tests: "test/dashboard" },
+  properties: {
+    what: "the unit tests, with all runs of the costly properties",
+    tests: "test/unit",
   },
   stacks: {
     what: "a stack whose orders' answers are lost to hostform or Terraform, finished by the other",

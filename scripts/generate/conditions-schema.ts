@@ -3,6 +3,20 @@ import { CONDITION_NAMES, codes } from "../../src/core/model/index.ts";
 const text = { type: "string" } as const;
 const optionalText = { type: ["string", "null"] } as const;
 
+const invoice = {
+  type: "object",
+  required: ["id", "number", "currency", "total", "status", "due_date"],
+  properties: {
+    id: optionalText,
+    number: optionalText,
+    currency: optionalText,
+    total: { type: ["number", "null"] },
+    status: optionalText,
+    due_date: optionalText,
+    paid: { type: "boolean" },
+  },
+} as const;
+
 /** The JSON Schema of `hostform.conditions` in the output of `plan --json`. */
 export function conditionsSchema(): string {
   const names = CONDITION_NAMES.map((name) => ({ const: name, description: codes[`condition.${name}`] }));
@@ -24,19 +38,10 @@ export function conditionsSchema(): string {
         domain: { ...text, description: "Domain of the object." },
         since: { ...text, format: "date-time", description: "When an apply saw it first." },
         invoice: {
-          type: "object",
+          ...invoice,
           description: "The unpaid invoice that the condition is about. Amounts are in the API's own unit.",
-          required: ["id", "number", "currency", "total", "status", "due_date"],
-          properties: {
-            id: optionalText,
-            number: optionalText,
-            currency: optionalText,
-            total: { type: ["number", "null"] },
-            status: optionalText,
-            due_date: optionalText,
-            paid: { type: "boolean" },
-          },
         },
+        others: { type: "array", items: invoice, description: "Further unpaid invoices of the object." },
       },
     },
   };

@@ -26,6 +26,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "config.environment": "Set it, or remove the reference to it.",
   "config.secret":
     "Mark the output with `sensitive: true`. Put a token or a password in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`; `password: {env: NAME}`).",
+  "config.sensitive":
+    "Write the value itself. If anyone may see the variable, add its name to `HOSTFORM_ENV_ALLOW`, or declare it under `variables`; in a stack, remove `sensitive` from it.",
   "config.include": "Correct the path, which is relative to the file with the `include`, or remove it.",
   "config.template":
     "Correct the place that the message names; the place after `used at` is where the template, or the value, is used.",

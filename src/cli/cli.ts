@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { diagnosticsOf, HostformError } from "../core/model/index.ts";
-import { learnEnvironment } from "../project/environment-secrets.ts";
+import { learnEnvironment } from "../project/redaction.ts";
 import { guardIo } from "./guarded-io.ts";
 import { withoutTerraformSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";

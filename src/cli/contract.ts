@@ -2,7 +2,7 @@ import { requireAllowedOrigin } from "../core/api/address.ts";
 import { readToken } from "../core/api/token.ts";
 import { fail, isJudged, looksLikeToken } from "../core/model/index.ts";
 import { checkServer, leftoverDiagnostic, mostRequests, REQUESTS_PER_MINUTE } from "../project/contract.ts";
-import { learnToken } from "../project/environment-secrets.ts";
+import { learnToken } from "../project/redaction.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { renderContract } from "../report/index.ts";
 import { refuseSecretAsName, webUrl } from "./options.ts";
@@ -61,7 +61,7 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
 /** `--token-env` names a variable; a token on the command line could be seen by others. */
 async function tokenOf({ source: { env }, redaction }: ProjectParts, variable = "HOSTING_TOKEN"): Promise<string> {
   if (looksLikeToken(variable, true)) {
-    learnToken(redaction, variable);
+    learnToken(redaction, variable, "--token-env");
     fail("provider.token", "--token-env takes the name of an environment variable, not a token", {
       remedies: [
         "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
@@ -71,6 +71,6 @@ async function tokenOf({ source: { env }, redaction }: ProjectParts, variable = 
   if (!env[variable]) refuseSecretAsName("--token-env", variable);
   const asked = { env, of: "the check", otherwise: "or name another with --token-env", relativeTo: "", place: {} };
   const { token } = await readToken({ env: variable }, asked);
-  learnToken(redaction, token);
+  learnToken(redaction, token, `env.${variable}`);
   return token;
 }

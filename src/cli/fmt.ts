@@ -27,7 +27,7 @@ export const runFmt: Action<FmtFlags, [files: readonly string[]]> = async (termi
     const after = formatted("standard input", before);
     if (terminal.json) printJson(terminal, { changed: after === before ? [] : ["-"], text: after });
     else if (flags.diff) terminal.out(patch({ name: "stdin", before, after }));
-    else if (!flags.check) terminal.out(after);
+    else if (!flags.check) terminal.outIsTerminal ? terminal.out(after) : terminal.exact(after, "The formatted text");
     return flags.check && after !== before ? UNFORMATTED : 0;
   }
   const files = given.length > 0 ? given.map((name) => path.resolve(dir, name)) : await declaredFiles(project);

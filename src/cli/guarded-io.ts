@@ -1,38 +1,30 @@
 /** The guard before the streams: it hides known secrets, and shows what would act on a terminal or on the agent of a CI. */
 import path from "node:path";
 import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
-import { breakCommands, isCiLog } from "../core/model/index.ts";
+import { breakCommands, fail, isCiLog } from "../core/model/index.ts";
 import { Redaction } from "../project/redaction.ts";
+import { leaving, leavingJson } from "../project/sink.ts";
 import type { Annotation } from "../report/ci.ts";
-import { escapeOutput, jsonText } from "../report/escape.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
-  const outLines = logLines((text) => io.out(text), io.env);
-  const errLines = logLines((text) => io.err(text), io.env);
-  const out = guarded(outLines, redaction);
-  const err = guarded(errLines, redaction);
-  if (io.errIsRunner) redaction.onLearn((secret) => errLines.mask(secret));
+  const out = lines((text) => io.out(text), io.outIsTerminal && !isCiLog(io.env));
+  const err = lines((text) => io.err(text), io.errIsTerminal && !isCiLog(io.env));
+  if (io.errIsRunner) redaction.onLearn((secret) => err.mask(secret));
   let isInterrupted = false;
-  const flush = () => {
-    out.flush();
-    err.flush();
-    errLines.end();
-  };
   return {
     ...io,
     // A terminal of unknown size says 0.
     columns: io.columns || undefined,
     redaction,
-    out: out.write,
-    err: err.write,
+    out: (text) => out.write(leaving(text, redaction, out.format, out.line())),
+    err: (text) => err.write(leaving(text, redaction, err.format, err.line())),
     ask(question, signal) {
-      flush();
-      const safe = escapeOutput(redaction.redact(question));
-      return io.ask(isCiLog(io.env) ? breakCommands(safe) : safe, signal);
+      err.end();
+      return io.ask(leaving(question, redaction, err.format), signal);
     },
     run(command, args, env) {
-      flush();
+      err.end();
       return io.run(command, args, env);
     },
     onInterrupt(callback) {
@@ -43,63 +35,39 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     },
     wasInterrupted: () => isInterrupted,
     exit(code) {
-      flush();
+      err.end();
       io.exit(code);
     },
     reveal(text) {
-      out.flush();
-      outLines.write(text);
+      // It was asked for: it goes past the search for secrets. Only the agent of a CI is kept from it.
+      out.write(isCiLog(io.env) ? breakCommands(out.line() + text).slice(out.line().length) : text);
     },
-    document(value, indent = 0) {
-      out.flush();
-      outLines.write(`${jsonText(redaction.redactValue(value), indent)}\n`);
+    exact(text, what) {
+      if (!isCiLog(io.env) || breakCommands(text) === text) return out.write(text);
+      fail("usage", `${what} contains a command for the CI runner`, {
+        detail:
+          "It has `##[`, `##vso[`, or `::` at the beginning of a line. Printed unchanged, it could control this job.",
+        remedies: ["Print it where no CI variable is set, or in JSON."],
+      });
     },
+    document: (value, indent = 0) => out.write(leavingJson(value, redaction, indent)),
     annotate(annotations) {
-      if (!io.errIsRunner || annotations.length === 0) return;
-      err.flush();
+      if (!io.errIsRunner) return;
       for (const { level, properties, message } of annotations) {
         const hidden = Object.entries(properties).map(([key, value]) => [key, redaction.redactValue(value)]);
-        errLines.command(level, Object.fromEntries(hidden), escapeOutput(redaction.redact(message)));
+        err.command(level, Object.fromEntries(hidden), leaving(message, redaction, "terminal"));
       }
     },
-    breaks: (text) => isCiLog(io.env) && breakCommands(text) !== text,
-    rewind(lines) {
-      err.flush();
-      // From the first column: `^C` may stand in it.
-      io.err(`\r\u001b[${lines}A\u001b[J`);
-    },
-    flush,
-  };
-}
-
-/** One stream: what may be the beginning of a secret waits for the next write. */
-function guarded(lines: ReturnType<typeof logLines>, redaction: Redaction) {
-  let waiting = "";
-  const pass = (text: string) => lines.write(escapeOutput(redaction.redact(text)));
-  return {
-    write(text: string): void {
-      const all = waiting + text;
-      const end = redaction.undecided(all);
-      waiting = all.slice(end);
-      pass(all.slice(0, end));
-    },
-    flush(): void {
-      const rest = waiting;
-      waiting = "";
-      pass(rest);
-    },
+    rewind: (count) => io.err(`\r\u001b[${count}A\u001b[J`), // from the first column: `^C` may stand in it
+    flush: err.end,
   };
 }
 
 /** Length of the end of an unfinished line that is checked again with the next write. */
 const LOOK_BACK = 64;
 
-/**
- * The lines of one stream. Where they go to the log of a CI they hold no command of its agent, in however many pieces they
- * are written, but for the masks of secrets and annotations, which stand on lines of their own.
- */
-function logLines(stream: (text: string) => void, env: Io["env"]) {
-  const isForCi = isCiLog(env);
+/** The lines of one stream. Masks of secrets and annotations for the runner of GitHub Actions stand on lines of their own. */
+function lines(stream: (text: string) => void, isTerminal: boolean) {
   /** The end of the line that is not ended yet, and the commands that wait for its end. */
   let [line, commands] = ["", ""];
   /** A text with the commands where a line of it begins. */
@@ -108,15 +76,14 @@ function logLines(stream: (text: string) => void, env: Io["env"]) {
     commands = "";
     return all;
   };
-  const broken = (text: string): string => {
-    // The earlier text holds no command, so only the last character of one can need a change, and it is in `text`.
-    const safe = breakCommands(line + text).slice(line.length);
-    const all = line + safe;
+  const write = (text: string): void => {
+    if (text === "") return;
+    const all = line + text;
     const last = all.slice(all.lastIndexOf("\n") + 1);
     // The mark replaces the cut part: the rest is no beginning of a line.
     line = last.length <= LOOK_BACK || last.trim() === "" ? last.slice(-LOOK_BACK) : `…${last.slice(-LOOK_BACK)}`;
-    const begin = safe.indexOf("\n") + 1;
-    return begin === 0 ? safe : withCommands(safe, begin);
+    const begin = text.indexOf("\n") + 1;
+    stream(begin === 0 ? text : withCommands(text, begin));
   };
   /** Writes the commands that wait for the end of a line. An unfinished one is ended for them. */
   const end = (): void => {
@@ -130,11 +97,11 @@ function logLines(stream: (text: string) => void, env: Io["env"]) {
     if (line === "") end();
   };
   return {
+    format: isTerminal ? ("terminal" as const) : ("text" as const),
+    line: () => line,
+    write,
     end,
     command,
-    write(text: string): void {
-      if (text !== "") stream(isForCi ? broken(text) : text);
-    },
     /** Has the runner hide a text in all that it shows from now on. */
     mask(secret: string): void {
       // A runner warns of a mask that hides nothing that can be seen.

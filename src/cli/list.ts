@@ -4,6 +4,7 @@
  */
 import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
 import { fail, inScale } from "../core/model/index.ts";
+import { withService } from "../project/one-service.ts";
 import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, type Noted, renderFields, renderListing } from "../report/index.ts";
@@ -49,35 +50,48 @@ export const runCollection =
 
 /** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
 export const runGrants: Action<ProviderFlags, [service: string]> = async (terminal, project, flags, service) => {
-  const { id, alias } = await serviceTarget(project.state, service, flags.provider);
-  return list(terminal, project, alias, "grants", (client, call) => client.grants.list(id, call).all());
+  const named = await serviceTarget(project.state, service, flags.provider);
+  return withService(project, named, (provider, signal) =>
+    listed(terminal, provider, signal, "grants", (client, call) => client.grants.list(named.id, call).all()),
+  );
 };
 
 /** `hostform domains check NAME…`: whether domains can be registered, as far as the API says. Only GETs. */
 export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = (terminal, project, flags, names) =>
   list(terminal, project, flags.provider ?? "default", "domains", (client, call) => client.domains.check(names, call));
 
-/** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
+/** Opens an account and prints a listing of it. */
 function list<L extends Listing>(
   terminal: Terminal,
   project: Project,
   alias: string,
   listing: L,
-  ask: (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>,
+  ask: Ask<L>,
 ): Promise<number> {
-  return withProvider(project, alias, async (provider, signal) => {
-    const { client, config } = provider;
-    const { moneyScale } = config;
-    // The client warns of an answer that is no list.
-    const found = await ask(client, { signal, onNoList: () => undefined });
-    const rows = found.map((row) => withLife(provider, listing, row));
-    if (terminal.json) printJson(terminal, rows.map(withoutRaw));
-    else {
-      inScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
-      terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
-    }
-    return 0;
-  });
+  return withProvider(project, alias, (provider, signal) => listed(terminal, provider, signal, listing, ask));
+}
+
+type Ask<L extends Listing> = (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>;
+
+/** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
+async function listed<L extends Listing>(
+  terminal: Terminal,
+  provider: Provider,
+  signal: AbortSignal,
+  listing: L,
+  ask: Ask<L>,
+): Promise<number> {
+  const { client, config } = provider;
+  const { moneyScale } = config;
+  // The client warns of an answer that is no list.
+  const found = await ask(client, { signal, onNoList: () => undefined });
+  const rows = found.map((row) => withLife(provider, listing, row));
+  if (terminal.json) printJson(terminal, rows.map(withoutRaw));
+  else {
+    inScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
+    terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+  }
+  return 0;
 }
 
 /** The row, with a note if it is not alive. */

@@ -8,9 +8,10 @@ import { declaredPlaces } from "../project/identity.ts";
 import type { RefreshOptions } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
+import { leaving, leavingJson } from "../project/sink.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
-import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
+import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
 import { orFail } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
@@ -112,8 +113,10 @@ export async function reportsOf(
   const writeAll = async (plan: Plan, moneyScale: Scale): Promise<void> => {
     const { redaction } = project;
     for (const { file, target, format } of places) {
-      const json = () => `${jsonText(redaction.redactValue(planJson(plan, terminal.outLook)), 2)}\n`;
-      const text = format === "json" ? json() : redaction.redact(documentOf(terminal, plan, moneyScale, format));
+      const text =
+        format === "json"
+          ? leavingJson(planJson(plan, terminal.outLook), redaction, 2)
+          : leaving(documentOf(terminal, plan, moneyScale, format), redaction, format);
       await orFail(replace(target, text), "plan.saved", `The report cannot be written to ${file}`, {
         remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
       });

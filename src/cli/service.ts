@@ -1,22 +1,14 @@
 /** One-time actions on a service, `password` and `sso`; and the way in which a command names a service. */
 import path from "node:path";
-import { didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
-import { learnValue } from "../project/environment-secrets.ts";
-import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
+import { breakCommands, didYouMean, fail, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
+import { type NamedService, panelUrl, passwordForm, withService } from "../project/one-service.ts";
+import type { ProviderFlags } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
 import { orFail, readText } from "./files.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, revealJson, type Switches, say, type Terminal } from "./terminal.ts";
-
-interface ServiceTarget {
-  readonly id: string;
-  /** The provider that it belongs to. */
-  readonly alias: string;
-  /** Null when it is not recorded. */
-  readonly productType: string | null;
-}
 
 const SERVICE = "hosting_service";
 
@@ -29,7 +21,7 @@ export async function serviceTarget(
   state: ProjectState,
   text: string,
   alias: string | undefined,
-): Promise<ServiceTarget> {
+): Promise<NamedService> {
   const domain = foldedDomain(text);
   const isDomain = text.includes(".") && !text.startsWith(`${SERVICE}.`);
   const named = isDomain
@@ -47,7 +39,11 @@ export async function serviceTarget(
   const parsed = parseAddress(text);
   if (parsed === undefined) return byId(state, text, alias);
   if (parsed.type !== SERVICE) {
-    fail("usage", `${text} is not a service`, { remedies: [`Give a ${SERVICE} address, or the id of a service.`] });
+    const { resources } = await state.read();
+    const domains = [...resources.values()].flatMap(({ address, attributes: { domain: one } }) =>
+      address.startsWith(`${SERVICE}.`) && typeof one === "string" ? [one] : [],
+    );
+    fail("usage", `${text} is not a managed service.${didYouMean(text, domains)}`, { remedies: [NAMED] });
   }
   const [resource, another] = await state.select(text);
   if (resource === undefined || another !== undefined) {
@@ -66,15 +62,15 @@ export async function serviceTarget(
   if (alias !== undefined && alias !== provider) {
     fail("usage", `${address} belongs to provider ${provider}, not ${alias}`, { remedies: ["Remove --provider."] });
   }
-  const type = attributes.product_type;
-  return { id: attributes.id, alias: provider, productType: typeof type === "string" ? type : null };
+  return { id: attributes.id, alias: provider, record: resource };
 }
 
-async function byId(state: ProjectState, text: string, alias = "default"): Promise<ServiceTarget> {
-  const fix = `Give an id such as 1001, the domain of a managed service, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
+const NAMED = `Give an id such as 1001, the domain of a managed service, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
+
+async function byId(state: ProjectState, text: string, alias = "default"): Promise<NamedService> {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) {
     fail("usage", `${JSON.stringify(text)} is neither the id, the address nor the domain of a managed service`, {
-      remedies: [fix],
+      remedies: [NAMED],
     });
   }
   // An id may be any word, but a word that names a recorded service was hardly meant as an id.
@@ -83,11 +79,11 @@ async function byId(state: ProjectState, text: string, alias = "default"): Promi
     const names = services.map((address) => resourceOf(address).slice(SERVICE.length + 1));
     if (names.includes(text)) {
       fail("usage", `${text} is the name of a service, not its id.${didYouMean(`${SERVICE}.${text}`, services)}`, {
-        remedies: [fix],
+        remedies: [NAMED],
       });
     }
   }
-  return { id: text, alias, productType: null };
+  return { id: text, alias };
 }
 
 interface PasswordFlags extends ProviderFlags {
@@ -107,10 +103,12 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
  */
 export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
-  learnValue(project.redaction, given);
-  const { id, alias, productType } = await serviceTarget(project.state, target, flags.provider);
-  const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
-    const type = productType ?? (await client.services.get(id, { signal })).product_type;
+  project.redaction.learn("the given password", given);
+  const named = await serviceTarget(project.state, target, flags.provider);
+  const { id, record } = named;
+  const { password, names } = await withService(project, named, async ({ client }, signal) => {
+    const known = record?.attributes.product_type;
+    const type = typeof known === "string" ? known : (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);
     if (given === undefined && !flags.generate && passwordForm(type) === "unknown") {
       fail("usage", `hostform does not know how services of type ${type ?? "(unknown)"} get their password`, {
@@ -132,13 +130,13 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
         ],
       });
     }
-    project.redaction.learn(password);
+    project.redaction.learn("the generated password", password);
     if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
     // A pipe gets it as it is; a terminal could be steered by what it holds.
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
     say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
-    if (!terminal.json && terminal.breaks(password))
-      say(terminal, "In it, \\u005b stands for [ and \\u003a for a colon.");
+    if (!terminal.json && breakCommands(password) !== password)
+      say(terminal, "In the log of a CI, \\u005b stands for [ and \\u003a for a colon in it.");
   }
   say(terminal, "password_version in the declaration is unchanged: the next apply does not set the password again.");
   return 0;
@@ -209,8 +207,9 @@ export const runSso: Action<ProviderFlags & Switches<"open">, [target: string]> 
   flags,
   target,
 ) => {
-  const { id, alias } = await serviceTarget(project.state, target, flags.provider);
-  const url = await panelUrl(project, alias, id);
+  const named = await serviceTarget(project.state, target, flags.provider);
+  const { id } = named;
+  const url = await panelUrl(project, named);
   if (flags.open) {
     await terminal.browse(url);
     say(terminal, `Opened the control panel of service ${id}.`);

@@ -157,7 +157,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
 export const runStatePull: Action = async (terminal, project) => {
   const text = await project.state.store().pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
-  else terminal.reveal(text);
+  else terminal.exact(text, "The state");
   return 0;
 };
 

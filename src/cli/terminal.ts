@@ -66,11 +66,14 @@ export interface GuardedIo extends Io, Host {
   document(value: unknown, indent?: number): void;
   /** Puts mistakes beside the lines of the declaration, where the runner of GitHub Actions reads standard error itself. */
   annotate(annotations: readonly Annotation[]): void;
-  /** Returns true if `reveal` has to change a text, because an agent of a CI would act on it. */
-  breaks(text: string): boolean;
+  /**
+   * Writes a result byte for byte (`fmt -`, `state pull`, `output --raw`). @param what it is, for the message.
+   * @throws HostformError `usage` where a CI's agent would act on it.
+   */
+  exact(text: string, what: string): void;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */
   rewind(lines: number): void;
-  /** Writes what was kept waiting, as it may have been the beginning of a secret. For the end of a run. */
+  /** Writes the commands for the runner that wait for the end of a line. For the end of a run. */
   flush(): void;
 }
 

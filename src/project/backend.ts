@@ -42,7 +42,6 @@ import {
   type StateBackend,
   thisProcess,
 } from "../core/record/index.ts";
-import { learnValue } from "./environment-secrets.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
@@ -279,7 +278,7 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
       timeoutMs: SECRET_COMMAND_MS,
     };
     const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
-    learnValue(redaction, stdout);
+    redaction.learn(`command in ${variable}`, stdout);
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),

@@ -6,7 +6,6 @@ import { Prober } from "../core/api/probe.ts";
 import { phaseOfWord } from "../core/kinds/life.ts";
 import { monthsOf, passwordForm } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
-import { learnValue } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
 import type { ProjectParts } from "./source.ts";
 
@@ -62,7 +61,11 @@ export function checkServer(
         baseUrl: new URL(baseUrl).origin,
         vocabulary: VOCABULARY,
         signal,
-        write: write && { ...write, random: Math.random, onSecret: (secret) => learnValue(redaction, secret) },
+        write: write && {
+          ...write,
+          random: Math.random,
+          onSecret: (secret) => redaction.learn("the secret of the test", secret),
+        },
       });
     } catch (error) {
       // An interruption is reported only as such; report what it left behind as well.

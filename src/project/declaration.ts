@@ -15,6 +15,7 @@ import {
   HostformError,
   ifErrno,
   isError,
+  openVariables,
   type ProviderConfig,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
@@ -181,6 +182,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     kinds,
     env: declaredEnvironment(source),
     refusesVariable: variableGate(source),
+    isOpenVariable: openVariables(source.env),
     environment: source.environment?.file,
     version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),

@@ -1,6 +1,6 @@
 /** What `export` writes: the declaration as a configuration of Terraform, and what is in the way of using it there. */
 import path from "node:path";
-import { moved } from "../core/engine/index.ts";
+import { declaredOrigins, moved, scopeOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   type AttributePath,
@@ -12,6 +12,7 @@ import {
   isObject,
   type Json,
   type State,
+  UNKNOWN,
 } from "../core/model/index.ts";
 import { plural } from "../report/index.ts";
 import type { Project } from "./project.ts";
@@ -67,8 +68,17 @@ export async function terraformOf(
     places: { folder, base: source.cwd, state: source.state },
     inProject: path.relative(folder, source.dir) === "",
     insecureHttp: source.insecureHttp,
+    hidden: hiddenSources(desired, source.env),
   });
   return { ...made, renderHcl, renderTfJson };
+}
+
+/** The sources of what is sensitive in a declaration. */
+function hiddenSources({ resources, outputs = [] }: Desired, env: ProjectSource["env"]): ReadonlySet<string> {
+  const scope = scopeOf(() => UNKNOWN, env);
+  const ofResources = resources.flatMap((one) => Object.values(declaredOrigins(one, scope)));
+  const ofOutputs = outputs.map((one) => one.evaluate(scope).origin);
+  return new Set([...ofResources, ...ofOutputs].flatMap((origin) => origin?.from ?? []));
 }
 
 /** A configuration is shared and kept: a secret that stands in the declaration after all must not spread to it. */

@@ -42,6 +42,12 @@ export function requireAccount(alias: string, account: Account, state: State): v
   if (problems.length > 0) throw new HostformError(problems);
 }
 
+/** Compares the address of an account with that of a record. Sends no request. @throws HostformError `account.foreign` */
+export function requireAddress(alias: string, account: Account, record: ResourceState): void {
+  const problems = originProblem(`Provider ${alias}`, account, [record]);
+  if (problems.length > 0) throw new HostformError(problems);
+}
+
 /** @param saved the account of a saved plan. */
 function problemsOf(
   alias: string,

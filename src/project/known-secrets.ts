@@ -3,55 +3,35 @@ import { kinds } from "../core/kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Desired,
-  type DesiredData,
   ExpressionError,
   type Json,
+  type Origin,
   type OutputState,
+  openUrl,
   type Plan,
   type ResourceState,
-  SHORTEST_SECRET_PART,
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import { learnToken, learnValue } from "./environment-secrets.ts";
-import type { Redaction } from "./redaction.ts";
+import { type Field, learnVariable, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** Announces what a declaration holds or names of secrets: tokens of its accounts, passwords written out or taken from the environment. */
+/** Announces what a declaration names of secrets: tokens of its accounts, passwords, and what its expressions make of sensitive values. */
 export function learnDeclared(
   redaction: Redaction,
-  { providers, resources, outputs = [], data = [] }: Pick<Desired, "providers" | "resources" | "outputs" | "data">,
+  { providers, resources, data = [] }: Pick<Desired, "providers" | "resources" | "data">,
   env: ProjectSource["env"],
 ): void {
-  learnMarked(redaction, [...resources, ...data], env);
-  for (const { sensitive, references } of outputs) {
-    if (!sensitive) continue;
-    for (const { reference } of references) if (reference.to === "env") learnValue(redaction, env[reference.name]);
-  }
-  for (const { tokenEnv } of providers.values()) if (tokenEnv !== undefined) learnToken(redaction, env[tokenEnv]);
-  for (const { type, config, references, sources = new Map() } of resources) {
-    for (const source of sources.values()) if ("env" in source) learnValue(redaction, env[source.env]);
-    const kind = kinds.get(type);
-    if (kind === undefined) continue;
-    for (const { name, meta } of attributesOf(kind)) {
-      const value = config[name];
-      if ((!meta.sensitive && !meta.writeOnly) || value === undefined) continue;
-      if (typeof value === "string" && !value.includes("${")) redaction.learn(value);
-      for (const { reference, path } of references) {
-        if (path[0] === name && reference.to === "env") learnValue(redaction, env[reference.name]);
-      }
-    }
-  }
-}
-
-/** Announces what expressions make of secrets, as far as it is known before anything is read: `${upper(var.token)}`. */
-function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env: ProjectSource["env"]): void {
   const scope = scopeOf(() => UNKNOWN, env);
-  for (const one of declared) {
+  for (const { tokenEnv } of providers.values()) if (tokenEnv !== undefined) learnVariable(redaction, env, tokenEnv);
+  for (const { sources = new Map() } of resources)
+    for (const source of sources.values()) if ("env" in source) learnVariable(redaction, env, source.env);
+  for (const one of [...resources, ...data]) {
     for (const name of Object.keys(one.config)) {
-      if (one.isSecret?.(name, scope) !== true) continue;
+      const origin = one.originOf?.(name, scope);
+      if (origin === undefined) continue;
       try {
-        learnPart(redaction, split(one.evaluate(name, scope)).known);
+        learnPart(redaction, origin, split(one.evaluate(name, scope)).known);
       } catch (error) {
         // An expression without a value shows nothing.
         if (!(error instanceof ExpressionError)) throw error;
@@ -62,42 +42,53 @@ function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env
 
 /** Announces the sensitive values of a plan, as they were observed and as they will be. */
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
-  // The attribute of a list or map already names its secret part; the other parts may be public.
   // One that is declared as sensitive and holds none may be a domain, which is to be seen where it is ordered.
-  for (const { secret, before, after } of outputs) if (secret) redaction.learn(before, after);
-  for (const { before, after, sensitive } of changes)
-    for (const name of sensitive) learnPart(redaction, before?.[name], after?.[name]);
+  for (const { origin, before, after } of outputs)
+    if (origin !== undefined) learnPart(redaction, origin, before, after);
+  for (const { address, before, after, sensitive, origins = {} } of changes)
+    for (const name of sensitive)
+      learnPart(redaction, origins[name] ?? { from: [`${address}.${name}`] }, before?.[name], after?.[name]);
 }
 
 /** Announces the outputs that somebody has declared as sensitive. CDKTF declares all that stacks share so. */
 export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, OutputState>): void {
   for (const [name, { value, sensitive }] of outputs)
-    if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(value);
+    if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(`output.${name}`, textsIn(value));
 }
 
 /** Announces the secrets of a recorded resource. */
 export function learnResource(redaction: Redaction, resource: ResourceState): void {
-  const { attributes, private: mark } = resource;
-  for (const name of secretsIn(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
+  const { address, attributes, private: mark } = resource;
+  for (const name of secretNames(resource))
+    learnPart(redaction, { from: [`${address}.${name}`] }, attributes[name], mark.deposed?.[name]);
 }
 
-/** The attributes of a resource that hold secrets: those of its kind, and those that a secret flowed into. */
-export const secretNames = (resource: ResourceState): ReadonlySet<string> => new Set(secretsIn(resource));
-
-function secretsIn({ address, sensitive }: ResourceState): readonly string[] {
+/** The attributes of a resource that hold secrets: those of its kind, and those that something sensitive flowed into. */
+export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
   const kind = kinds.get(address.slice(0, address.indexOf(".")));
-  const own = kind === undefined ? [] : sensitiveNames(kind);
-  const more = sensitive.filter((name) => !own.includes(name));
-  return more.length === 0 ? own : [...own, ...more];
+  return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
 }
 
-function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {
-  for (const value of values) {
-    if (typeof value === "string") redaction.learn(value);
-    else if (typeof value === "object" && value !== null) {
-      for (const part of textsIn(value)) if (part.length >= SHORTEST_SECRET_PART) redaction.learn(part);
-    }
+/** Messages show a URL without its query: of one that is sensitive before it, this is a secret, too. */
+function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
+  for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
+    const isInPath = openUrl(text) !== text && !open.includes("?");
+    redaction.learn(from.join(", "), text, isInPath ? openUrl(text).split("?")[0] : undefined);
   }
+}
+
+/** What approvers decide by: addresses, and the decisive attributes that are not sensitive. */
+export function fieldsOf({ changes }: Pick<Plan, "changes">): Field[] {
+  return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
+    const kind = kinds.get(type);
+    const attributes = kind === undefined ? [] : attributesOf(kind);
+    const values = attributes.flatMap(({ name, meta }) => {
+      if (!meta.decisive || sensitive.includes(name)) return [];
+      const texts = [before?.[name], after?.[name]].flatMap((value) => textsIn(value ?? null));
+      return texts.map((text): Field => [`${name} of ${address}`, text]);
+    });
+    return [["The address of a resource", address], ...values];
+  });
 }
 
 /** The texts in a value. */

@@ -29,7 +29,6 @@ import {
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
-import { learnEnvironment } from "./environment-secrets.ts";
 import type {
   AdoptLibraryOptions,
   Applied,
@@ -43,8 +42,9 @@ import type {
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
-import { Redaction } from "./redaction.ts";
+import { learnEnvironment, Redaction } from "./redaction.ts";
 import { readSavedPlan, writeSavedPlan } from "./saved-plan.ts";
+import { leaving } from "./sink.ts";
 import type { Host, Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseUntrustedCommand } from "./trust.ts";
@@ -269,9 +269,9 @@ function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction
     hasChanges: hasChanges(made),
     applicable: mayApply(made, false),
     heldBack: heldIn(made),
-    text: () => redaction.redact(renderPlan(made, { ...look, color: false })),
-    markdown: () => redaction.redact(renderPlanMarkdown(made, look)),
-    html: () => redaction.redact(renderPlanHtml(made, look)),
+    text: () => leaving(renderPlan(made, { ...look, color: false }), redaction),
+    markdown: () => leaving(renderPlanMarkdown(made, look), redaction, "markdown"),
+    html: () => leaving(renderPlanHtml(made, look), redaction, "html"),
   };
 }
 

@@ -33,7 +33,7 @@ import { dataReader } from "./data-reader.ts";
 import { type Caps, limitsOf, tightened } from "./guards.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
-import { learnPlan } from "./known-secrets.ts";
+import { fieldsOf, learnPlan } from "./known-secrets.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
@@ -134,6 +134,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
+    redaction.refuseIn(fieldsOf(made.plan));
     noteOutputs(source, made.plan);
     const servers = source.untrusted ? [] : providers.servers();
     const named = await project.state.compare(servers, store.state, made.plan, importsIn(made.plan));

@@ -10,8 +10,7 @@ import { openStore } from "../core/api/open-store.ts";
 import { accountDigest, readToken } from "../core/api/token.ts";
 import { type Lives, lifeNote } from "../core/kinds/life.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
-import { service } from "../core/kinds/service/index.ts";
-import { Account, learnAlone, signOnRefused } from "../core/lifecycle/index.ts";
+import { Account, learnAlone } from "../core/lifecycle/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import {
   attempt,
@@ -23,8 +22,8 @@ import {
   shellPath,
 } from "../core/model/index.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
-import { learnToken } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
+import { learnToken } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
@@ -44,7 +43,7 @@ export interface Server {
 }
 
 /** A project, as far as its providers need it. */
-interface Declaring extends ProjectParts {
+export interface Declaring extends ProjectParts {
   readonly declaration: Pick<ProjectDeclaration, "providers">;
 }
 
@@ -101,7 +100,7 @@ export class Providers {
       // Without an address no request leaves: `get` refuses it with its own words.
       if (address !== undefined) requireAllowedOrigin(address, source.env, place);
       const token = await tokenOf(config, source, log);
-      learnToken(redaction, token);
+      learnToken(redaction, token, `token of provider ${alias}`);
       this.#tokens.set(alias, token);
     }
   }
@@ -357,18 +356,3 @@ export function withProvider<T>(
     ),
   );
 }
-
-/** A one-time URL that signs on to the control panel of a service: a secret. @throws what the API says, and why, where that shows. */
-export async function panelUrl(project: Declaring, alias: string, id: string): Promise<string> {
-  const { url } = await withProvider(project, alias, async ({ client, account }, signal) => {
-    try {
-      return await client.services.panelSso(id, { signal });
-    } catch (error) {
-      throw await signOnRefused(account, service, id, error);
-    }
-  });
-  project.redaction.learn(url);
-  return url;
-}
-
-export { passwordForm } from "../core/kinds/service/words.ts";

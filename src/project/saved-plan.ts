@@ -25,6 +25,7 @@ import { beginsAsPlan, FORM, orUnwritable, placeForPlan } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
+import { leavingJson } from "./sink.ts";
 
 /** What a plan is asked for with. A saved one is carried out with the same. */
 export interface PlanRequest {
@@ -128,7 +129,7 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
   const version = seal === undefined ? VERSION : PROVED_VERSION;
-  return `${jsonText({ form: FORM, version, checksum: stated, ...proof, ...body }, 2)}\n`;
+  return leavingJson({ form: FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
 }
 
 /** Made with the key of the state over the checksum of a plan; whether it is that is not known yet. */

@@ -24,10 +24,10 @@ import {
   isObject,
   located,
   type SecretSource,
+  sourceName,
   sourcePlace,
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
-import { learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, ProjectSource } from "./source.ts";
 
@@ -56,7 +56,7 @@ export function secretsOf(
       held: (output, of) => outputs.held(output, of),
       // A command that is given a secret may repeat it where it says what went wrong.
       write: (output, of, secret) => {
-        redaction.learn(secret);
+        redaction.learn(`${of.address}.${of.attribute}`, secret);
         return outputs.write(output, of, secret);
       },
     },
@@ -134,22 +134,25 @@ function sourceReader(
   redaction: Redaction,
   run: (command: Command) => Promise<CommandEnd>,
 ): SourceReader {
-  const learn = (value: string | undefined) => learnValue(redaction, value?.replace(BYTE_ORDER_MARK, ""));
+  const learn = (source: SecretSource, value: string | undefined) => {
+    redaction.learn(sourceName(source), value?.replace(BYTE_ORDER_MARK, ""));
+    redaction.refuseIn();
+  };
   const given = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
       const value = env[source.env];
-      learn(value);
+      learn(source, value);
       if (value) return legible(value, source);
       const detail = value === undefined ? "It is not set." : "It is empty.";
       return unreadable(source, detail, "Set it, export it, and apply again.");
     }
     if ("file" in source) {
       const text = await textOf(path.resolve(dir, source.file), source);
-      learn(text);
+      learn(source, text);
       return lineOf(text, source);
     }
     const { failure, stdout, stderr } = await run(source.command);
-    learn(stdout);
+    learn(source, stdout);
     if (failure === undefined) return lineOf(stdout, source);
     return unreadable(source, `It ${failure}. ${endOfErrors(stderr, stdout)}`, "Fix the command, or name another.");
   };

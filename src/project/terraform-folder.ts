@@ -57,7 +57,7 @@ export async function terraformFolder(
     : isLocal
       ? { file: stateFileIn(dir, workspace, recorded?.config), env: source.env, secrets: [] }
       : stateAt(recorded, workspace, source.env);
-  for (const secret of secrets) redaction.learn(secret);
+  redaction.learn("Terraform's backend", secrets);
   const parts = { ...project, source: { ...source, dir, state: file ?? source.state, env } };
   const providers = async () => configs;
   const declared = settingsIn(dir, source.env);

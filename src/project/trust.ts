@@ -2,7 +2,7 @@ import path from "node:path";
 import { type Bounds, bounded, isInside, PathRefused, realPath, requireReplaceable } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { LIVES, phaseOfWord } from "../core/kinds/life.ts";
-import { sensitiveNames } from "../core/lifecycle/index.ts";
+import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   attempt,
   type Backend,
@@ -15,6 +15,7 @@ import {
   isObject,
   type Json,
   located,
+  openVariables,
   type ProviderConfig,
   parseAddress,
   type Schema,
@@ -68,8 +69,8 @@ export async function refuseUntrustedCommand(
 /** Whether a variable of the environment is kept from the declaration. Undefined where it is trusted. */
 export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
   if (source.untrusted !== true) return undefined;
-  const allowed = (source.env.HOSTFORM_ENV_ALLOW ?? "").split(/[\s,]+/);
-  return (name) => !allowed.includes(name);
+  const isOpen = openVariables(source.env);
+  return (name) => !isOpen(name);
 }
 
 /** The environment as the declaration sees it: the one place where it is filtered. */
@@ -303,12 +304,12 @@ function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
   };
 }
 
-type Expressions = Pick<Desired["resources"][number], "evaluate" | "isSecret">;
+type Expressions = Pick<Desired["resources"][number], "evaluate" | "originOf">;
 
-function expressions({ evaluate, isSecret }: Expressions, view: (scope: EvalScope) => EvalScope): Expressions {
+function expressions({ evaluate, originOf }: Expressions, view: (scope: EvalScope) => EvalScope): Expressions {
   return {
     evaluate: (attribute, scope) => evaluate(attribute, view(scope)),
-    ...(isSecret && { isSecret: (attribute, scope) => isSecret(attribute, view(scope)) }),
+    ...(originOf && { originOf: (attribute, scope) => originOf(attribute, view(scope)) }),
   };
 }
 
@@ -320,7 +321,7 @@ function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
     resource(address) {
       const value = scope.resource(address);
       if (!isObject(value)) return value;
-      const secret = [...secretsOfType(address, data), ...(scope.secrets?.(address) ?? [])];
+      const secret = [...secretsOfType(address, data), ...Object.keys(scope.origins?.(address) ?? {})];
       const names = secret.join();
       const known = seen.get(value);
       if (known?.names === names) return known.value;
@@ -335,5 +336,8 @@ function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
 function secretsOfType(address: string, data: DataSecrets): readonly string[] {
   if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
   const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return kind === undefined ? [] : sensitiveNames(kind);
+  if (kind === undefined) return [];
+  // A stranger could compare a fingerprint with those of guessed secrets.
+  const fingerprints = attributesOf(kind).flatMap(({ meta }) => meta.fingerprint ?? []);
+  return [...sensitiveNames(kind), ...fingerprints];
 }

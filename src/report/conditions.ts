@@ -9,7 +9,7 @@ import {
   some,
 } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { firstOf } from "./numbers.ts";
+import { firstOf, plural } from "./numbers.ts";
 import { type ConditionJson, conditionJson } from "./plan-json.ts";
 import type { Paint, ReportStyle } from "./text-style.ts";
 
@@ -20,7 +20,7 @@ const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]
   handed_over: ["1 object seems to be handed over", "objects seem to be handed over"],
   outside: ["1 object is outside the restriction of the token", "objects are outside the restriction of the token"],
   unpaid: ["1 site has an unpaid invoice", "sites have unpaid invoices"],
-  unread: ["1 object was not read", "objects were not read"],
+  unread: ["1 site has invoices that were not read", "sites have invoices that were not read"],
   unknown_status: ["1 object has an unknown status", "objects have an unknown status"],
   other_plan: ["1 service has another plan than ordered", "services have other plans than ordered"],
   own_form: ["1 object keeps another value than declared", "objects keep other values than declared"],
@@ -29,21 +29,22 @@ const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]
 
 const addressesOf = (conditions: readonly Condition[]) => new Set(conditions.map(({ address }) => address)).size;
 
-/** `3 sites are offline and not declared so. 2 sites have unpaid invoices.` Empty without conditions. */
-export function conditionText({ conditions = [] }: Pick<Plan, "conditions">): string {
-  const byName = Map.groupBy(conditions, ({ condition }) => condition);
+/** `1 resource is not checked. 3 sites are offline and not declared so.` Empty without conditions. */
+export function conditionText({ conditions = [], unread = [] }: Pick<Plan, "conditions" | "unread">): string {
+  const isCounted = ({ condition, address }: Condition) => condition === "unread" && unread.includes(address);
+  const byName = Map.groupBy(
+    conditions.filter((one) => !isCounted(one)),
+    ({ condition }) => condition,
+  );
+  const unchecked = `${plural(unread.length, "resource")} ${unread.length === 1 ? "is" : "are"} not checked.`;
   const names = Object.keys(HOLDS) as ConditionName[];
   const sentences = names.flatMap((name) => {
     const count = addressesOf(byName.get(name) ?? []);
     const [one, many] = HOLDS[name];
     return count === 0 ? [] : [count === 1 ? `${one}.` : `${count} ${many}.`];
   });
-  return sentences.join(" ");
+  return [...(unread.length > 0 ? [unchecked] : []), ...sentences].join(" ");
 }
-
-/** Number of resources that do not serve anybody, though the declaration says so. */
-export const offlineNow = ({ conditions = [] }: Pick<Plan, "conditions">): number =>
-  addressesOf(conditions.filter(({ condition }) => condition === "offline" || condition === "gone"));
 
 /** Conditions, for programs. */
 export interface Attention {
@@ -74,7 +75,11 @@ export function groupedConditions(
   remedies: ReportStyle["remedies"],
 ): SameConditions[] {
   const order = Object.keys(HOLDS);
-  const sorted = conditions.toSorted((a, b) => order.indexOf(a.condition) - order.indexOf(b.condition));
+  // A suspension that names its invoice speaks for the invoice.
+  const billOf = ({ address, invoice }: Condition) => `${address} ${invoice?.id}`;
+  const named = new Set(conditions.flatMap((one) => (one.condition === "offline" && one.invoice ? [billOf(one)] : [])));
+  const shown = conditions.filter((one) => one.condition !== "unpaid" || !named.has(billOf(one)));
+  const sorted = shown.toSorted((a, b) => order.indexOf(a.condition) - order.indexOf(b.condition));
   const groups = Map.groupBy(sorted, ({ condition, detail, ...about }) =>
     JSON.stringify([condition, detail, condition === "unread" ? "" : remedies(about)]),
   );

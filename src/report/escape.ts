@@ -34,6 +34,13 @@ export function escapeHtml(text: string): string {
   return escapeText(text).replace(/[&<>"'`]/g, (character) => HTML[character] ?? character);
 }
 
+/** The same for a sentence: what stands in backticks is code. */
+export const sentenceHtml = (text: string): string =>
+  text
+    .split(/(`[^`]+`)/)
+    .map((part, at) => (at % 2 === 1 ? `<code>${escapeHtml(part.slice(1, -1))}</code>` : escapeHtml(part)))
+    .join("");
+
 /**
  * Text within a line of Markdown, as a code span: the one form in which neither mark-up, HTML, links and images nor the
  * references of code hosts (`@name`, `#1`, `!1`) mean anything. A backslash before them would not do: hosts look for
@@ -46,6 +53,31 @@ export function escapeMarkdown(text: string): string {
   // One space on both sides is taken off again; without it a tick at an end would belong to the fence.
   const room = /^[` ]|[` ]$/.test(line) ? " " : "";
   return `${ticks}${room}${line}${room}${ticks}`;
+}
+
+/** A word or a number that no code host makes a link, a reference or mark-up of. Digits and letters a to f alone may be a commit. */
+const PLAIN =
+  /^(?!.*\b[\da-f]{7,40}\b)["'(]*(?:\p{L}+(?:['’-]\p{L}+)*|[+−-]?\d[\d.,]*%?|\d{4}-\d\d-\d\d|[·/−–-])[)"'.,;:?]*$/iu;
+/**
+ * A sentence within a line of Markdown: own words as they are; names, addresses and what stands in backticks or in quotes as
+ * code spans ({@link escapeMarkdown}), with a space between two. It may hold words of others: only plain words and numbers stay outside of code.
+ */
+export function sentenceMarkdown(text: string): string {
+  const word = (one: string): string => {
+    if (/^[.,;:?)]*$/.test(one) || PLAIN.test(one)) return one;
+    const [, open = "", body = "", end = ""] = /^(\(?)(.*?)([,;:?]*\.?)$/u.exec(one) ?? [];
+    const isClosed = body.endsWith(")") && !body.includes("(");
+    const name = isClosed ? body.slice(0, -1) : body;
+    if (name === "" || (open !== "" && body.includes(")") && !isClosed)) return escapeMarkdown(one);
+    return `${open}${PLAIN.test(name) ? name : escapeMarkdown(name)}${isClosed ? ")" : ""}${end}`;
+  };
+  return escapeLine(text)
+    .split(/(`[^`]+`|(?<=^|[\s(])"[^"`]*"(?=$|[\s.,;:)]))/)
+    .map((part, at) => {
+      if (at % 2 === 0) return part.split(" ").map(word).join(" ");
+      return escapeMarkdown(part.startsWith("`") ? part.slice(1, -1) : part);
+    })
+    .reduce((text, part) => `${text}${text.endsWith("`") && part.startsWith("`") ? " " : ""}${part}`, "");
 }
 
 /**

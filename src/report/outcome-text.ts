@@ -46,7 +46,8 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
   const waiting = new Set(
     result.outcomes.flatMap(({ address, awaiting }) => (awaiting === undefined ? [] : [address])),
   );
-  const attention = conditionText({ conditions: (result.conditions ?? []).filter((one) => !waiting.has(one.address)) });
+  const conditions = (result.conditions ?? []).filter((one) => !waiting.has(one.address));
+  const attention = conditionText({ ...plan, conditions });
   const blocks = [
     ...(diagnostics.length > 0 ? [renderDiagnostics(diagnostics, options)] : []),
     ...(interrupted ? [] : [ends]),

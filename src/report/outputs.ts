@@ -1,6 +1,7 @@
 // Outputs as `terraform output` and `terraform plan` print them.
 import {
   equal,
+  hiddenText,
   isObject,
   type Json,
   join,
@@ -94,12 +95,12 @@ export function outputLines({ outputs = [] }: Plan, paint: Paint): string[] {
   return [paint.bold("Changes to Outputs:"), ...rowLines(changed.map(rowOf), 2, paint), ""];
 }
 
-function rowOf({ name, action, before, after, after_unknown: unknown, sensitive }: OutputChange): Row {
+function rowOf({ name, action, before, after, after_unknown: unknown, sensitive, origin }: OutputChange): Row {
   if (!sensitive) {
     const note = action === "update" && unknown === false && equal(before, after) ? { note: "of another type" } : {};
     return { label: name, before, after: join(after, unknown), keep: true, ...note };
   }
   // Two words in place of the values, which may be the same: then it is the mark that changes.
   const sides = { before: action === "create" ? null : "before", after: action === "delete" ? null : "after" };
-  return { label: name, ...sides, instead: "(sensitive value)" };
+  return { label: name, ...sides, instead: hiddenText(origin) };
 }

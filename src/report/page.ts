@@ -1,6 +1,6 @@
 // The frame of every page: its style, its policy, sections, lists and tables.
 import { createHash } from "node:crypto";
-import { escapeHtml } from "./escape.ts";
+import { escapeHtml, sentenceHtml } from "./escape.ts";
 
 /** With more rows than this a table is a list of lines, and changes are lines as well: a browser must still open it. */
 export const MOST_ROWS = 500;
@@ -14,15 +14,16 @@ h1{font-size:1.1rem;margin:0;color:var(--soft);font-weight:600;overflow-wrap:any
 .headline{font-size:1.5rem;line-height:1.3;font-weight:650;margin:.3rem 0 .6rem;overflow-wrap:anywhere}
 .verdict{font-weight:600;margin:0}.refused{color:var(--bad)}.attention{color:var(--warn)}.ready{color:var(--good)}
 section,.tile{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem}section{margin-top:1rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1.2rem 0 0}
+.tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem;margin:1.2rem 0 0}
 .tile dt{color:var(--soft);font-size:.875rem}.tile dd{margin:0;font-size:1.25rem;font-weight:650;overflow-wrap:anywhere}
 .alarm{border-color:var(--bad)}.alarm dd,.alarm h2{color:var(--bad)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .7rem .4rem 0;vertical-align:top;
 border-bottom:1px solid var(--line)}th{color:var(--soft);font-size:.875rem;font-weight:600}td{overflow-wrap:break-word;min-width:5rem;max-width:22rem}td:first-child{min-width:11rem}
 tfoot td{font-weight:650}.num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 ul{margin:0;padding-left:1.2rem}li{overflow-wrap:anywhere;margin:.25rem 0}.note{color:var(--soft);font-size:.875rem;margin:.6rem 0 0}
-pre{overflow-x:auto;font:.8125rem/1.5 ui-monospace,monospace;margin:.6rem 0;padding-bottom:.4rem}summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
+code{font:.9em ui-monospace,monospace}pre{overflow-x:auto;font:.8125rem/1.5 ui-monospace,monospace;margin:.6rem 0;padding-bottom:.4rem}summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid light-dark(#0b57d0,#a8c7fa);outline-offset:2px}.added{color:var(--good)}.removed{color:var(--bad)}.changed{color:var(--warn)}
+@media(max-width:64rem){.tiles{grid-template-columns:repeat(3,1fr)}}
 @media(max-width:40rem){main{padding:1rem .75rem}.tiles{grid-template-columns:1fr 1fr}.tile dd{font-size:1.05rem}thead{display:none}table,tbody,tfoot,tr,td{display:block}
 td,td:first-child{overflow-wrap:anywhere;border:0;padding:.1rem 0;min-width:0;max-width:none}
 tr{border-bottom:1px solid var(--line);padding:.6rem 0}tr:last-child{border:0}td:first-child{font-weight:650}td:empty{display:none}
@@ -52,7 +53,7 @@ export const section = (title: string, body: string, name = "") =>
   `<section${name && ` class="${name}"`}>\n<h2>${escapeHtml(title)}</h2>\n${body}\n</section>`;
 
 export const list = (lines: readonly string[]) =>
-  `<ul>\n${lines.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}\n</ul>`;
+  `<ul>\n${lines.map((line) => `<li>${sentenceHtml(line)}</li>`).join("\n")}\n</ul>`;
 
 /** A table that scrolls within its section, also by keyboard; on a narrow screen its rows are stacked; of very many rows a list of lines. @param from the first column of amounts. */
 export function table(

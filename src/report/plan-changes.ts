@@ -8,6 +8,7 @@ import {
   effectsOf,
   equal,
   formatNumber,
+  hiddenText,
   isObject,
   isReplacement,
   join,
@@ -15,6 +16,7 @@ import {
   parseAddress,
   type ReasonKind,
   recordsOnly,
+  shownText,
   UNKNOWN,
   type Value,
 } from "../core/model/index.ts";
@@ -74,8 +76,9 @@ export function title(change: Change, paint: Paint): string {
     case "delete":
       return `will be ${paint.removed("destroyed")}${change.words.access ? "; access is taken" : ""}`;
     case "forget":
-      return change.reasons.some(({ why }) => why === "gone")
-        ? "will no longer be managed"
+      if (change.reasons.some(({ why }) => why === "gone")) return "will no longer be managed";
+      return change.unchecked
+        ? "will no longer be managed; nothing is changed"
         : "will no longer be managed, but stays in the account";
     case "no-op":
       return IMPORTED;
@@ -182,7 +185,7 @@ function rowsOf(change: Change): Row[] {
       ...(changes && { note: "forces replacement" }),
     };
     if (!change.sensitive.includes(label)) return row;
-    if (!sentOnly.includes(label)) return { ...row, instead: "(sensitive value)" };
+    if (!sentOnly.includes(label)) return { ...row, instead: shownText(change.origins?.[label]) };
     // Its value is in neither side: two different words make it a row that changes.
     const sides = { before: before === null ? null : "as it was", after: "as declared" };
     return { ...row, ...sides, instead: "(write-only attribute)" };
@@ -230,10 +233,14 @@ function sort(drift: Drift, change: Change | undefined) {
   return { drift, change, matters, computed: movedIn(drift).filter((name) => !matters.includes(name)) };
 }
 
-/** The attributes whose values differ, of those that are declared or that led to a change. */
+/** The attributes whose values differ, of those that are declared or that led to a change. A value that is as declared by now is neither. */
 export function mattersIn(drift: Drift, change: Change | undefined): string[] {
   const isCause = (name: string) => change?.reasons.some(({ attribute }) => attribute === name) === true;
-  return movedIn(drift).filter((name) => (change?.config?.[name] ?? null) !== null || isCause(name));
+  const differs = (name: string) => {
+    const declared = change?.config?.[name] ?? null;
+    return declared !== null && !equal(declared, drift.after?.[name] ?? null);
+  };
+  return movedIn(drift).filter((name) => differs(name) || isCause(name));
 }
 
 export function movedIn({ before, after }: Drift): string[] {
@@ -254,7 +261,7 @@ function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] 
     keep: label === change?.words.name,
     before: before[label],
     after: after === null ? null : matters.includes(label) ? after[label] : before[label],
-    ...(hidden.includes(label) && { instead: "(sensitive value)" }),
+    ...(hidden.includes(label) && { instead: hiddenText(change?.origins?.[label]) }),
   }));
   return [`  ${paint.bold(`# ${escapeLine(address)}`)} ${what}`, ...resourceBlock(address, `  ${symbol}`, rows, paint)];
 }

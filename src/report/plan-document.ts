@@ -1,13 +1,14 @@
 // A plan as a document: Markdown for a pull request.
-import { CURRENCIES, formatNumber, type Plan, shorten } from "../core/model/index.ts";
+import { CURRENCIES, formatNumber, type Plan, shorten, some } from "../core/model/index.ts";
 import { diagnosticBlock, foldedDiagnostics } from "./diagnostics.ts";
-import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
+import { breakMarkdown, escapeMarkdown, fenceMarkdown, sentenceMarkdown } from "./escape.ts";
+import { figureLines } from "./figures.ts";
 import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
+import { hasFigures, requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
 import { type Paint, paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
@@ -57,7 +58,7 @@ export const markerOf = (project: string, what = "plan") =>
 /** @param sections finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
 function assemble(
   plan: Plan,
-  { headline, verdict, facts, diagnostics, blocks, changes }: ReturnType<typeof planDocument>,
+  { headline, verdict, figures, facts, diagnostics, blocks, changes }: ReturnType<typeof planDocument>,
   sections: readonly string[],
   messages: number,
   shown: number,
@@ -68,11 +69,13 @@ function assemble(
   const lines = [
     // Without the name of the project (a plan that could not be made) it would be another one's.
     ...(plan.project === "" ? [] : [markerOf(plan.project)]),
-    title === "" ? "### hostform plan\n" : `### hostform plan: ${escapeMarkdown(title)}\n`,
-    `**${plain(headline)}**\n`,
-    ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
+    title === "" ? "### hostform plan\n" : `### hostform plan: ${sentence(title)}\n`,
+    `**${sentence(headline)}**\n`,
+    ...(verdict === headline ? [] : [`${sentence(verdict)}\n`]),
+    ...figures.map((line) => `- ${brief(line.replace(/^ +/, "Orders: "))}`),
+    ...(figures.length > 0 ? [""] : []),
     ...sections,
-    ...facts.map((fact) => `- ${plan.base === undefined ? plain(fact) : code(fact)}`),
+    ...facts.map((fact) => `- ${sentence(fact)}`),
     "",
     ...(messages > 0 ? [fenceMarkdown(diagnostics.slice(0, messages).join("\n"), "text")] : []),
     ...more(diagnostics.length - messages, "message"),
@@ -86,15 +89,15 @@ function assemble(
 
 /** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
-  const outages = offline.map((one) => [...[siteText(one), one.address].map(code), one.what, code(one.why), one.undo]);
+  const outages = offline.map((one) => [...[siteText(one), one.address].map(code), one.what, brief(one.why), one.undo]);
   const rows = orders.map((one) => {
     const { cycle, price, discount, now, monthly } = one;
     const listed =
       discount === "none" || price === "unknown" ? amount(price) : `${amount(price)}, discount ${amount(discount)}`;
-    return [code(siteText(one)), code(planText(one)), cycle, listed, amount(now), amount(monthly)];
+    return [code(siteText(one)), planText(one, code, brief), cycle, listed, amount(now), amount(monthly)];
   });
   const sums = totals.map(({ label, orders: count, now, monthly }) => {
-    return [amount(label), count, "", "", amount(now), amount(monthly)];
+    return [brief(label), count, "", "", amount(now), amount(monthly)];
   });
   const note = moneyNote === undefined ? [] : [`${moneyNote}\n`];
   const tables = [
@@ -113,10 +116,10 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
   return [...down, ...named("Orders", orders, left), ...(orders.length > 0 ? [...bill, "", ...note] : [])];
 }
 
-/** An amount, or the label of a sum: own words if the currency is a known one. */
+/** An amount: own words if the currency is a known one. */
 const amount = (text: string) => (OWN_AMOUNT.test(text) ? text : code(text));
 const OWN_AMOUNT = new RegExp(
-  `^(?:Total )?(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
+  `^(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
 );
 
 /** What the title of a list of names and the sentence for those that are missing take, in bytes. */
@@ -136,25 +139,31 @@ function named(title: string, rows: PlanReport["orders" | "offline"], room: numb
 function otherSections({ attention, others }: PlanReport): string[] {
   const points = attention
     .filter(({ from }) => from === "account") // Errors and warnings have a block of their own.
-    .map(({ title, where, text, fix }) =>
-      [`${title}${where.length > 0 ? ` (${where.join(", ")})` : ""}.`, text, fix].filter(Boolean).join(" "),
-    );
+    .map(({ title, where, text, fix }) => {
+      const at = where.length > 0 ? ` (${some(where)})` : "";
+      const facts = [`${title}${at}.`, ...(text === undefined ? [] : [text])].map((one) => shorten(one, LONGEST_FACT));
+      // The advice is never cut.
+      return [[...facts, ...(fix === undefined ? [] : [fix])].map(sentence).join(" ")];
+    });
   return [
-    ...bullets(
-      "Needs attention",
-      points.map((text) => ["", text.replaceAll("`", "").trim(), ""]),
+    ...bullets("Needs attention", points),
+    ...others.flatMap(({ title, lines }) =>
+      bullets(
+        title,
+        lines.map((parts) =>
+          parts.map((text, at) => (at % 2 === 0 || text === "" ? text : code(shorten(text, LONGEST_FACT)))),
+        ),
+      ),
     ),
-    ...others.flatMap(({ title, lines }) => bullets(title, lines)),
   ];
 }
 
 const MOST_BULLETS = 20;
 
-/** @param texts own words at even places, and words of others between them. */
+/** @param texts the parts of each line, as finished Markdown. */
 function bullets(title: string, texts: readonly (readonly string[])[]): string[] {
   if (texts.length === 0) return [];
-  const part = (text: string, at: number) => (at % 2 === 0 || text === "" ? text : code(shorten(text, LONGEST_FACT)));
-  const lines = texts.slice(0, MOST_BULLETS).map((parts) => `- ${parts.map(part).join("")}`);
+  const lines = texts.slice(0, MOST_BULLETS).map((parts) => `- ${parts.join("")}`);
   return [`#### ${title}\n`, ...lines, "", ...more(texts.length - lines.length, "line")];
 }
 
@@ -171,9 +180,11 @@ export const tableRow = (cells: readonly string[]) =>
 /** A text of others; commands in it are broken here, so that what is counted is what is written. */
 export const code = (text: string) => breakMarkdown(escapeMarkdown(text));
 
-/** Our own words, amounts and counts; anything else as {@link code}, and what a host would turn into a link or a reference. */
-const plain = (text: string) =>
-  /^[\p{L}\p{N} .,:;()'’+−–-]*$/u.test(text) && !/www\.|\p{L}\.\p{L}/iu.test(text) ? text : code(text);
+/** Own words with names in them, as {@link sentenceMarkdown}. */
+export const sentence = (text: string) => breakMarkdown(sentenceMarkdown(text));
+
+/** A sentence that is cut where it is too long. */
+const brief = (text: string) => sentence(shorten(text, LONGEST_FACT));
 
 /** The sentence for what was cut; nothing where nothing was. */
 export function more(count: number, noun: string, of = ""): string[] {
@@ -224,6 +235,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
   return {
     headline: report.headline,
     verdict: report.verdictText,
+    figures: !hasFigures(plan) ? [] : figureLines(plan, moneyScale),
     facts: facts.map((line) => shorten(line.trim(), LONGEST_FACT)),
     diagnostics: foldedDiagnostics(plan.diagnostics).map((one) => diagnosticBlock(one, look)),
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),

@@ -21,6 +21,7 @@ import {
   type MoneyTotal,
   moneyTotals,
   type NotRead,
+  type Origins,
   type OutputChange,
   type OutputState,
   type Place,
@@ -28,8 +29,10 @@ import {
   parseAddress,
   type RemedyText,
   type ResourceState,
+  shownText,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import { type Figures, figuresOf } from "./figures.ts";
 import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 
@@ -253,6 +256,8 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly effects: readonly Omit<Effect, "parts">[];
   /** What its orders bill now and per month, for each currency. */
   readonly totals: readonly MoneyTotal[];
+  /** The figures of the page and of the text. */
+  readonly figures: Figures;
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
   /** Conditions. `schemas/conditions.schema.json` describes it. */
@@ -285,6 +290,8 @@ interface ResourceExtrasJson
   readonly waits_for?: string;
   /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
   readonly secret_to?: string;
+  /** What reports show in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
+  readonly hidden?: Readonly<Record<string, string>>;
 }
 
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
@@ -298,6 +305,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     cost: plan.cost,
     effects: effects.map(({ parts: _, ...effect }) => effect),
     totals: moneyTotals(effects),
+    figures: figuresOf(plan, effects),
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),
@@ -309,6 +317,9 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
   };
 }
+
+const hiddenJson = (origins: Origins) =>
+  Object.fromEntries(Object.entries(origins).map(([name, origin]) => [name, shownText(origin)]));
 
 function resourceExtras(change: Change): ResourceExtrasJson {
   const effect = effectOf(change);
@@ -323,6 +334,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(change.unchecked && { unchecked: true }),
     ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
     ...(change.secretTo !== undefined && { secret_to: change.secretTo }),
+    ...(change.origins !== undefined && { hidden: hiddenJson(change.origins) }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

@@ -17,8 +17,9 @@ import {
   type RemedyText,
   shownName,
 } from "../core/model/index.ts";
-import { conditionText, groupedConditions, offlineNow, type SameConditions } from "./conditions.ts";
+import { conditionText, groupedConditions, type SameConditions } from "./conditions.ts";
 import { causedTexts, foldedDiagnostics } from "./diagnostics.ts";
+import { personsIn, tilesOf } from "./figures.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
@@ -85,7 +86,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   return {
     headline: headlineOf(plan, effects, totals, scale),
     ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan), changes.length),
-    tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, totals, scale),
+    tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, options.moneyScale),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
@@ -130,9 +131,6 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 
-const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]) =>
-  new Set(effects.flatMap((effect) => (kinds.includes(effect.kind) ? (effect.person ?? effect.address) : []))).size;
-
 function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
   const sums = totals.flatMap(({ currency, now, bound }) =>
     now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
@@ -154,7 +152,7 @@ function verdictOf(
     return { verdict: isPart ? "attention" : "refused", verdictText: refused };
   }
   if (attention.length > 0) {
-    const points = `Needs attention: ${plural(attention.length, "point")} below.`;
+    const points = `${plural(attention.length, "point needs", "points need")} attention.`;
     return { verdict: "attention", verdictText: isApplicable ? `${points} It can be applied.` : points };
   }
   return isApplicable
@@ -162,55 +160,20 @@ function verdictOf(
     : { verdict: "nothing", verdictText: "Nothing to apply." };
 }
 
-/** Figures with a label: several lines where there are several currencies. */
-function tilesOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
-  // An unread value is neither none nor 0.
-  const unread = new Set(plan.unread);
-  const unseen = plan.changes.filter(({ address }) => unread.has(address));
-  const orUnseen = (text: string, isNone: boolean, isUnseen: boolean) =>
-    !isUnseen ? text : isNone ? "Not checked" : `${text}, the rest not checked`;
-  const offline = effects.filter(({ kind }) => kind === "offline").length;
-  const sums = (which: "now" | "monthly") => {
-    const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
-      const amount = total[which];
-      if (amount === null) return [`${currency}: ${plural(orders + unknown, "order")} unknown`];
-      const sum = upTo(formatMoney(amount, currency, scale(currency)), bound);
-      return [unknown > 0 ? `${sum} + ${plural(unknown, "order")} unknown` : sum];
-    });
-    return values.length === 0 ? ["Nothing"] : values;
-  };
-  const down = offlineNow(plan);
-  const gains = personsIn(effects, "access_given", "access_raised");
-  const loses = personsIn(effects, "access_taken", "access_reduced");
-  const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
-  const isAccessUnseen = unseen.some(({ words }) => words.access !== undefined);
-  const isSiteUnseen = unseen.some(({ words }) => words.ordered !== undefined && words.site !== undefined);
-  return [
-    { label: "To pay now", values: sums("now") },
-    { label: "Per month afterwards", values: sums("monthly") },
-    {
-      label: "Sites going offline",
-      values: [orUnseen(String(offline), offline === 0, isSiteUnseen)],
-      alarm: offline > 0,
-    },
-    {
-      label: "Sites offline, not declared so",
-      values: [orUnseen(String(down), down === 0, isSiteUnseen)],
-      alarm: down > 0,
-    },
-    { label: "People gaining or losing access", values: [orUnseen(access, gains + loses === 0, isAccessUnseen)] },
-  ];
-}
-
 /** A site with whose it is, where there are several. */
 export const siteText = ({ site, client }: { readonly site: string; readonly client: string | null }) =>
   client === null ? site : `${site} (${client})`;
 
 /** The plan of an order, and why a price of it is not known. A domain is of no plan. */
-export const planText = ({ plan, unknown }: OrderTexts) =>
-  [...(plan === "–" && unknown !== undefined ? [] : [plan]), ...(unknown === undefined ? [] : [`(${unknown})`])].join(
-    " ",
-  );
+export const planText = (
+  { plan, unknown }: OrderTexts,
+  name: (text: string) => string = String,
+  reason: (text: string) => string = String,
+) =>
+  [
+    ...(plan === "–" && unknown !== undefined ? [] : [name(plan)]),
+    ...(unknown === undefined ? [] : [reason(`(${unknown})`)]),
+  ].join(" ");
 
 const withClient = ({ client, parts: [first = "", ...rest] }: Effect): Effect["parts"] =>
   client === null ? [first, ...rest] : ["", client, `: ${first}`, ...rest];

@@ -21,7 +21,8 @@ import {
 import { conditionLines, conditionText } from "./conditions.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import { counted, moneyLines } from "./money.ts";
+import { figureLines } from "./figures.ts";
+import { counted } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { placeText } from "./place.ts";
@@ -76,7 +77,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   if (errors === 0 || changes.length > 0 || isUnplanned(plan)) lines.push(...prose(summaryLine(plan)).map(paint.bold));
   const refused = refusalOf(plan);
   if (refused !== undefined && !isUnplanned(plan)) lines.push(...prose(refused).map(paint.error));
-  if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
+  if (hasFigures(plan)) lines.push(...figureLines(plan, options.moneyScale).flatMap(prose));
   const requests = requestLine(plan);
   if (requests !== "") lines.push(...prose(requests));
   return `${lines.join("\n")}\n`;
@@ -99,6 +100,10 @@ export function refusalOf(plan: Plan): string | undefined {
 /** Whether a plan holds nothing but the reasons why none could be made. */
 export const isUnplanned = ({ changes, outputs = [], diagnostics }: Plan) =>
   changes.length === 0 && outputs.length === 0 && diagnostics.some(isError);
+
+/** Returns true if the figures of a plan say something: it holds more than errors. */
+export const hasFigures = ({ changes, diagnostics }: Plan): boolean =>
+  !diagnostics.some(isError) || changes.some((change) => !isNoOp(change));
 
 function actionLines(changes: readonly Change[], paint: Paint, moneyScale: MoneyScale | undefined): string[] {
   if (changes.length === 0) return [];
@@ -173,17 +178,14 @@ export function summaryLine(plan: Plan): string {
   if (unclear === 0 || isUnplanned(plan)) return `${changesLine(plan)} ${conditionText(plan)}`.trim();
   const others = plan.conditions?.filter(({ condition }) => condition !== "unknown_status") ?? [];
   const held = `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
-  return `${held} ${conditionText({ conditions: others })}`.trim();
+  return `${held} ${conditionText({ ...plan, conditions: others })}`.trim();
 }
 
 function changesLine(plan: Plan): string {
   if (isUnplanned(plan)) return "Nothing was planned: see the errors.";
   const isNothing = plan.changes.every(isNoOp);
-  const unread = plan.unread?.length ?? 0;
-  if (unread > 0) {
-    const counted = isNothing ? "No changes in what was read." : planCounts(countChanges(plan.changes));
-    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not checked; see above.`;
-  }
+  if (plan.unread !== undefined)
+    return isNothing ? "No changes in what was read." : planCounts(countChanges(plan.changes));
   if (!isNothing) return plannedText(plan);
   const isAll = plan.notRead === undefined && plan.base === undefined;
   if (!isAll && !changesRecord(plan) && !isHeldUp(plan))

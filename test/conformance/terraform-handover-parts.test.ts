@@ -110,6 +110,16 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.sent()).toEqual([]);
   });
 
+  it("a saved plan of an exchange is refused on another machine, before any request", async () => {
+    const begun = await begin(declare({ "0": "a", "1": "b" }));
+    const after = declare({ "0": "b", "1": "a" });
+    const plan = await begun.core.plan(after);
+    begun.machine.loseStore();
+    const said = await begun.core.apply(plan, after);
+    expect(said.filter(isRefusal)).not.toEqual([]);
+    expect(begun.sent()).toEqual([]);
+  });
+
   /** The apply of a rename whose create does not come, because what it depends on fails. */
   async function failing(begun: Begun, after: Declarations, plan: Plan, parallelism?: number) {
     const { control } = begun.machine.sandbox;

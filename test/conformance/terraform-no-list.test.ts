@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { ValueObject } from "../../src/core/model/index.ts";
 import { dataSources } from "../../src/fronts/terraform/data/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { hide, NO_LISTS } from "../support/no-lists.ts";
 import { profileOfRun } from "../support/sandbox.ts";
 import { openAccount, reportedBy } from "../unit/fronts/terraform/account.ts";
@@ -31,7 +32,7 @@ it("every kind with a list has its path here", () => {
 describe.each(listed)("$type", (kind) => {
   const path = LISTS[kind.type] ?? "";
 
-  it.each(NO_LISTS)(
+  it.each(sampled(NO_LISTS, 2, 1))(
     "is not created a second time after the state was lost, with status %i and %j",
     async (status, body, headers) => {
       const subject = await subjectOf(kind, await startMachine(profileOfRun(HOST)));
@@ -49,7 +50,7 @@ describe.each(listed)("$type", (kind) => {
     },
   );
 
-  it.each(NO_LISTS)(
+  it.each(sampled(NO_LISTS, 2, 2))(
     "stays in the state, and is not created again, with status %i and %j",
     async (status, body, headers) => {
       const subject = await subjectOf(kind, await startMachine(profileOfRun(HOST)));
@@ -81,23 +82,26 @@ const SOURCES: readonly [name: string, path: string][] = [
 ];
 
 describe.each(SOURCES)("the data source %s", (name, path) => {
-  it.each(NO_LISTS)("with status %i and %j is empty with a warning, or an error", async (status, body, headers) => {
-    const account = await openAccount();
-    const service = account.control.seedServices({ plan_id: 11 })[0];
-    hide(account.control, [path, "/plans"], [status, body, headers]);
-    const given: ValueObject = name === "hosting_grants" ? { service_id: String(service?.id) } : {};
-    const { state, diagnostics } = await account.tryRead(name, given);
-    const shown = path.replace(":id", "{id}");
-    if (status !== 200) expect(reportedBy(diagnostics).join()).toContain(`error: GET /api/v1${shown} was answered`);
-    else {
-      expect(reportedBy([...diagnostics])).toEqual([]);
-      const lists = Object.values(state ?? {}).filter((value) => Array.isArray(value));
-      expect(lists).toEqual([[]]);
-      expect(account.warnings.map(({ summary }) => summary)).toEqual([
-        `GET /api/v1${shown} holds no list, so this run could not check it`,
-      ]);
-    }
-  });
+  it.each(sampled(NO_LISTS, 2, 3))(
+    "with status %i and %j is empty with a warning, or an error",
+    async (status, body, headers) => {
+      const account = await openAccount();
+      const service = account.control.seedServices({ plan_id: 11 })[0];
+      hide(account.control, [path, "/plans"], [status, body, headers]);
+      const given: ValueObject = name === "hosting_grants" ? { service_id: String(service?.id) } : {};
+      const { state, diagnostics } = await account.tryRead(name, given);
+      const shown = path.replace(":id", "{id}");
+      if (status !== 200) expect(reportedBy(diagnostics).join()).toContain(`error: GET /api/v1${shown} was answered`);
+      else {
+        expect(reportedBy([...diagnostics])).toEqual([]);
+        const lists = Object.values(state ?? {}).filter((value) => Array.isArray(value));
+        expect(lists).toEqual([[]]);
+        expect(account.warnings.map(({ summary }) => summary)).toEqual([
+          `GET /api/v1${shown} holds no list, so this run could not check it`,
+        ]);
+      }
+    },
+  );
 });
 
 it("every data source that lists is here", () => {

@@ -1,6 +1,7 @@
 /** What every command promises to a reader of its output, whatever its input. */
 import { expect } from "vitest";
 import { testClock } from "../support/clock.ts";
+import { cpuTimer } from "../support/cpu-time.ts";
 import { fakeIo } from "../support/io.ts";
 import { runCli } from "../support/program.ts";
 import { dangerous, liveCommands } from "../unit/report/hostile.ts";
@@ -32,9 +33,9 @@ export async function answer(
   what = "",
 ): Promise<Answer> {
   const io = fakeIo({ cwd: dir, env, clock: testClock() });
-  const start = performance.now();
+  const elapsed = cpuTimer();
   const code = await runCli(args, io);
-  const ms = performance.now() - start;
+  const ms = elapsed();
   if (process.env.HOSTFORM_TIMES) process.stderr.write(`${Math.round(ms)} ms  ${args.join(" ")} ${what}\n`);
   const [out, err] = [io.stdout(), io.stderr()];
   const text = out + err;

@@ -1,7 +1,11 @@
-/** No test is skipped silently: `describeWith` and `itWith` decide about programs, and a test knows the platform and the long runs only. */
+/**
+ * No test is skipped silently: `describeWith` and `itWith` decide about programs, and a test knows the platform and the long runs
+ * only. What a short run samples is played in whole by a part of `npm run test:long`.
+ */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { LONG, sampled } from "../reliability/support/long.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -25,6 +29,28 @@ it("a test is skipped for its platform or until a long run, never for want of a 
       .map((condition) => `${file}: ${condition}`),
   );
   expect(wrong).toEqual([]);
+});
+
+/** An import of what makes a run short, or the variable itself. */
+const SAMPLES = /import [^;]*\b(?:LONG|sampled|runs)\b[^;]*"[^"]*(?:long|fc)\.ts"|HOSTFORM_LONG/;
+
+it("what a test samples is played in whole by a part of test:long", () => {
+  const scripts = ["scripts/test-long.ts", "scripts/test-profiles.ts"].map((file) =>
+    readFileSync(path.join(root, file), "utf8"),
+  );
+  const named = scripts.join("\n").matchAll(/tests: "([^"]+)"|"(test\/[^"]+\.test\.ts)"/g);
+  const parts = [...named].map(([, part, file]) => part ?? file ?? "");
+  const files = globSync("test/**/*.test.ts", { cwd: root, exclude: [path.relative(root, import.meta.filename)] });
+  const sampling = files.filter((file) => SAMPLES.test(readFileSync(path.join(root, file), "utf8")));
+  expect(sampling.length).toBeGreaterThan(40);
+  expect(sampling.filter((file) => !parts.some((part) => file.includes(part)))).toEqual([]);
+});
+
+it("a sample begins at another item each turn, and turns take all items", () => {
+  const items = Array.from({ length: 11 }, (_, at) => at);
+  const turns = [0, 1, 2].map((turn) => sampled(items, 3, turn));
+  expect(turns[0]).toEqual(LONG ? items : [0, 3, 6, 9]);
+  expect(new Set(turns.flat())).toEqual(new Set(items));
 });
 
 it("the search for skipped tests finds each way to write one", () => {

@@ -108,7 +108,7 @@ function expectNothingTwice({ control }: Project): void {
 }
 
 /** `npm run test:long` asks for more. */
-const COURSES = Number(process.env.HOSTFORM_COURSES ?? 25);
+const COURSES = Number(process.env.HOSTFORM_COURSES ?? 15);
 
 describe("any course of events", () => {
   it(

@@ -5,6 +5,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { builtProgram } from "../support/program.ts";
+import { startSandbox } from "../support/sandbox.ts";
 
 const MAIN = await builtProgram();
 /** The environment without anything of the person who runs the tests. */
@@ -45,7 +46,7 @@ function start(
 const inSandbox = (...args: readonly string[]) => ["sandbox", "--auto-pay", "--", process.execPath, MAIN, ...args];
 
 describe("a first project", () => {
-  it("init, validate, plan, look around: nothing is needed but a folder", async () => {
+  it("init, validate, plan: nothing is needed but a folder", async () => {
     const dir = temporaryFolder();
     expect(hostform(dir, ["init", "--project", "acme"])).toMatchObject({ status: 0 });
     expect(hostform(dir, ["validate"])).toMatchObject({ status: 0, stderr: "" });
@@ -57,8 +58,6 @@ describe("a first project", () => {
     expect(planned.stderr).toBe("");
     expect(planned.stdout).toContain("hosting_service.www");
     expect(planned.status, "the exit code of the command is the sandbox's").toBe(2);
-    const plans = hostform(dir, inSandbox("plans", "--json"));
-    expect(JSON.parse(plans.stdout).length).toBeGreaterThan(5);
   });
 
   it("without a terminal nobody is asked and nothing is applied", async () => {
@@ -108,16 +107,23 @@ describe.skipIf(process.platform !== "linux")("sso --open", () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "xdg-open"), `#!/bin/sh\nprintf '%s|' "$#" "$1" > ${dir}/opened\n`);
     await chmod(path.join(dir, "xdg-open"), 0o755);
-    const env = { PATH: `${dir}:${process.env.PATH}` };
-    const shown = hostform(
-      dir,
-      ["sandbox", "--token", "customer", "--", process.execPath, MAIN, "services", "--json"],
-      env,
-    );
-    const [{ id }] = JSON.parse(shown.stdout);
-    const command = [process.execPath, MAIN, "sso", id, "--open"];
-    const done = hostform(dir, ["sandbox", "--token", "customer", "--", ...command], env);
-    expect(done).toMatchObject({ status: 0, stdout: "" });
+    const sandbox = await startSandbox();
+    onTestFinished(() => sandbox.close());
+    const service = sandbox.control.list("services").find(({ customer_id }) => customer_id !== 1);
+    const args = [MAIN, "sso", String(service?.id), "--open"];
+    const env = {
+      ...environment,
+      PATH: `${dir}:${process.env.PATH}`,
+      HOSTING_BASE_URL: sandbox.url,
+      HOSTING_TOKEN: sandbox.tokens.customer,
+    };
+    const child = spawn(process.execPath, args, { cwd: dir, env, stdio: ["ignore", "pipe", "ignore"] });
+    let out = "";
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    expect(out).toBe("");
     const opened = spawnSync("cat", [path.join(dir, "opened")], { encoding: "utf8" }).stdout;
     expect(opened).toMatch(/^1\|https?:\/\/[^|]+\|$/);
   });

@@ -53,6 +53,9 @@ it("what ended in the dashboard and is listed as before is destroyed, with a war
   expect(flat(destroyed.text)).toMatch(/webhook \S+ counts as ended: the API lists it, but does not find it/);
   expect(flat(destroyed.text)).toMatch(/grant \S+ counts as ended/);
   expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.www"]);
+  project.clock.advance(300_000);
+  const planned = await project.run("plan");
+  expect(planned.text, "the row blocks a create in a later run").toContain("webhook 201 [plan.exists]");
 });
 
 it("a row that has ended is neither adopted nor imported", async () => {

@@ -53,14 +53,14 @@ const hook = (at: number) => ({ url: `https://hooks.example/${at}`, events: ["in
 const SILENT: ProjectOptions["pinned"] = { rate_headers: ["none"] };
 
 const CASES: Readonly<Record<string, Case>> = {
-  "1 order in an account of 1,000 services": { seeded: 1000, declare: orders(1) },
-  "1 order after somebody was asked, in an account of 1,000 services": {
-    seeded: 1000,
+  "1 order in an account of 400 services": { seeded: 400, declare: orders(1) },
+  "1 order after somebody was asked, in an account of 400 services": {
+    seeded: 400,
     declare: orders(1),
     asked: true,
   },
-  "1 order in an account of 1,000 services where no page says how many there are": {
-    seeded: 1000,
+  "1 order in an account of 400 services where no page says how many there are": {
+    seeded: 400,
     declare: orders(1),
     pinned: { envelope: ["named_has_more"] },
   },

@@ -26,6 +26,10 @@ const idOf = ({ control }: Project, name: string) =>
 /** A client accepts the transfer of the first site. */
 async function handedOver(declare?: object) {
   const { project, id } = await applied(declare);
+  return takenOver(project, id);
+}
+
+function takenOver(project: Project, id: number) {
   const transfer = project.control.offerTransfer(id, { to: "customer" });
   project.control.acceptTransfer(transfer.id);
   project.sent();
@@ -49,6 +53,32 @@ describe("a service that a client has taken over", () => {
     expect(ran).toMatchObject({ code: 0, text: expect.stringContaining("handed over to another account") });
     expect(idOf(project, "d")).toBeGreaterThan(0);
     expect(doing(await project.plan())).toEqual([]);
+  });
+
+  it("has no condition from the record, which may be out of date, and no sentence of this account", async () => {
+    // The record has it as an order that waits for its payment.
+    const project = await startProject({ declare: DECLARED, sandbox: { autoPay: false } });
+    await project.apply("--no-wait");
+    for (const { id } of project.control.list("invoices")) project.control.payInvoice(id);
+    for (const { id } of project.control.list("services")) project.control.provisionService(id);
+    takenOver(project, idOf(project, "a"));
+    const plan = await project.plan();
+    expect(plan.conditions?.map(({ address, condition }) => `${address} ${condition}`)).toEqual([
+      "hosting_service.a handed_over",
+    ]);
+    expect(plan.conditions?.[0]?.domain).toBe("a.acme.example");
+    await project.declare({
+      ...DECLARED,
+      services: { ...SERVICES, a: { ...SERVICES.a, grants: { ...GRANTS, "ops@acme.example": "view" } } },
+    });
+    const refused = (await project.run("plan")).text;
+    expect(refused).toContain("the token does not see what this grant belongs to");
+    expect(refused).not.toContain("The token may not do this");
+    await project.declare({ ...DECLARED, services: WITHOUT_A });
+    const { text } = await project.run("plan", "--format", "markdown");
+    expect(text).toContain("`a.acme.example` is no longer managed. The API did not show it.");
+    expect(text).toContain("had `view` access to `a.acme.example`, as recorded");
+    expect(text).not.toMatch(/stays in the account|still bills/);
   });
 
   it("holds back what is declared of it, and nothing else", async () => {

@@ -111,6 +111,77 @@ describe("a state at another account", () => {
     await expectRefused(project, [["plan"], ["apply", "--auto-approve"], partial], /leads to another account/);
   });
 
+  describe("after a first apply of one service", () => {
+    const first = { project: "acme", services: { www: { ...site("www"), grants: {} } } };
+    const more = { project: "acme", services: { ...first.services, shop: { ...site("shop"), grants: {} } } };
+    const commands = [["plan"], ["apply", "--auto-approve"], ["apply", "--auto-approve", "--partial"]];
+
+    it.each([0, 120_000])(
+      "is refused with another token %d ms later, because that account has older objects",
+      async (later) => {
+        const project = await applied(first);
+        project.clock.advance(later);
+        await project.declare(more);
+        project.env.HOSTING_TOKEN = project.sandbox.tokens.customer;
+        await expectRefused(project, commands, /service 1003 \(www\.acme\.example\)\. Now .* not this one/s);
+      },
+    );
+
+    it.each([0, 120_000])("orders nothing in an empty account %d ms later, unless --allow-missing", async (later) => {
+      const project = await applied(first);
+      const other = await startProject({ declare: more });
+      await other.restoreState(await project.stateText());
+      other.clock.advance(later);
+      for (const command of commands) {
+        const ran = await other.run(...command);
+        expect(ran.code, ran.text).toBe(1);
+        expect(ran.text).toContain("Is this the wrong account? [guard.missing]");
+        expect(other.changesSent()).toEqual([]);
+      }
+      const allowed = await other.run("plan", "--allow-missing");
+      expect(allowed.text).toContain("hosting_service.shop will be ordered");
+    });
+
+    it("is not suspected when the lists are late", async () => {
+      const project = await startProject({ declare: first, pinned: { list_lag: ["thirty_seconds"] } });
+      await project.apply();
+      await project.declare(more);
+      await project.apply();
+    });
+
+    it("is not suspected when its one webhook was deleted by hand", async () => {
+      const project = await applied({ project: "acme", webhooks: { billing: hook("billing") } });
+      project.clock.advance(120_000);
+      project.control.remove("webhooks", 201);
+      await project.apply();
+    });
+  });
+
+  it("is refused by what a command does with one service, if the id is that of another one there", async () => {
+    const project = await applied();
+    const other = await startProject({ declare: DECLARED });
+    other.clock.advance(7_200_000);
+    other.control.seedServices({ plan_id: 31, count: 8 });
+    await other.restoreState(await project.stateText());
+    other.env.PW = "a long enough password";
+    const before = other.control.requests().length;
+    for (const command of [["sso"], ["grants"], ["password", "--generate"], ["password", "--password-env", "PW"]]) {
+      const [name = "", ...flags] = command;
+      for (const target of ["hosting_service.www", "www.acme.example"]) {
+        const ran = await other.run(name, target, ...flags);
+        expect(ran.code, ran.text).toBe(1);
+        expect(ran.text).toContain("[state.stranger]");
+      }
+    }
+    await edited(other, ({ account }) => {
+      if (account) account.origin = "https://api.host.example";
+    });
+    expect((await other.run("sso", "hosting_service.www")).text).toContain("[account.foreign]");
+    const sent = other.control.requests().slice(before);
+    expect(new Set(sent.map(({ method }) => method))).toEqual(new Set(["GET"]));
+    expect(sent.filter(({ path: at }) => /sso|grants/.test(at))).toEqual([]);
+  });
+
   it("is refused at another address before the first request, and both are named", async () => {
     const project = await applied();
     await edited(project, ({ account }) => {
@@ -240,6 +311,23 @@ describe("the same account", () => {
     expect(ran.text).not.toContain("Error");
   });
 
+  it("is known by what an apply created a moment ago in place of all that was there", async () => {
+    const webhooks = (path: string) => ({
+      project: "acme",
+      webhooks: { billing: hook(`billing${path}`), chat: hook(`chat${path}`) },
+    });
+    const project = await startProject({ declare: webhooks("") });
+    await project.apply();
+    project.clock.advance(300_000);
+    // Each webhook becomes an anchor of the other one's record.
+    await project.apply();
+    await project.declare(webhooks("-2"));
+    expect((await project.run("apply", "--auto-approve")).code).toBe(0);
+    expect(project.control.list("webhooks").map(({ id }) => id)).toEqual([203, 204]);
+    const ran = await project.run("plan", "--detailed-exitcode");
+    expect(ran.code, ran.text).toBe(0);
+  });
+
   it("is known by a token that sees one of its services alone", async () => {
     const project = await applied();
     const [www, ...others] = project.control.list("services").filter(({ customer_id }) => customer_id === 1);
@@ -323,7 +411,9 @@ describe("the first line", () => {
       ["plan.html", "plan.md"].map((file) => readFile(path.join(project.dir, file), "utf8")),
     );
     expect(page).toContain(`<h1>hostform plan: ${line}</h1>`);
-    expect(comment?.split("\n")[1]).toContain(line);
+    expect(comment?.split("\n")[1]).toBe(
+      `### hostform plan: acme · \`${host}\` · 4 services, \`blog.acme.example\` and others`,
+    );
     expect(JSON.parse((await project.run("plan", "--json")).out).hostform.places).toEqual([
       { provider: "default", name: "acme", host, services: 4, domain: "blog.acme.example" },
     ]);

@@ -20,11 +20,19 @@ const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
     .slice(1)
     .map((value) => ({ name, value: value as string, profile: withKnownForm({ [name]: value } as Partial<Profile>) })),
 );
-/** As few combinations as show every value once: of each switch the next value in turn, beginning with another one for each switch. */
+/**
+ * As few combinations as show every value once that no set has: of each switch the next value in turn, beginning with another one for
+ * each switch.
+ */
 function eachOnce(switches: typeof SWITCHES): Partial<Profile>[] {
-  const rows = Math.max(...Object.values(switches).map(({ length }) => length));
+  const sets: readonly Partial<Profile>[] = Object.values(PROFILE_SETS);
+  const rest = Object.entries(switches).map(([name, [usual = "", ...values]]) => {
+    const others = values.filter((value) => !sets.some((set) => set[name as keyof typeof SWITCHES] === value));
+    return [name, others.length === 0 ? [usual] : others] as const;
+  });
+  const rows = Math.max(...rest.map(([, { length }]) => length));
   return Array.from({ length: rows }, (_, row) => {
-    const values = Object.entries(switches).map(([name, of], at) => [name, of[(row + at) % of.length]]);
+    const values = rest.map(([name, of], at) => [name, of[(row + at) % of.length]]);
     return Object.fromEntries(values) as Partial<Profile>;
   });
 }

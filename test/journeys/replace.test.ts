@@ -94,3 +94,24 @@ describe("apply --replace", () => {
     expect(unknown.err).toContain("Did you mean");
   });
 });
+
+it("a replacement whose answer was lost and whose edit is reverted is finished first; the next apply goes back", async () => {
+  const hook = (name: string) => ({
+    project: "acme",
+    webhooks: { paid: { url: `https://hooks.example/${name}`, events: ["invoice.paid"] } },
+  });
+  const project = await startProject({ declare: hook("one") });
+  await project.apply();
+  const shown = () => project.control.list("webhooks").map(({ url }) => url.slice(-3));
+  await project.declare(hook("two"));
+  project.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true, times: 9 });
+  expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+  project.control.clearFaults();
+  await project.declare(hook("one"));
+  project.clock.advance(300_000);
+  await project.apply();
+  expect(shown()).toEqual(["two"]);
+  await project.apply();
+  expect(shown()).toEqual(["one"]);
+  await project.expectNoChanges();
+});

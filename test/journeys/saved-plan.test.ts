@@ -353,7 +353,7 @@ describe("secrets", () => {
     const text = await textOf(project);
     for (const hidden of [secret, env.WWW_PASSWORD, String(project.env.HOSTING_TOKEN)])
       expect(text).not.toContain(hidden);
-    expect(text).toContain("(secret)");
+    expect(text).toContain(`"env.LEAK"`);
     const applied = await project.run("apply", "acme.plan");
     expect(applied.code, applied.text).toBe(0);
     expect(project.control.requests().find(({ path }) => path.endsWith("/password"))?.body).toEqual({

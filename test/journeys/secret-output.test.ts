@@ -128,7 +128,11 @@ describe("a new webhook with a secret_output", () => {
 
   it.each<[string, object, (project: Project) => unknown]>([
     ["a path", { file: "../outside/.bashrc" }, () => undefined],
-    ["the environment", { file: "${env.ELSEWHERE}" }, (project) => (project.env.ELSEWHERE = "../outside/.bashrc")],
+    [
+      "the environment",
+      { file: "${env.ELSEWHERE}" },
+      ({ env }) => Object.assign(env, { ELSEWHERE: "../outside/.bashrc", HOSTFORM_ENV_ALLOW: "ELSEWHERE" }),
+    ],
   ])("may not leave the project by %s, unless that is declared", async (_, output, prepare) => {
     const project = await startProject();
     // The project is one folder deeper, so that what is beside it is removed with it.

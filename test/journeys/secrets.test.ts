@@ -49,7 +49,7 @@ describe("a secret that flows into an attribute of another resource", () => {
     });
     const ran = await project.run("plan");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("The value comes from ${hosting_webhook.billing.secret}.");
+    expect(ran.text).toContain("comes from a sensitive source: hosting_webhook.billing.secret [config.sensitive]");
     expect(ran.text).not.toContain(secret);
   });
 });

@@ -219,6 +219,22 @@ describe("stacks", () => {
     expect(flat(named.err)).toContain("Terraform would read a file of that name as part of the stack");
   });
 
+  it("cannot distinguish a server from that of another stack", async () => {
+    const project = await startProject();
+    const box = { hosting_service: { box: { plan_id: 31, currency: "USD", reference: "box" } } };
+    await synthesize(project, { team: { resource: box } });
+    const sites = path.join(project.dir, "cdktf.out/stacks/sites/cdk.tf.json");
+    const { output: _, ...text } = JSON.parse(await readFile(sites, "utf8"));
+    await writeFile(sites, JSON.stringify({ ...text, resource: box }));
+    await project.apply("--only", "sites", ...STACK);
+    const team = ["--only", "a_team", ...STACK];
+    const refused = await project.run("plan", ...team);
+    expect(refused.code, refused.text).toBe(1);
+    expect(refused.text).toContain("[plan.lookalike]");
+    const insisted = await project.run("plan", "--order-anyway", "hosting_service.box", ...team);
+    expect(insisted.code, insisted.text).toBe(0);
+  });
+
   it("are evaluated as the version of Terraform that the command names, also in saved plans", async () => {
     const project = await startProject();
     const team = { output: { open: { value: '${true || tobool("wrong")}' } } };

@@ -28,7 +28,7 @@ async function announcing() {
 describe("an announced end of the API is one warning of a run", () => {
   it("of the command line", { timeout: 60_000 }, async () => {
     await using host = await announcing();
-    const { run } = project(host.sandbox.tokens.agency, { HOSTING_BASE_URL: host.url });
+    const { runHere: run } = project(host.sandbox.tokens.agency, { HOSTING_BASE_URL: host.url });
     const applied = await run(["apply", "--auto-approve"]);
     expect(applied.code, applied.text).toBe(0);
     expect(count(applied.text), applied.text).toBe(1);
@@ -77,7 +77,7 @@ describe("an announced end of the API is one warning of a run", () => {
   it("shows no address that is none, and no control characters", async () => {
     const links = ["link: <javascript:alert(1)>; rel=deprecation", "link: <https://x.example/\u0007>; rel=sunset"];
     const { port } = await answering(jsonAnswer(PLANS, "HTTP/1.1 200 OK", "deprecation: true", links[0] ?? ""));
-    const { text, code } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).run(["plans"]);
+    const { text, code } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["plans"]);
     expect(code, text).toBe(0);
     expect(text).toContain("is deprecated");
     expect(text).not.toContain("javascript");
@@ -103,7 +103,7 @@ describe("a pause of 24 hours is reported in full, and not waited for", () => {
 
   it("also by a later run, whose requests do not leave", async () => {
     const { port, asked } = await answering(jsonAnswer({}, "HTTP/1.1 429 Too Many Requests", "retry-after: 86400"));
-    const { run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
+    const { runHere: run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
     for (const _ of [1, 2]) {
       const { code, text } = await run(["plans"]);
       expect(code).toBe(1);

@@ -59,7 +59,7 @@ describe("answers of 100 to 199 before the answer to a POST are dropped", () => 
 
   it("of the command line as well", async () => {
     const { port } = await answering(`HTTP/1.1 100 Continue\r\n\r\n${jsonAnswer(PLANS)}`);
-    const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).run(["plans"]);
+    const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["plans"]);
     expect(code, text).toBe(0);
   });
 });

@@ -30,7 +30,7 @@ describe("a web page in place of an answer", () => {
 
   it("is reported by the command line", async () => {
     const { port } = await answering(page(403));
-    const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).run(["services"]);
+    const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["services"]);
     expect(code).toBe(1);
     expect(text).toContain("A web page came in place of the API's answer (403)");
   });
@@ -72,7 +72,7 @@ describe("a 429 that asks for 24 hours", () => {
     const { port, asked } = await answering(
       jsonAnswer({ message: "Later." }, "HTTP/1.1 429 Too Many", "retry-after: 86400"),
     );
-    const { run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
+    const { runHere: run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
     await run(["plans"]);
     const text = (await run(["plans"])).text.replace(/\s+/g, " ");
     const times = text.match(new RegExp(MINUTE, "g")) ?? [];

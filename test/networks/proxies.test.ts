@@ -184,7 +184,7 @@ describe("a proxy that does not open the tunnel", () => {
   it.each(["http://me:canary-pass@:::", "socks5://me:canary-pass@127.0.0.1:1080", "http://me:canary%pass@127.0.0.1:1"])(
     "because its address is none: %s is in no message",
     async (value) => {
-      const { code, text } = await workplace({ ...BASE, HTTPS_PROXY: value }).run(["plans"]);
+      const { code, text } = await workplace({ ...BASE, HTTPS_PROXY: value }).runHere(["plans"]);
       expect(code).toBe(1);
       expect(text).toContain("HTTPS_PROXY does not hold the address of an HTTP proxy");
       expect(text).not.toMatch(/canary/);

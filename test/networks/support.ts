@@ -14,6 +14,7 @@ import type { Sandbox } from "../../src/sandbox/index.ts";
 import { builtPackage } from "../support/built-package.ts";
 import { selfSignedCertificate, testAuthority } from "../support/certificates.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { runHere } from "../support/program.ts";
 
 const PACKAGE = await builtPackage();
 export const TOKEN = "canary-token-0123456789";
@@ -157,25 +158,38 @@ export interface Ran {
 /** A folder in which the built command line runs, with nothing of this machine's environment but these variables. */
 export function workplace(variables: Readonly<Record<string, string>>, dir = temporaryFolder()) {
   writeFileSync(path.join(dir, "authority.pem"), AUTHORITY);
+  const variablesOf = (more: Readonly<Record<string, string>>) => ({
+    HOME: dir,
+    PATH: process.env.PATH,
+    NO_COLOR: "1",
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    HOSTING_TOKEN: TOKEN,
+    NODE_EXTRA_CA_CERTS: path.join(dir, "authority.pem"),
+    ...variables,
+    ...more,
+  });
+  const checked = (ran: Omit<Ran, "text">): Ran => {
+    const text = ran.out + ran.err;
+    expect(text, "no token").not.toContain(variables.HOSTING_TOKEN ?? TOKEN);
+    expect(text, "no stack trace").not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+    return { ...ran, text };
+  };
   return {
     dir,
+    /** Runs a command in this process: its network is plain http, which Node.js reads no setting for. */
+    async runHere(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> {
+      return checked(await runHere(args, { cwd: dir, env: variablesOf(more) }));
+    },
     /** @param onStart called with the process. */
     run(
       args: readonly string[],
       more: Readonly<Record<string, string>> = {},
       onStart: (child: ChildProcess) => void = () => undefined,
     ): Promise<Ran> {
-      const env = {
-        HOME: dir,
-        PATH: process.env.PATH,
-        NO_COLOR: "1",
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-        HOSTING_TOKEN: TOKEN,
-        NODE_EXTRA_CA_CERTS: path.join(dir, "authority.pem"),
-        ...variables,
-        ...more,
-      };
-      const child = spawn(process.execPath, [path.join(PACKAGE, "dist/hostform.js"), ...args], { cwd: dir, env });
+      const child = spawn(process.execPath, [path.join(PACKAGE, "dist/hostform.js"), ...args], {
+        cwd: dir,
+        env: variablesOf(more),
+      });
       onStart(child);
       let [out, err] = ["", ""];
       child.stdout.on("data", (chunk) => {
@@ -184,14 +198,10 @@ export function workplace(variables: Readonly<Record<string, string>>, dir = tem
       child.stderr.on("data", (chunk) => {
         err += chunk;
       });
-      return new Promise((resolve, reject) => {
+      return new Promise<Omit<Ran, "text">>((resolve, reject) => {
         child.once("error", reject);
-        child.once("close", (code) => {
-          expect(out + err, "no token").not.toContain(variables.HOSTING_TOKEN ?? TOKEN);
-          expect(out + err, "no stack trace").not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
-          resolve({ code, out, err, text: out + err });
-        });
-      });
+        child.once("close", (code) => resolve({ code, out, err }));
+      }).then(checked);
     },
   };
 }

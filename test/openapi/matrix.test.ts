@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { violationsOf } from "../support/sandbox.ts";
 import { type Running, start } from "../unit/sandbox/harness.ts";
 import { type Asked, type Row, rows, scene, tokenOf } from "./cells.ts";
@@ -123,7 +124,7 @@ describe("every endpoint x every status", () => {
     expect(violationsOf(running.sandbox)).toEqual([]);
   });
 
-  it.each(Object.entries(PROFILES))("the limit: %s", async (_, profile) => {
+  it.each(sampled(Object.entries(PROFILES), 3))("the limit: %s", async (_, profile) => {
     // Enough for each of the accounts' tokens to set the scene.
     const running = await start({ profile, rateLimit: 3 });
     for (const [index, row] of rows(await scene(running)).entries()) {

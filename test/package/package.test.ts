@@ -22,7 +22,7 @@ describe("the package", { timeout: 60_000 }, () => {
     folder = mkdtempSync(path.join(tmpdir(), "hostform-package-"));
     tarball = await packed();
     project(folder, tarball, []);
-  }, 60_000);
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("holds what it should and no development files", () => {

@@ -172,18 +172,19 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
 
 /** The first histories that notice what not all do: they are played first, and the others when they notice it no more. */
 export const NOTICED_AT: Readonly<Record<string, number>> = {
-  "marks of what was begun are not recorded": 9,
-  "the time of the host is not known": 8,
+  "the time of the host is not known": 31,
   "contents are not synced": 13,
-  "names are not synced": 20,
+  "names are not synced": 3,
   "the lock keeps nobody out": 2126,
   "the lock is not asked again": 18,
   "a request leaves at any time after its record": 152,
   "the monotonic clock is ignored": 5651,
-  "nothing is recorded before the end": 2,
-  "a registration is sent again": 16,
+  "nothing is recorded before the end": 5,
+  "the list is not looked at": 5,
+  "an answer that is no list is taken for an empty one": 26,
+  "a registration is sent again": 11,
   "a grant is sent again": 17,
-  "an account is sent again": 38,
-  "a service is suspended in place of unsuspended": 38,
-  "another webhook is deleted": 38,
+  "an account is sent again": 18,
+  "a service is suspended in place of unsuspended": 152,
+  "another webhook is deleted": 92,
 };

@@ -3,8 +3,12 @@
  * run and prints it; HOSTFORM_SEED repeats one.
  */
 import fc from "fast-check";
+import { LONG } from "../reliability/support/long.ts";
 
 fc.configureGlobal({ seed: Number(process.env.HOSTFORM_SEED ?? 20_261_121) });
+
+/** Runs of a costly property: a quarter in `npm test`, all of them in `npm run test:long properties`. */
+export const runs = (all: number): number => (LONG ? all : Math.ceil(all / 4));
 
 export default fc;
 export { fc };

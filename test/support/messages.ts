@@ -94,9 +94,9 @@ export const samples: {
   "condition.unread/ability": [{ ...resource, why: "The ability technical is missing" }],
   "plan.unread": [
     {
-      ...resource,
-      why: "The API failed (500)",
-      said: "GET /api/v1/services/1001/grants. The server says: Server Error.",
+      address: 'hosting_grant.acme["dev@acme.example"]',
+      noun: "grant",
+      said: "This service belongs to another account",
     },
   ],
   "plan.held_back": [
@@ -115,6 +115,11 @@ export const samples: {
     { ...difference, isKept: false, isSecret: true },
   ],
   "plan.mismatch": [{ ...difference, id: "1001" }],
+  "config.sensitive": ["env.SITE", "var.site", "hosting_webhook.billing.secret"].map((from) => ({
+    address: resource.address,
+    name: "domain",
+    from: [from],
+  })),
   "config.duplicate": [{ ...resource, other: "hosting_service.shop" }],
   "plan.exists": [one, two],
   "plan.exists/unseen": [one, two],

@@ -16,7 +16,8 @@ export function fastTime(rate: number): FastTime {
   const since = Date.now();
   return {
     clock: {
-      now: () => since + (Date.now() - since) * rate,
+      // A clock has whole milliseconds.
+      now: () => since + Math.floor((Date.now() - since) * rate),
       monotonic: () => since + (Date.now() - since) * rate,
       sleep: (ms, signal) => systemClock.sleep(ms / rate, signal),
     },

@@ -1,11 +1,12 @@
 /**
  * The requests a minute of a token, with the real Terraform against a sandbox that refuses the one after them (§8): shared by
- * all processes that one command starts, by the command after it, and by a second Terraform beside it. Twenty, which need fewer
- * resources than sixty do; time passes twelve times as fast, so that a minute is five seconds.
+ * all processes that one command starts, by the command after it, and by a second Terraform beside it (in `npm run test:long budget`).
+ * Twenty, which need fewer resources than sixty do; time passes twelve times as fast, so that a minute is five seconds.
  */
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { LONG } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
@@ -67,7 +68,8 @@ describeWith(TERRAFORM)("the request budget of a token", { timeout: 120_000 }, (
     );
   });
 
-  it("holds for two Terraforms side by side that share the token", async () => {
+  // Processes of two commands share the token as those of one do. It takes two of their minutes.
+  it.runIf(LONG)("holds for two Terraforms side by side that share the token", async () => {
     const terraform = await strict();
     await terraform.write(clients("one", 14));
     const other = new Workplace(path.join(terraform.dir, "other"), terraform.env);

@@ -93,6 +93,30 @@ describeWith(TERRAFORM)("another account in Terraform", { timeout: 120_000 }, ()
     expect(moved.code, moved.text).toBe(0);
   });
 
+  it.each([
+    ["services and webhooks", CONFIG],
+    ["one service", `${CONFIG.split('resource "hosting_service" "shop"')[0]}`],
+  ])("is refused with another token right after the first apply of %s", async (_, config) => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(config);
+    await terraform.applied();
+    await terraform.believeLists();
+    await terraform.write(`${config}
+resource "hosting_service" "new" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "new.acme.example"
+}
+`);
+    const before = terraform.control.requests().length;
+    terraform.env.HOSTING_TOKEN = terraform.sandbox.tokens.customer;
+    const ran = await terraform.run("apply", "-auto-approve", "-no-color");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text).toContain("leads to another account");
+    const sent = terraform.control.requests().slice(before);
+    expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
   it("is refused at another address, and both are named", async () => {
     const terraform = await applied();
     const state = JSON.parse(await readFile(stateOf(terraform), "utf8"));

@@ -1,6 +1,10 @@
-/** Pending creates of a list that shifts, with the real Terraform: access that nobody declares any more is revoked, the rest is kept. */
+/**
+ * Pending creates of a list that shifts, with the real Terraform: access that nobody declares any more is revoked, the rest is kept.
+ * `npm test` takes some of the cases, `npm run test:long pending` all of them.
+ */
 import { expect, it } from "vitest";
 import type { OpenCollection } from "../../src/sandbox/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
@@ -58,6 +62,9 @@ const held = ({ control }: Terraform, { collection, key }: Sample) =>
     .filter((text) => /shift/i.test(text))
     .sort();
 
+/** Objects of each list, in the end. */
+const ALL = 3;
+
 /** Creates are carried out, no answer arrives, and no list shows their objects. */
 async function loseAnswers(terraform: Terraform, { path }: Sample): Promise<void> {
   terraform.control.addFault({ method: "POST", path, phase: "after", status: 503, delayMs: 1, times: 99 });
@@ -69,14 +76,20 @@ async function loseAnswers(terraform: Terraform, { path }: Sample): Promise<void
 }
 
 /** @param rate of the time, where the order of Terraform's calls counts. */
-async function start(text: string, rate?: number): Promise<Terraform> {
+async function start(sample: Sample, text: string, rate?: number): Promise<Terraform> {
+  const carriedOut = Promise.withResolvers<void>();
   const terraform: Terraform = await startTerraform({
     install: "running",
     ...(rate !== undefined && { rate }),
-    // A lost answer is delayed.
+    // A lost answer is delayed until the last create is carried out: from then on no list is shown.
     sandbox: {
-      sleep: async () =>
-        void terraform.control.addFault({ method: "GET", path: "/*", phase: "before", status: 503, times: 999 }),
+      sleep: async () => {
+        if (held(terraform, sample).length === ALL) {
+          terraform.control.addFault({ method: "GET", path: "/*", phase: "before", status: 503, times: 999 });
+          carriedOut.resolve();
+        }
+        await carriedOut.promise;
+      },
     },
   });
   terraform.control.seedServices({ count: 1 });
@@ -95,49 +108,55 @@ const freshen = async (terraform: Terraform, fresh: boolean) => {
 };
 
 describeWith(TERRAFORM)("pending creates of a list that shifts", { timeout: 120_000 }, () => {
-  it.each(CASES)("$type, $form, fresh: $fresh: what leaves the list is deleted, the rest stays", async (one) => {
-    const { sample, form, fresh } = one;
-    const terraform = await start(list(sample, form, ["r0", "r1", "r2"]));
-    await loseAnswers(terraform, sample);
-    expect(held(terraform, sample)).toHaveLength(3);
-    await freshen(terraform, fresh);
-    terraform.sent();
-    await terraform.write(list(sample, form, ["r1", "r2"]));
-    const applied = await terraform.applied();
-    expect(held(terraform, sample), applied.text).toEqual(["r1", "r2"].map(sample.value));
-    if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
-    await terraform.expectNoChanges();
-  });
+  it.each(sampled(CASES, 3, 0))(
+    "$type, $form, fresh: $fresh: what leaves the list is deleted, the rest stays",
+    async (one) => {
+      const { sample, form, fresh } = one;
+      const terraform = await start(sample, list(sample, form, ["r0", "r1", "r2"]));
+      await loseAnswers(terraform, sample);
+      expect(held(terraform, sample)).toHaveLength(ALL);
+      await freshen(terraform, fresh);
+      terraform.sent();
+      await terraform.write(list(sample, form, ["r1", "r2"]));
+      const applied = await terraform.applied();
+      expect(held(terraform, sample), applied.text).toEqual(["r1", "r2"].map(sample.value));
+      if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
+      await terraform.expectNoChanges();
+    },
+  );
 
-  it.each(CASES)("$type, $form, fresh: $fresh: a known neighbour moves up and nobody loses access", async (one) => {
-    const { sample, form, fresh } = one;
-    const terraform = await start(list(sample, form, ["l1"]));
-    await terraform.applied();
-    const at = (index: number) => `${sample.type}.p[${form === "count" ? index : `"${index}"`}]`;
-    await terraform.well("state", "mv", at(0), at(1));
-    await terraform.write(list(sample, form, ["l0", "l1", "l2"]));
-    await loseAnswers(terraform, sample);
-    expect(held(terraform, sample)).toHaveLength(3);
-    await freshen(terraform, fresh);
-    terraform.sent();
-    await terraform.write(list(sample, form, ["l1", "l2"]));
-    const applied = await terraform.applied();
-    expect(held(terraform, sample), applied.text).toEqual(["l1", "l2"].map(sample.value));
-    if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
-    await terraform.expectNoChanges();
-  });
+  it.each(sampled(CASES, 3, 1))(
+    "$type, $form, fresh: $fresh: a known neighbour moves up and nobody loses access",
+    async (one) => {
+      const { sample, form, fresh } = one;
+      const terraform = await start(sample, list(sample, form, ["l1"]));
+      await terraform.applied();
+      const at = (index: number) => `${sample.type}.p[${form === "count" ? index : `"${index}"`}]`;
+      await terraform.well("state", "mv", at(0), at(1));
+      await terraform.write(list(sample, form, ["l0", "l1", "l2"]));
+      await loseAnswers(terraform, sample);
+      expect(held(terraform, sample)).toHaveLength(ALL);
+      await freshen(terraform, fresh);
+      terraform.sent();
+      await terraform.write(list(sample, form, ["l1", "l2"]));
+      const applied = await terraform.applied();
+      expect(held(terraform, sample), applied.text).toEqual(["l1", "l2"].map(sample.value));
+      if (sample === GRANT) expect(terraform.changesSent().map((sent) => sent.split(" ")[0])).toEqual(["DELETE"]);
+      await terraform.expectNoChanges();
+    },
+  );
 
   it.each([false, true])(
     "a client account without a DELETE stays, and the apply says it (fresh: %s)",
     async (fresh) => {
-      const terraform = await start(list(ACCOUNT, "count", ["r0", "r1", "r2"]), 5);
+      const terraform = await start(ACCOUNT, list(ACCOUNT, "count", ["r0", "r1", "r2"]), 5);
       await loseAnswers(terraform, ACCOUNT);
       await freshen(terraform, fresh);
       terraform.sent();
       await terraform.write(list(ACCOUNT, "count", ["r1", "r2"]));
       const applied = await terraform.applied();
       expect(applied.text).toMatch(/client account \S+.* stays in the account/);
-      expect(held(terraform, ACCOUNT)).toHaveLength(3);
+      expect(held(terraform, ACCOUNT)).toHaveLength(ALL);
       expect(terraform.changesSent()).toEqual([]);
       await terraform.expectNoChanges();
     },

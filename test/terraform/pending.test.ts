@@ -1,11 +1,13 @@
 /**
  * Creates without a known outcome, with the real Terraform: the apply that does not know ends with an error and a tainted
- * instance, and the next apply settles the create, on the same machine or on a fresh one that has the state alone.
+ * instance, and the next apply settles the create, on the same machine or on a fresh one that has the state alone. `npm test` takes other kinds for each
+ * course, `npm run test:long pending` each kind for each.
  */
 import { rm, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { PENDING_CREATE } from "../../src/core/model/index.ts";
 import type { OpenCollection } from "../../src/sandbox/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform, type TerraformOptions } from "../support/terraform.ts";
@@ -91,55 +93,73 @@ async function expectAll(terraform: Terraform, sample: Sample, count: number): P
 const loseStore = (terraform: Terraform) => rm(terraform.stateHome, { recursive: true, force: true });
 
 describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }, () => {
-  it.each(LISTED)("of one $type of two ends with an error, and the next apply creates it", async (sample) => {
-    const terraform = await begin(sample, ["one", "two"]);
-    terraform.control.addFault({ method: "POST", path: sample.path, phase: "before", status: 503, nth: 2, times: 99 });
-    const first = await terraform.apply();
-    expect(first.code, first.text).toBe(1);
-    expect(first.errors.map(({ summary }) => summary).join("\n")).toMatch(/It is not known whether the .* was created/);
-    expect(statusOf(terraform)).toEqual([
-      ["", false],
-      ["tainted", true],
-    ]);
-    terraform.control.clearFaults();
-    const next = await terraform.plan();
-    expect(next.code, next.text).toBe(2);
-    await terraform.applied("tfplan");
-    await expectAll(terraform, sample, 2);
-  });
-
-  it.each(LISTED)("of a $type amid an outage ends with an error, and the next apply settles it", async (sample) => {
-    let strike = () => undefined as unknown;
-    const terraform = await begin(sample, ["one", "two"], { sandbox: { sleep: async () => void strike() } });
-    // The object is created, its answer is lost, and the API is away for a while.
-    const away = { path: "/*", phase: "before", drop: true, times: 30 } as const;
-    strike = () => terraform.control.addFault(away);
-    terraform.control.addFault({ method: "POST", path: sample.path, phase: "after", drop: true, delayMs: 1, nth: 2 });
-    const first = await terraform.apply();
-    expect(first.code, first.text).toBe(1);
-    expect(statusOf(terraform)).toContainEqual(["tainted", true]);
-    terraform.control.clearFaults();
-    terraform.believeLists();
-    await terraform.applied();
-    await expectAll(terraform, sample, 2);
-  });
-
-  it.each(LISTED)("of a $type is settled on a fresh machine that has the state alone", async (sample) => {
-    for (const phase of ["before", "after"] as const) {
+  it.each(sampled(LISTED, 3, 0))(
+    "of one $type of two ends with an error, and the next apply creates it",
+    async (sample) => {
       const terraform = await begin(sample, ["one", "two"]);
-      terraform.control.addFault({ method: "POST", path: sample.path, phase, status: 503, times: 99 });
-      terraform.control.addFault({ method: "GET", path: "/*", phase: "before", status: 503, nth: 40, times: 999 });
+      terraform.control.addFault({
+        method: "POST",
+        path: sample.path,
+        phase: "before",
+        status: 503,
+        nth: 2,
+        times: 99,
+      });
       const first = await terraform.apply();
-      if (first.code === 0) continue;
+      expect(first.code, first.text).toBe(1);
+      expect(first.errors.map(({ summary }) => summary).join("\n")).toMatch(
+        /It is not known whether the .* was created/,
+      );
+      expect(statusOf(terraform)).toEqual([
+        ["", false],
+        ["tainted", true],
+      ]);
+      terraform.control.clearFaults();
+      const next = await terraform.plan();
+      expect(next.code, next.text).toBe(2);
+      await terraform.applied("tfplan");
+      await expectAll(terraform, sample, 2);
+    },
+  );
+
+  it.each(sampled(LISTED, 3, 1))(
+    "of a $type amid an outage ends with an error, and the next apply settles it",
+    async (sample) => {
+      let strike = () => undefined as unknown;
+      const terraform = await begin(sample, ["one", "two"], { sandbox: { sleep: async () => void strike() } });
+      // The object is created, its answer is lost, and the API is away for a while.
+      const away = { path: "/*", phase: "before", drop: true, times: 30 } as const;
+      strike = () => terraform.control.addFault(away);
+      terraform.control.addFault({ method: "POST", path: sample.path, phase: "after", drop: true, delayMs: 1, nth: 2 });
+      const first = await terraform.apply();
+      expect(first.code, first.text).toBe(1);
+      expect(statusOf(terraform)).toContainEqual(["tainted", true]);
       terraform.control.clearFaults();
       terraform.believeLists();
-      await loseStore(terraform);
       await terraform.applied();
       await expectAll(terraform, sample, 2);
-    }
-  });
+    },
+  );
 
-  it.each(LISTED)("of a $type is settled by a saved plan on another machine", async (sample) => {
+  it.each(sampled(LISTED, 3, 2))(
+    "of a $type is settled on a fresh machine that has the state alone",
+    async (sample) => {
+      for (const phase of ["before", "after"] as const) {
+        const terraform = await begin(sample, ["one", "two"]);
+        terraform.control.addFault({ method: "POST", path: sample.path, phase, status: 503, times: 99 });
+        terraform.control.addFault({ method: "GET", path: "/*", phase: "before", status: 503, nth: 40, times: 999 });
+        const first = await terraform.apply();
+        if (first.code === 0) continue;
+        terraform.control.clearFaults();
+        terraform.believeLists();
+        await loseStore(terraform);
+        await terraform.applied();
+        await expectAll(terraform, sample, 2);
+      }
+    },
+  );
+
+  it.each(sampled(LISTED, 3, 3))("of a $type is settled by a saved plan on another machine", async (sample) => {
     const terraform = await begin(sample, ["one"]);
     terraform.control.addFault({ method: "POST", path: sample.path, phase: "before", status: 503, times: 99 });
     expect((await terraform.apply()).code).toBe(1);
@@ -165,7 +185,7 @@ describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }
     await expectAll(terraform, sample, 1);
   });
 
-  it.each(LISTED)("of a $type with prevent_destroy is settled after an untaint", async (sample) => {
+  it.each(sampled(LISTED, 3, 4))("of a $type with prevent_destroy is settled after an untaint", async (sample) => {
     const terraform = await begin(sample, ["one"], {}, "  lifecycle {\n    prevent_destroy = true\n  }\n");
     terraform.control.addFault({ method: "POST", path: sample.path, phase: "before", status: 503, times: 99 });
     await terraform.apply();
@@ -182,7 +202,7 @@ describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }
     await expectAll(terraform, sample, 1);
   });
 
-  it.each(LISTED)("of a $type with create_before_destroy is settled once", async (sample) => {
+  it.each(sampled(LISTED, 3, 5))("of a $type with create_before_destroy is settled once", async (sample) => {
     const terraform = await begin(sample, ["one"], {}, "  lifecycle {\n    create_before_destroy = true\n  }\n");
     terraform.control.addFault({ method: "POST", path: sample.path, phase: "before", status: 503, times: 99 });
     expect((await terraform.apply()).code).toBe(1);
@@ -193,21 +213,24 @@ describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }
     await expectAll(terraform, sample, 1);
   });
 
-  it.each(LISTED)("of a $type that is not declared any more ends with what it created", async (sample) => {
-    const terraform = await begin(sample, ["one"]);
-    terraform.control.addFault({ method: "POST", path: sample.path, phase: "before", status: 503, times: 99 });
-    expect((await terraform.apply()).code).toBe(1);
-    terraform.control.clearFaults();
-    terraform.control.advanceClock({ minutes: 15 });
-    await loseStore(terraform);
-    await terraform.write("");
-    await terraform.applied();
-    expect(objects(terraform, sample)).toEqual([]);
-    expect(terraform.state().size).toBe(0);
-    await terraform.write(block(sample, ["one"]));
-    await terraform.applied();
-    await expectAll(terraform, sample, 1);
-  });
+  it.each(sampled(LISTED, 3, 6))(
+    "of a $type that is not declared any more ends with what it created",
+    async (sample) => {
+      const terraform = await begin(sample, ["one"]);
+      terraform.control.addFault({ method: "POST", path: sample.path, phase: "before", status: 503, times: 99 });
+      expect((await terraform.apply()).code).toBe(1);
+      terraform.control.clearFaults();
+      terraform.control.advanceClock({ minutes: 15 });
+      await loseStore(terraform);
+      await terraform.write("");
+      await terraform.applied();
+      expect(objects(terraform, sample)).toEqual([]);
+      expect(terraform.state().size).toBe(0);
+      await terraform.write(block(sample, ["one"]));
+      await terraform.applied();
+      await expectAll(terraform, sample, 1);
+    },
+  );
 });
 
 describeWith(TERRAFORM)("a registration without a known outcome", { timeout: 120_000 }, () => {

@@ -66,6 +66,23 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
     await terraform.expectNoChanges();
   });
 
+  it("is ordered first with create_before_destroy, and a saved plan of that is refused", async () => {
+    // The new order is allowed in the run of Terraform that planned it: its provider is a process of its own.
+    const terraform = await startSite('deletion_policy = "suspend"', { install: "override" });
+    await terraform.applied();
+    const own = 'replace_on_change = true\ndeletion_policy = "suspend"\nreference = "site-2"';
+    const first = "lifecycle {\ncreate_before_destroy = true\n}";
+    await terraform.write(site(`${own}\n${first}`).replace("= 11", "= 12"));
+    await terraform.planned();
+    terraform.sent();
+    const saved = await terraform.apply("tfplan");
+    expect(saved.code, saved.text).toBe(1);
+    expect(saved.text).toContain("already exists");
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /services", "POST /services/1003/suspend"]);
+  });
+
   it("is not replaced while its deletion_policy prevents that", async () => {
     const terraform = await startSite();
     await terraform.applied();

@@ -6,10 +6,9 @@ import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
 import type { TerraformOptions } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
-/** A host with status words of its own. A word is believed when it stays for ten seconds: time passes twelve times as fast. */
+/** A host with status words of its own. */
 const inWords = (words: Parameters<typeof withStatusWords>[1]): TerraformOptions => ({
   through: (url) => rewritingHost(url, (answer) => withStatusWords(answer, words)),
-  rate: 12,
 });
 
 describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {

@@ -8,7 +8,7 @@ import { connectionPool } from "../../core/api/connect.ts";
 import { VERSION } from "../../core/api/index.ts";
 import { networkFailure } from "../../core/api/network-failure.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
-import { learnValue } from "../../project/environment-secrets.ts";
+import { learnVariable } from "../../project/redaction.ts";
 import type { ProjectParts, ProjectSource } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
@@ -122,7 +122,7 @@ export function forwarderOf(
     });
   }
   const secret = source.env[name]?.trim();
-  learnValue(redaction, source.env[name]);
+  learnVariable(redaction, source.env, name);
   if (!secret) {
     refuseSecretAsName("--forward-secret-env", name);
     fail("secret.source", `A signing secret cannot be read from the environment variable ${name}`, {

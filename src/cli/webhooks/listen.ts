@@ -271,7 +271,7 @@ export async function subscribe(
     if (error instanceof ApiError && error.reached === "maybe") await removeNew();
     throw error;
   }
-  redaction.learn(made?.secret);
+  redaction.learn("the secret of the subscription", made?.secret);
   if (made?.id != null && made.secret !== null) return { id: made.id, secret: made.secret };
   if (made?.id != null) await unsubscribe(terminal, webhooks, made.id);
   else await removeNew();

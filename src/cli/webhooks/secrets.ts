@@ -17,9 +17,9 @@ import {
   type ResourceState,
   warningOf,
 } from "../../core/model/index.ts";
-import { learnValue } from "../../project/environment-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
+import { learnVariable } from "../../project/redaction.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
@@ -119,7 +119,7 @@ function variableSource({ source, redaction }: ProjectParts, name: string): Secr
   const place = `the environment variable ${name}`;
   return async () => {
     const secret = source.env[name]?.trim();
-    learnValue(redaction, source.env[name]);
+    learnVariable(redaction, source.env, name);
     if (!secret) {
       refuseSecretAsName("--secret-env", name);
       const state = secret === undefined ? "It is not set." : "It is empty.";
@@ -154,7 +154,7 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  for (const line of lines) learnValue(redaction, line);
+  for (const line of lines) redaction.learn(place, line);
   const unfit = unfitLines(lines);
   if (unfit !== undefined) unreadable(place, ...unfit);
   return lines.map((secret) => ({ secret, place }));
@@ -240,7 +240,7 @@ async function secretsOfOutput(
     if (typeof file === "string" && typeof name === "string") {
       const place = `${name} in ${escapeLine(file)}`;
       const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
-      learnValue(redaction, secret);
+      redaction.learn(place, secret);
       if (!secret) unreadable(place, "The line is missing, or empty.", `Restore it, or give ${OTHERS}.`);
       return [{ secret, place }];
     }

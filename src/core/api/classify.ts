@@ -170,7 +170,9 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
     return {
       code: "api.forbidden",
       summary: `The token may not do this (403): ${what}`,
-      remedy: `It needs the ability "${ability}". Use a token that has it, belongs to the account of the object, and is not restricted to other services.`,
+      remedy: /restrict/i.test(body.message ?? "")
+        ? "Use a token of the whole account, or widen the restriction of this token."
+        : `It needs the ability "${ability}". Use a token that has it, belongs to the account of the object, and is not restricted to other services.`,
     };
   }
   if (GONE.includes(status)) {

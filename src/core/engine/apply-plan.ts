@@ -32,6 +32,7 @@ import {
   isReplacement,
   type JsonObject,
   located,
+  originsOf,
   type Plan,
   progressOf,
   type State,
@@ -142,13 +143,12 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
-    for (const change of options.plan.changes)
-      if (change.before !== null) this.#attributes.set(change.address, change.before);
-    const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
+    for (const { address, before } of plan.changes) if (before !== null) this.#attributes.set(address, before);
+    const changes = new Map(plan.changes.map((change) => [change.address, change]));
     this.#scope = scopeOf(
       (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
       env,
-      (address) => (this.#data.has(address) ? this.#data.secrets(address, this.#scope) : sensitive.get(address)),
+      (address) => this.#data.origins(address, this.#scope) ?? originsOf(changes.get(address)),
     );
   }
 

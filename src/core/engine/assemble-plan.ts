@@ -240,12 +240,14 @@ function restricted(changes: readonly Change[], { observed }: PlanOptions): Diag
   const ordering = new Set(
     changes.flatMap(({ actions, quote, provider }) => (actions.includes("create") && quote ? [provider] : [])),
   );
-  const outside = changes.flatMap(({ address, provider, words: { noun }, before }) => {
+  const outside = changes.flatMap(({ address, provider, words: { noun, parent }, before }) => {
     const unread = unreadOf(observed.observations.get(address));
     if (unread === undefined || !ordering.has(provider) || !mayBeRestricted(unread)) return [];
-    return [{ address, noun, id: String(before?.id), said: unread.said, provider }];
+    return [{ address, noun, id: String(before?.id), said: unread.said, provider, isPart: parent !== undefined }];
   });
-  const each = Map.groupBy(outside, ({ provider }) => provider).values();
+  // What belongs to an object is outside because of it.
+  const own = outside.toSorted((a, b) => Number(a.isPart) - Number(b.isPart));
+  const each = Map.groupBy(own, ({ provider }) => provider).values();
   return [...each].flatMap(([first]) => (first === undefined ? [] : problem("plan.restricted", first)));
 }
 

@@ -10,12 +10,14 @@ import {
   hasUnknown,
   isNoOp,
   type JsonObject,
+  type Origins,
   type Plan,
   resourceOf,
   UNKNOWN,
   type Value,
   type ValueObject,
 } from "../model/index.ts";
+import { declaredOrigins } from "./resolve-config.ts";
 
 /** Reads one data source with GETs. @param config wholly known. @throws HostformError. */
 export type ReadData = (source: DesiredData, config: JsonObject) => Promise<JsonObject>;
@@ -75,10 +77,10 @@ export class DataSources {
     return equal(configOf(source, scope), reading.config) ? reading.value : UNKNOWN;
   }
 
-  /** What of a source is secret since a secret went into what it is asked with. */
-  secrets(address: string, scope: EvalScope): readonly string[] {
+  /** The sensitive arguments of a source; undefined for an address that is none. */
+  origins(address: string, scope: EvalScope): Origins | undefined {
     const source = this.#sources.get(address);
-    return Object.keys(source?.config ?? {}).filter((name) => source?.isSecret?.(name, scope));
+    return source && declaredOrigins(source, scope);
   }
 
   /** Reads those that something refers to, and those that they refer to, as far as what they are asked with is known. */

@@ -49,37 +49,53 @@ export function checkGuards(
     ...orderGuard(orders, limits),
     ...spendGuards(orders, limits, context.providers),
     ...(limits.allowRemovals ? [] : removalGuards(removed, mode, limits, context)),
-    ...(limits.allowMissing ? [] : missingGuard(context)),
+    ...(limits.allowMissing ? [] : missingGuard(changes, context)),
   ];
 }
 
-/** Up to so many resources may be missing unasked. */
+/** Up to so many resources may be missing unasked, unless the plan creates something in an account that shows none of them. */
 const MOST_MISSING = 2;
 
 /**
  * Recorded resources of which the account shows nothing. A row that has ended is there. What is in a missing object is counted
  * neither as recorded nor as missing.
  */
-function missingGuard({ recorded, records = new Map(), observations = new Map(), kinds }: GuardContext): Diagnostic[] {
+function missingGuard(
+  changes: readonly Change[],
+  { recorded, records = new Map(), observations = new Map(), kinds }: GuardContext,
+): Diagnostic[] {
   const all = [...records.values()];
-  const isMissing = ({ address, attributes: { id } }: ResourceState) => {
-    const seen = observations.get(address);
-    if (typeof id !== "string" || seen === undefined) return false;
-    // No list shows the object, and the API refuses it: it may never have been of this account.
-    if (seen.status !== "gone") return seen.unread?.cause === "handed_over";
-    return seen.isListed === undefined;
-  };
-  const missing = new Set(all.filter(isMissing).map(({ attributes }) => attributes.id));
-  const isInside = ({ address, attributes }: ResourceState) => {
-    const parent = kinds.get(address.slice(0, address.indexOf(".")))?.parent;
-    return parent !== undefined && missing.has(attributes[parent] ?? null);
-  };
-  const inside = all.filter(isInside).length;
-  const named = all.filter((one) => isMissing(one) && !isInside(one)).map(({ address }) => address);
-  const total = recorded - inside;
-  if (named.length <= MOST_MISSING || !exceeds(named.length, total, DEFAULT_PERCENT)) return [];
+  const kindOf = ({ address }: ResourceState) => kinds.get(address.slice(0, address.indexOf(".")));
+  const looks = new Map(all.map((one) => [one, lookOf(one, observations.get(one.address))]));
+  const isShown = (one: ResourceState) => looks.get(one) === "shown";
+  const unseen = new Set(all.filter((one) => !isShown(one)).map(({ attributes }) => attributes.id));
+  const around = all.filter((one) => !unseen.has(one.attributes[kindOf(one)?.parent ?? ""] ?? null));
+  const missing = around.filter((one) => looks.get(one) === "missing");
+  const total = recorded - (all.length - around.length);
+  const isMost = missing.length > MOST_MISSING && exceeds(missing.length, total, DEFAULT_PERCENT);
+  const isNew = ({ address, actions }: Change) => actions.includes("create") && !records.has(address);
+  const empty = [...new Set(changes.filter(isNew).map(({ provider }) => provider))].flatMap((provider) => {
+    const own = around.filter((one) => one.provider === provider);
+    // A GET by id has no lag: it shows a new object at once.
+    return own.some(isShown) ? [] : own.filter((one) => looks.get(one) === "missing" || kindOf(one)?.get !== undefined);
+  });
+  const isEmpty = all.length === recorded && empty.length > 0;
+  if (!isMost && !isEmpty) return [];
+  const named = isMost ? missing : empty;
   const share = `${named.length} of ${count(total, "recorded resource")} (${percentOf(named.length, total)}%)`;
-  return [problem("guard.missing", { missing: named, share })];
+  return [problem("guard.missing", { missing: named.map(({ address }) => address), share })];
+}
+
+/** @returns `unlisted`: no list shows it, and it was created a moment ago. */
+function lookOf(
+  { attributes: { id } }: ResourceState,
+  seen: Observation | undefined,
+): "shown" | "missing" | "unlisted" {
+  if (typeof id !== "string" || seen === undefined) return "shown";
+  if (seen.status === "gone") return seen.isListed === undefined ? "missing" : "shown";
+  // No list shows the object, and the API refuses it: it may never have been of this account.
+  if (seen.unread?.cause === "handed_over") return "missing";
+  return seen.status === "present" && seen.unlisted !== undefined ? "unlisted" : "shown";
 }
 
 /** What leaves the account or the state on purpose; not what is gone already, nor half a replacement. */

@@ -17,6 +17,6 @@ export { type Accounts, type Observed, observe } from "./observe.ts";
 export type { PlanOptions } from "./plan-declared.ts";
 export { type Refresh, refreshAndPlan } from "./refresh.ts";
 export type { Secrets, SourceReader } from "./resolve-config.ts";
-export { kindsOf, resolveConfig, scopeOf } from "./resolve-config.ts";
+export { declaredOrigins, kindsOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 export type { Recorder } from "./run-records.ts";
 export { validateDesired } from "./validate-desired.ts";

@@ -136,7 +136,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   for (const query of queries) {
     noteParent(query);
     const isRead = options.earlier?.read?.has(shareOf(query)) && !unreadOf(observations.get(query.address));
-    if (isRead && query.kind.listAbility !== undefined) able.add(query.provider);
+    const known = observations.get(query.address);
+    if (isRead && known && isSeen(query, known) && query.kind.listAbility !== undefined) able.add(query.provider);
   }
   const readOne = async (query: Query): Promise<Observation> => {
     const { provider, kind } = query;
@@ -148,8 +149,10 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     const alone = share.get(shareOf(query)) === 1;
     try {
       const seen = await read(account, { ...query, alone, parentKind });
-      if (isReadable(kind) && !(seen.status === "present" && seen.unproven)) shown += 1;
-      if (kind.listAbility !== undefined) able.add(provider);
+      if (isSeen(query, seen)) {
+        shown += 1;
+        if (kind.listAbility !== undefined) able.add(provider);
+      }
       return seen;
     } catch (error) {
       const unread = await unreadBy(account, kind, query.prior?.attributes.id, error);
@@ -215,6 +218,13 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     read: seen,
   };
 }
+
+/** Returns true if an answer of the API showed the resource, or showed that it does not exist. Without a parent hostform sends no request. */
+const isSeen = (query: Query, seen: Observation): boolean =>
+  isReadable(query.kind) &&
+  (query.kind.parent === undefined || parentIn(query) !== undefined) &&
+  !(seen.status === "present" && seen.unproven) &&
+  (seen.status === "gone" || seen.waitsFor === undefined);
 
 /**
  * What is to be read, and what stands as recorded or was read before. A listing is left out as a whole, and only where
@@ -291,7 +301,7 @@ async function invoicesOf(
 /** Objects that an observation shows, also those that a pending create may have made. */
 function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject | undefined) {
   if (seen?.status === "present")
-    return seen.unlisted === undefined && seen.waitsFor === undefined && seen.unread === undefined ? [seen] : [];
+    return (seen.unlisted ?? seen.waitsFor ?? seen.unread ?? seen.unproven) === undefined ? [seen] : [];
   const listed = seen?.status === "absent" ? (seen.listed?.objects ?? []) : [];
   return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }

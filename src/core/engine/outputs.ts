@@ -67,8 +67,8 @@ export function planOutputs(
     const none = known === null && unknown === false;
     const action = prior === undefined ? (none ? "no-op" : "create") : none ? "delete" : same ? "no-op" : "update";
     const type = unknown === false && !none ? { type: typeOf(evaluated, known) } : {};
-    const secret = evaluated.secret ? { secret: true as const } : {};
-    return [{ ...named, action, after: known, after_unknown: unknown, ...type, ...secret }];
+    const { origin } = evaluated;
+    return [{ ...named, action, after: known, after_unknown: unknown, ...type, ...(origin && { origin }) }];
   });
   const names = new Set(declared.map(({ name }) => name));
   const gone = [...recorded].filter(([name]) => !names.has(name));
@@ -140,9 +140,9 @@ function evaluate(output: DesiredOutput, scope: EvalScope): OutputValue | Diagno
   const { range } = output;
   try {
     const evaluated = output.evaluate(scope);
-    if (!evaluated.secret || output.sensitive) return evaluated;
+    if (evaluated.origin === undefined || output.sensitive) return evaluated;
     return errorOf("config.secret", `The output ${output.name} would show a secret`, {
-      detail: "A secret goes into its value, and outputs are shown after each apply.",
+      detail: `Its value contains ${evaluated.origin.from.join(", ")}, and outputs are shown after each apply.`,
       remedies: [{ do: "set", attribute: "sensitive", value: true }, "Or take the secret out."],
       range,
     });

@@ -7,7 +7,6 @@ import {
   type PlanInput,
   type Planned,
   planResource,
-  sensitiveNames,
   unchanged,
   unreadOf,
 } from "../lifecycle/index.ts";
@@ -17,7 +16,6 @@ import {
   type Change,
   type Condition,
   type Desired,
-  type DesiredResource,
   type Diagnostic,
   type EnvVars,
   type EvalScope,
@@ -26,6 +24,7 @@ import {
   isNoOp,
   type JsonObject,
   located,
+  originsOf,
   type ResourceState,
   resourceOf,
   type State,
@@ -41,7 +40,7 @@ import { type OwnerOf, siblingsOf } from "./identity.ts";
 import { applyIgnoreChanges, forgottenBy, warnCreateBeforeDestroy } from "./meta-arguments.ts";
 import type { Move } from "./moves.ts";
 import type { Observed } from "./observe.ts";
-import { declaredAttributes, kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
+import { declaredAttributes, declaredOrigins, kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /** Everything that a plan is a function of. */
 export interface PlanOptions {
@@ -120,10 +119,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       return known === undefined && unreadOf(observed.observations.get(address)) ? UNKNOWN : known;
     },
     env,
-    (address) =>
-      data.has(address)
-        ? data.secrets(address, scope)
-        : (changes.get(address)?.sensitive ?? state.resources.get(address)?.sensitive),
+    (address) => data.origins(address, scope) ?? originsOf(changes.get(address) ?? state.resources.get(address)),
   );
 
   for (const resource of dependencyOrder(declared, (node) => dependenciesOf(node, index))) {
@@ -146,7 +142,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       observed: observation,
       ...(resource.importId !== undefined && { importId: resource.importId }),
       dependsOn,
-      secretByReference: secretsIn(resource, kinds, scope),
+      origins: declaredOrigins(resource, scope),
       ownerOf: (remote) => ownerOf(resource.provider, kind, remote),
       siblings: siblingsOf(resource, kind, pending),
       abandoned: abandoned.get(`${resource.provider} ${kind.type}`) ?? [],
@@ -210,26 +206,13 @@ function nextGeneration(kind: Kind, address: string, { state, recorded = state, 
 /** A create without known outcome that this plan does not settle. */
 export const isUndecided = (change: Change) => change.private.pending !== undefined && isNoOp(change);
 
-/** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */
-function secretsIn(resource: DesiredResource, kinds: Kinds, scope: EvalScope): string[] {
-  if (resource.isSecret !== undefined)
-    return Object.keys(resource.config).filter((name) => resource.isSecret?.(name, scope));
-  const found = resource.references.flatMap(({ reference, path: [name] }) => {
-    if (reference.to !== "resource" || typeof name !== "string") return [];
-    const kind = kindOf(reference.address, kinds);
-    const secret = [...(kind ? sensitiveNames(kind) : []), ...(scope.secrets?.(reference.address) ?? [])];
-    return secret.includes(String(reference.path[0])) ? [name] : [];
-  });
-  return [...new Set(found)];
-}
-
 function planOne(input: PlanInput, missing: string | undefined): Planned {
   const unread = unreadOf(input.observed);
   const isNew = input.observed.status === "absent" || input.reorder;
   if (isNew && unread !== undefined && unread.cause !== "ability") {
     const { address, kind } = input;
     const { why, said } = unread;
-    const elsewhere = () => problem("plan.unread", { address, noun: kind.noun, why: why.summary, said });
+    const elsewhere = () => problem("plan.unread", { address, noun: kind.noun, said });
     return unchanged(input, null, [isElsewhere(unread) ? elsewhere() : { ...why, address }]);
   }
   if (missing !== undefined && input.observed.status !== "present") {

@@ -4,6 +4,7 @@ import {
   type Desired,
   type EnvVars,
   type EvalScope,
+  originsOf,
   type State,
   UNKNOWN,
   type Value,
@@ -38,7 +39,7 @@ export function recordedScope(
       return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
     },
     env,
-    (address) => (data.has(address) ? data.secrets(address, scope) : state.resources.get(address)?.sensitive),
+    (address) => data.origins(address, scope) ?? originsOf(state.resources.get(address)),
   );
   return scope;
 }

@@ -1,6 +1,7 @@
 // What a declaration means: its kinds, the values of its expressions, and those that are read from a source.
 import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
 import { type ApplyContext, attributesOf, type SecretOutputs, validate } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -10,8 +11,12 @@ import {
   ExpressionError,
   errorOf,
   fail,
+  hasOpenHost,
+  hiddenText,
   type JsonObject,
   located,
+  type Origin,
+  type Origins,
   type SecretSource,
   sourcePlace,
   UNKNOWN,
@@ -21,18 +26,28 @@ import {
 
 /**
  * A scope in which the resources are those of `lookup`; an address that it does not have is unknown.
- * @param secrets the attributes of a resource into which a secret went.
+ * @param origins the sensitive attributes of a resource.
  */
 export function scopeOf(
   lookup: (address: string) => Value | undefined,
   env: EnvVars,
-  secrets: (address: string) => readonly string[] | undefined = () => undefined,
+  origins: (address: string) => Origins | undefined = () => undefined,
 ): EvalScope {
   return {
     resource: (address) => lookup(address) ?? UNKNOWN,
     env: (name) => env[name],
-    secrets: (address) => secrets(address) ?? [],
+    origins: (address) => origins(address) ?? {},
   };
+}
+
+/** The declared attributes that are sensitive, with their sources. */
+export function declaredOrigins(
+  { config, originOf }: Pick<DesiredResource, "config" | "originOf">,
+  scope: EvalScope,
+): Origins {
+  if (originOf === undefined) return {};
+  const found = Object.keys(config).map((name) => [name, originOf(name, scope)] as const);
+  return Object.fromEntries(found.filter((one): one is [string, Origin] => one[1] !== undefined));
 }
 
 /** The declared attributes as values, and what is wrong with them. */
@@ -68,29 +83,29 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
   }
   // Declared, but read only when a request needs it.
   for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
+  diagnostics.push(...refusedOrigins(kind, resource, scope));
   const checked = validate(kind, evaluated, resource.address);
-  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(kind, diagnostic, resource, scope)));
+  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource, scope)));
   return {
     config: checked.values,
     diagnostics: diagnostics.map((diagnostic) => located(diagnostic, resource.locate(diagnostic.attribute ?? []))),
   };
 }
 
-/** A value that came out of an expression may be a secret: the message names the expression instead. */
-function discreet(kind: Kind, diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
-  const at = diagnostic.attribute ?? [];
-  const [attribute] = at;
-  if (diagnostic.code !== "config.invalid_value") return diagnostic;
-  if (resource.isSecret?.(String(attribute), scope))
-    return { ...diagnostic, detail: "The value is hidden: it contains a secret." };
-  // A part beside the expression is the declaration's own text. The elements of a set are in another order than they are declared.
-  const isSet = attributesOf(kind).some(({ name, meta }) => name === attribute && meta.set);
-  const depth = isSet ? 1 : at.length;
-  const from = resource.references.find(
-    ({ path }) => path[0] === attribute && path.slice(0, depth).every((step, i) => step === at[i]),
-  );
-  if (from === undefined) return diagnostic;
-  return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
+/** Errors of sensitive values that approvers must see. */
+function refusedOrigins(kind: Kind, resource: DesiredResource, scope: EvalScope): Diagnostic[] {
+  return attributesOf(kind).flatMap(({ name, meta: { decisive } }) => {
+    const origin = decisive && resource.config[name] !== undefined && resource.originOf?.(name, scope);
+    if (!origin || (decisive === "host" && hasOpenHost(origin))) return [];
+    return [problem("config.sensitive", { address: resource.address, name, from: origin.from })];
+  });
+}
+
+/** The message about a sensitive value names its source instead. */
+function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
+  const origin = resource.originOf?.(String(diagnostic.attribute?.[0]), scope);
+  if (diagnostic.code !== "config.invalid_value" || origin === undefined) return diagnostic;
+  return { ...diagnostic, detail: `The value is hidden ${hiddenText(origin)}.` };
 }
 
 /** Reads a value from where it is declared to be; at most once per run and source. @throws HostformError `secret.source`. */

@@ -96,10 +96,10 @@ function conversion(from: Type, to: Type): Conversion | undefined {
     const open = () => replaceAny(value.type, withoutOptional(to), unify);
     if (!isKnown(value)) return secretIf(unknown(open()), value.secret);
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
-    if (value.secret !== true) return convertKnown(value);
+    if (value.secret === undefined) return convertKnown(value);
     // An error shows nothing of a secret, not even the keys of a map.
     const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`);
-    return replacingErrors(() => secretIf(convertKnown(bare(value)), true), hidden);
+    return replacingErrors(() => secretIf(convertKnown(bare(value)), value.secret), hidden);
   };
 }
 
@@ -368,7 +368,7 @@ function untyped(value: Value): Typed {
 export function toValue(typed: Typed, inFull = false): Value {
   let parts = 0;
   const plain = (part: Typed, secret: boolean): Value => {
-    const hidden = secret || part.secret === true;
+    const hidden = secret || part.secret !== undefined;
     parts += 1;
     if (parts > MOST_PARTS) throw new Refusal("the value is too large");
     const { content } = part;

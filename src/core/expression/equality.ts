@@ -4,7 +4,8 @@ import {
   elementsOf,
   entriesOf,
   isKnown,
-  isSecret,
+  originOf,
+  secretIf,
   type Type,
   type Typed,
   withoutSecrets,
@@ -91,7 +92,7 @@ export function set(element: Type, items: readonly Typed[]): Typed {
   });
   const content = unique.sort((a, b) => order(a.item, b.item) || compareText(a.key, b.key)).map(({ item }) => item);
   const typed: Typed = { type: { set: element }, content };
-  return items.some(isSecret) ? { ...typed, secret: true } : typed;
+  return secretIf(typed, ...items.map(originOf));
 }
 
 /** Known values, then unknown, then null; numbers by size, strings by bytes, false before true; others by their key. */

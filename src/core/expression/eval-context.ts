@@ -52,7 +52,7 @@ export class EvalContext {
 
   /** The context for the parts of a value. */
   through({ secret }: Typed): EvalContext {
-    return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret === true });
+    return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret !== undefined });
   }
 
   /** The value of a node; its errors are collected. @throws Refusal */

@@ -1,4 +1,4 @@
-import { didYouMean, ExpressionError } from "../model/index.ts";
+import { didYouMean, ExpressionError, type Origin } from "../model/index.ts";
 import { uniform } from "./conversion.ts";
 import { ErrorCollector, EvalContext } from "./eval-context.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
@@ -11,11 +11,11 @@ import {
   elementsOf,
   entriesOf,
   isKnown,
-  isSecret,
   isWhollyKnown,
   list,
   type Names,
   object,
+  originOf,
   secretIf,
   type Traversal,
   type TraversalStep,
@@ -168,7 +168,7 @@ function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): r
 function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
   for (const arg of node.args) {
     const { value, errors } = context.apart(arg);
-    if (errors.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), isSecret(value));
+    if (errors.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), originOf(value));
   }
   return context.error("no argument of try succeeds; the last one should be a plain value", node.offset);
 }
@@ -207,7 +207,8 @@ function at(context: EvalContext, collection: Typed, key: Typed, offset: number)
   if (shape === "set")
     return context.error("a set has no indexes or attributes: iterate over it with for, or use tolist or one", offset);
   if (isPrimitive(type)) return context.error(`a ${typeName(type)} has no indexes or attributes`, offset);
-  const isName = key.secret !== true && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
+  const isName =
+    key.secret === undefined && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
   if (isName && isSequence(type)) {
     const hint = shapeOf(elementType(type)) === "object" ? ", or use [*] for all elements" : "";
     return context.error(`a list has no ${describe(key)}: select an element by its index${hint}`, offset);
@@ -304,7 +305,7 @@ function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
   if (isPrimitive(source.type)) return context.error(`for cannot iterate over a ${typeName(source.type)}`, offset);
 
-  const marks = [source.secret];
+  const marks: (Origin | undefined)[] = [source.secret];
   const parts = context.through(source);
   // Without elements, too, the condition must be convertible to a bool.
   const tried = bind(parts, node, unknown("any"), unknown("any"));
@@ -333,7 +334,7 @@ interface Result {
 }
 
 /** The condition for one element as a bool; undefined after an error in it. */
-function decided(context: EvalContext, node: Expression, marks: (boolean | undefined)[]): Typed | undefined {
+function decided(context: EvalContext, node: Expression, marks: (Origin | undefined)[]): Typed | undefined {
   const condition = context.sound(node);
   if (condition === undefined) return undefined;
   marks.push(condition.secret);
@@ -343,7 +344,7 @@ function decided(context: EvalContext, node: Expression, marks: (boolean | undef
   return undefined;
 }
 
-function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (boolean | undefined)[]): void {
+function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (Origin | undefined)[]): void {
   if (node.key === undefined) {
     result.items.push(context.value(node.body));
     return;

@@ -15,6 +15,7 @@ export {
   type Language,
   type Names,
   object,
+  originOf,
   type Traversal,
   type TraversalStep,
   type Type,

@@ -1,3 +1,4 @@
+import { joinOrigins, type Origin } from "../model/index.ts";
 import { unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
 import type { EvalContext } from "./eval-context.ts";
@@ -9,10 +10,10 @@ import {
   bool,
   elementsOf,
   isKnown,
-  isSecret,
   nullOf,
   number,
   object,
+  originOf,
   secretIf,
   type Type,
   type Typed,
@@ -97,7 +98,7 @@ function equality(context: EvalContext, node: NodeOf<"binary">): Typed {
   if (left === undefined || right === undefined) return unknown("bool");
   const equal = equals(left, right);
   const result = equal === undefined ? unknown("bool") : bool(equal === (node.operator === "=="));
-  return secretIf(result, isSecret(left), isSecret(right));
+  return secretIf(result, originOf(left), originOf(right));
 }
 
 function ordered(operator: Operator, order: number): boolean {
@@ -162,14 +163,14 @@ function commonType(yes: Typed, no: Typed): Type | undefined {
 }
 
 function isBareNull({ type, content, secret }: Typed): boolean {
-  return type === "any" && content === null && secret !== true;
+  return type === "any" && content === null && secret === undefined;
 }
 
 /** An unknown key makes the whole object unknown. */
 export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   const entries = new Map<string, Typed>();
   let known = true;
-  let secret = false;
+  const secret: (Origin | undefined)[] = [];
   for (const entry of node.entries) {
     const key = keyOf(context, entry.key);
     const value = context.value(entry.value);
@@ -177,9 +178,9 @@ export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
     else if (node.unique && entries.has(String(key.content)))
       context.error(`duplicate key ${JSON.stringify(key.secret ? "(secret)" : key.content)}`, entry.key);
     else entries.set(String(key.content), value);
-    secret ||= key?.secret === true;
+    secret.push(key?.secret);
   }
-  return secretIf(known ? object(entries) : unknown("any"), secret);
+  return secretIf(known ? object(entries) : unknown("any"), ...secret);
 }
 
 /** The key of an entry as a string; undefined after a reported error. */
@@ -218,5 +219,10 @@ function together(context: EvalContext, values: readonly (readonly [Typed, offse
   });
   if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long");
   const known = values.every(([value]) => isKnown(value));
-  return secretIf(known ? text(texts.join("")) : unknown("string"), ...values.map(([value]) => value.secret));
+  const origin = joinOrigins(values.map(([value]) => value.secret));
+  const whole = known ? text(texts.join("")) : unknown("string");
+  if (origin === undefined) return whole;
+  const end = values.findIndex(([value]) => value.secret !== undefined || !isKnown(value));
+  const open = texts.slice(0, end).join("") + (values[end]?.[0].secret?.open ?? "");
+  return { ...whole, secret: { ...origin, ...(open !== "" && { open }) } };
 }

@@ -8,12 +8,15 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  joinOrigins,
+  type Origin,
   type PlacedReference,
   parseAddress,
   type Reference,
   UNKNOWN,
   type Value,
 } from "../model/index.ts";
+import { attempt } from "./refusal.ts";
 
 // The part of the language that YAML has: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}`, and nothing to compute. It
 // is apart from the parser so that a project in YAML starts without loading that.
@@ -125,13 +128,45 @@ function hasExpression(value: Json): boolean {
   return false;
 }
 
-/** The declared attributes of a YAML block, to be evaluated. */
-export function expressionsOf(config: JsonObject): Expressions {
+/** Returns the source of a reference whose value is sensitive. */
+export type SourceOf = (reference: Reference) => Origin | undefined;
+
+/** The declared attributes of a YAML block, to be evaluated. @param sourceOf default: no reference is sensitive. */
+export function expressionsOf(config: JsonObject, sourceOf: SourceOf = () => undefined): Expressions {
   if (!hasExpression(config)) return { references: [], isConstant: true, evaluate: (name) => config[name] ?? null };
   return {
     references: referencesIn(config),
     evaluate: (attribute, scope) => resolveReferences(config[attribute] ?? null, scope),
+    originOf: (attribute, scope) => originIn(config[attribute] ?? null, scope, sourceOf),
   };
+}
+
+/** The sources of what is sensitive in a value. A string is open up to its first sensitive reference. */
+export function originIn(value: Json, scope: EvalScope, sourceOf: SourceOf): Origin | undefined {
+  if (typeof value === "string") return originInText(partsOf(value), scope, sourceOf);
+  if (typeof value !== "object" || value === null) return undefined;
+  return joinOrigins(Object.values(value).map((item: Json) => originIn(item, scope, sourceOf)));
+}
+
+function originInText(parts: ReferenceParts, scope: EvalScope, sourceOf: SourceOf): Origin | undefined {
+  const origins = parts.map((part) =>
+    typeof part === "string" ? undefined : originOfReference(part, scope, sourceOf),
+  );
+  const [first, joined] = [origins.find((one) => one !== undefined), joinOrigins(origins)];
+  if (first === undefined || joined === undefined) return undefined;
+  const before = parts.slice(0, origins.indexOf(first));
+  const open = attempt(
+    () => resolveText(["", ...before], scope),
+    () => "",
+  );
+  const text = typeof open === "string" ? open + (first.open ?? "") : "";
+  return { ...joined, ...(text !== "" && { open: text }) };
+}
+
+function originOfReference(reference: Reference, scope: EvalScope, sourceOf: SourceOf): Origin | undefined {
+  const own = sourceOf(reference);
+  if (reference.to === "env" || own !== undefined) return own;
+  return scope.origins?.(reference.address)[String(reference.path[0])];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isUnknown, UNKNOWN, type Unknown } from "../model/index.ts";
+import { isUnknown, joinOrigins, type Origin, UNKNOWN, type Unknown } from "../model/index.ts";
 import { type BigFloat, wholeNumber } from "./number.ts";
 
 // Values with types: their definition, constructors and queries.
@@ -29,8 +29,11 @@ export type Type =
 export interface Typed {
   readonly type: Type;
   readonly content: Content;
-  /** Secret, and so is every value made from it. In a collection it includes the form; elements can be secret separately. */
-  readonly secret?: true;
+  /**
+   * The sources that make it secret; every value made from it has them. In a collection it includes the form; elements can be
+   * secret separately.
+   */
+  readonly secret?: Origin | undefined;
 }
 
 type Content = null | Unknown | string | boolean | BigFloat | readonly Typed[] | ReadonlyMap<string, Typed>;
@@ -124,17 +127,24 @@ export function isWhollyKnown(typed: Typed): boolean {
 
 /** Returns true if the value or any part of it is secret. */
 export function isSecret(typed: Typed): boolean {
-  return typed.secret === true || elementsOf(typed).some(isSecret);
+  return typed.secret !== undefined || elementsOf(typed).some(isSecret);
 }
 
-/** The value, secret if any of these is; its parts keep their marks. */
-export function secretIf(typed: Typed, ...reasons: readonly (boolean | undefined)[]): Typed {
-  return typed.secret === true || !reasons.includes(true) ? typed : { ...typed, secret: true };
+/** The sources of the secrets in a value and its parts; undefined if it has none. */
+export function originOf(typed: Typed): Origin | undefined {
+  const parts = elementsOf(typed);
+  return parts.length === 0 ? typed.secret : joinOrigins([typed.secret, ...parts.map(originOf)]);
+}
+
+/** The value, secret if any of these is; its parts keep their marks. Other sources than its own leave no part of it open. */
+export function secretIf(typed: Typed, ...reasons: readonly (Origin | undefined)[]): Typed {
+  const others = reasons.filter((one) => one !== undefined && one !== typed.secret);
+  return others.length === 0 ? typed : { ...typed, secret: joinOrigins([typed.secret, ...others]) };
 }
 
 /** The value without its own mark; its parts keep theirs. */
 export function bare(typed: Typed): Typed {
-  return typed.secret === true ? { type: typed.type, content: typed.content } : typed;
+  return typed.secret === undefined ? typed : { type: typed.type, content: typed.content };
 }
 
 /** The value without any marks, at any depth. */

@@ -28,6 +28,8 @@ export interface AttributeMeta {
   readonly default?: Json;
   /** Never shown. */
   readonly sensitive?: boolean;
+  /** Approvers decide by it, so a sensitive value is refused; of a URL, in its host (`host`). */
+  readonly decisive?: boolean | "host";
   /** Sent, never stored: null in plan and state. */
   readonly writeOnly?: boolean;
   /** The API never returns it: only the state has it. */

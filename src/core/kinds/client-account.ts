@@ -33,6 +33,7 @@ const attributes = z.strictObject({
   currency: attribute(z.enum(CURRENCIES).optional(), {
     description: "Currency that the client is billed in.",
     change: "immutable",
+    decisive: true,
     same: sameFolded,
     computed: true,
     example: "GEL",

@@ -10,6 +10,7 @@ const attributes = z.strictObject({
   domain: attribute(domainName(), {
     description: "The domain to register.",
     change: "immutable",
+    decisive: true,
     same: sameDomain,
     declarable: foldedDomain,
     unreadable: true,
@@ -18,12 +19,14 @@ const attributes = z.strictObject({
   years: attribute(z.number().int().min(1).max(10), {
     description: "Years to register it for.",
     change: "immutable",
+    decisive: true,
     unreadable: true,
     example: 1,
   }),
   currency: attribute(z.enum(CURRENCIES), {
     description: "Currency of the order and its invoice.",
     change: "immutable",
+    decisive: true,
     unreadable: true,
     example: "USD",
   }),

@@ -25,11 +25,13 @@ const attributes = z.strictObject({
     description: "The service that is shared. Set automatically when the grant is inside the service's block.",
     hcl: "The service that is shared.",
     change: "replace",
+    decisive: true,
     example: "${hosting_service.acme-www.id}",
   }),
   email: attribute(emailAddress(), {
     description: "Who the service is shared with.",
     change: "replace",
+    decisive: true,
     same: sameEmail,
     declarable: foldedEmail,
     example: "dev@acme.example",
@@ -37,6 +39,7 @@ const attributes = z.strictObject({
   permission: attribute(z.enum(LEVELS), {
     description: "What they may do: `view` or `manage`.",
     change: "replace",
+    decisive: true,
     same: sameFolded,
     example: "manage",
   }),
@@ -49,6 +52,7 @@ const attributes = z.strictObject({
       description:
         "When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again.",
       change: "replace",
+      decisive: true,
       same: sameMoment,
       ownForm: endsNoLater,
       declarable: declarableMoment,

@@ -19,6 +19,7 @@ const attributes = z.strictObject({
   domain: attribute(domainName(), {
     description: "Domain of the website to move.",
     change: "immutable",
+    decisive: true,
     same: sameDomain,
     ownForm: isDomainForm,
     declarable: foldedDomain,
@@ -27,6 +28,7 @@ const attributes = z.strictObject({
   order_id: attribute(identifier().optional(), {
     description: "The service that the website moves to.",
     change: "immutable",
+    decisive: true,
     computed: true,
     example: "${hosting_service.acme-www.id}",
   }),

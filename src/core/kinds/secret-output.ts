@@ -90,6 +90,7 @@ export const secretOutputAttribute = (secret: string) =>
     description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Checked before any request is sent.`,
     hcl: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Checked before any request is sent.`,
     change: "recorded",
+    decisive: true,
     unreadable: true,
     same: (a: Json, b: Json) => equal(withoutNulls(a), withoutNulls(b)),
     example: { file: `secrets/${secret}` },

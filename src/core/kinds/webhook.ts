@@ -27,6 +27,7 @@ const attributes = z.strictObject({
   url: attribute(z.url({ protocol: /^https?$/, error: "expected an http or https URL" }), {
     description: "Where events are posted to.",
     change: "replace",
+    decisive: "host",
     same: sameUrl,
     ownForm: isSameTarget,
     example: "https://hooks.acme.example/hosting",
@@ -34,6 +35,7 @@ const attributes = z.strictObject({
   events: attribute(z.array(z.enum(EVENTS)).min(1, "at least one event"), {
     description: "Names of the events to deliver; the order means nothing.",
     change: "replace",
+    decisive: true,
     set: true,
     same: sameSet,
     ownForm: addsNone,

@@ -13,6 +13,7 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
+import { LIST_LAG_MS } from "./decide.ts";
 import { isJustCreated, madeBetween } from "./pending-create.ts";
 import { isSameObject } from "./read.ts";
 
@@ -89,11 +90,14 @@ interface Evidence {
   readonly id: string;
   /** Recorded values of it. */
   readonly values: JsonObject;
+  /** Lists may still lack it. */
+  readonly isJustCreated?: boolean;
 }
 
 /**
  * Compares an account with the recorded one. It is another one if the complete lists lack at least two objects that identify it,
- * and nothing shows any of them. An object that a limit of the token hides is neither present nor missing.
+ * and nothing shows any of them. An object that a limit of the token hides is neither present nor missing. An object that the
+ * account cannot have had counts like a missing one.
  * @returns a function that throws `account.foreign`. It reads more than the run has read only if the lists lack all of them.
  */
 export function accountGate(
@@ -103,45 +107,52 @@ export function accountGate(
   records: readonly Recorded[],
 ): () => Promise<void> {
   const evidence = evidenceIn(account, kinds, records);
+  const lasting = evidence.filter(({ isJustCreated: isNew }) => !isNew);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
   const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
     row !== undefined && isSameObject(kind, values, row.attributes);
   const isPresent = (one: Evidence) => isSame(one, rowOf(one));
-  const isMissing = (one: Evidence) => account.rows.get(one.kind.type)?.isWhole === true && !isPresent(one);
+  const isUnlisted = (one: Evidence) => account.rows.get(one.kind.type)?.isWhole === true && !isPresent(one);
   const isHere = async (): Promise<boolean | undefined> => {
     if (evidence.some(isPresent)) return true;
-    if (!evidence.some(isMissing)) return undefined;
+    if (!evidence.some(isUnlisted)) return undefined;
     const unread = new Set(evidence.map(({ kind }) => kind).filter(({ type }) => !account.rows.has(type)));
     await Promise.all([...unread].map((kind) => account.list(kind).catch(ifExplained(() => undefined))));
     if (evidence.some(isPresent)) return true;
-    const missing = evidence.filter(isMissing);
-    if (missing.length < LEAST_MISSING) return undefined;
+    const unlisted = evidence.filter(isUnlisted);
+    const strangers = records.some((one) => hasStranger(account, typeOf(one), one)) ? 1 : 0;
+    if (unlisted.length + strangers < LEAST_MISSING) return undefined;
     // The list of a restricted token is without objects that the account has (§5.2): a GET distinguishes the two.
-    const byId = missing.filter(({ kind }) => kind.get !== undefined);
+    const byId = unlisted.filter(({ kind }) => kind.get !== undefined);
     const asked = byId.slice(0, MOST_ASKED);
     const answers = await Promise.all(asked.map(look));
     if (answers.includes("present")) return true;
-    const absent = asked.filter((_, at) => answers[at] === "absent");
-    const proved = absent.length === asked.length ? byId : absent;
-    return missing.length - byId.length + proved.length < LEAST_MISSING ? undefined : false;
+    const isProved = ({ isJustCreated: isNew }: Evidence, at: number) =>
+      answers[at] === "refused" || (answers[at] === "absent" && !isNew);
+    const proved = asked.filter(isProved).length;
+    const listsOnly = unlisted.filter((one) => one.kind.get === undefined && !one.isJustCreated).length;
+    const missing = listsOnly + (proved === asked.length ? byId.length : proved);
+    return missing + strangers < LEAST_MISSING ? undefined : false;
   };
   const look = async (one: Evidence) => {
     try {
       return isSame(one, await account.get(one.kind, one.id, true)) ? "present" : "absent";
     } catch (error) {
-      if (isForbidden(error)) return namesLimit(error) ? "forbidden" : "absent";
+      if (isForbidden(error)) return namesLimit(error) ? "hidden" : "refused";
       throw error;
     }
   };
   let isKnown = false;
+  let listsRead: number | undefined;
   let asking: Promise<void> | undefined;
   const ask = async (): Promise<void> => {
     const here = await isHere();
-    if (here === false) throw new HostformError([foreign(of, account, records, evidence)]);
+    if (here === false) throw new HostformError([foreign(of, account, records, lasting)]);
     isKnown = here === true;
+    listsRead = account.rows.size;
   };
   return async () => {
-    if (isKnown || evidence.length < LEAST_MISSING) return;
+    if (isKnown || evidence.length === 0 || listsRead === account.rows.size) return;
     asking ??= ask().finally(() => {
       asking = undefined;
     });
@@ -149,18 +160,39 @@ export function accountGate(
   };
 }
 
+/**
+ * Returns true if the list of a kind shows an object that its account cannot have had: it is older than the first one of ours, before
+ * which the lists showed nothing. Sends no request.
+ */
+export function hasStranger(
+  account: Account,
+  type: string,
+  { attributes, private: mark }: Pick<Recorded, "attributes" | "private">,
+): boolean {
+  const list = account.rows.get(type);
+  const [ours] = madeBetween({ attributes }) ?? [];
+  if (mark.created === undefined || mark.account?.anchors.length !== 0 || list?.isWhole !== true || !ours) return false;
+  const before = ours - (account.settings.listLagMs ?? LIST_LAG_MS);
+  return [...list.objects.values()].some(
+    (one) => one.phase !== "gone" && one.id !== attributes.id && (madeBetween(one)?.[1] ?? before) < before,
+  );
+}
+
+const typeOf = ({ address }: Recorded) => address.slice(0, address.indexOf("."));
+
 function evidenceIn(account: Account, kinds: Kinds, records: readonly Recorded[]): Evidence[] {
   const found = new Map<string, Evidence>();
-  const add = (type: string, id: unknown, values: JsonObject) => {
+  const add = (type: string, id: unknown, values: JsonObject, isNew = false) => {
     const kind = kinds.get(type);
     if (kind?.list === undefined || kind.parent !== undefined || typeof id !== "string") return;
-    found.set(`${type} ${id}`, { kind, id, values });
+    found.set(`${type} ${id}`, { kind, id, values, isJustCreated: isNew });
   };
   for (const { private: mark } of records)
     for (const { type, id, created_at } of mark.account?.anchors ?? []) add(type, id, { created_at });
-  for (const { address, attributes, private: mark } of records) {
-    if (isJustCreated(mark, account.settings, account.hostNow())) continue;
-    add(address.slice(0, address.indexOf(".")), attributes.id, attributes);
+  for (const record of records) {
+    const { attributes, private: mark } = record;
+    const isNew = isJustCreated(mark, account.settings, account.hostNow());
+    add(typeOf(record), attributes.id, attributes, isNew);
   }
   return [...found.values()];
 }

@@ -105,10 +105,14 @@ export function billingConditions(
   if (!asksForInvoices(subject)) return [];
   const object = objectOf(subject);
   const bill = billOf(reading, object.id);
-  const [first] = bill?.open ?? [];
-  const unpaid = first && { invoice: invoiceText(invoiceOf(first), moneyScale), more: (bill?.open.length ?? 1) - 1 };
+  const [first, ...others] = bill?.open ?? [];
+  const unpaid = first && { invoice: invoiceText(invoiceOf(first), moneyScale), more: others.length };
   const facts = factsOf(object);
-  const billed: ConditionFacts = { ...facts, ...(first && { invoice: invoiceOf(first) }) };
+  const billed: ConditionFacts = {
+    ...facts,
+    ...(first && { invoice: invoiceOf(first) }),
+    ...(others.length > 0 && { others: others.map(invoiceOf) }),
+  };
   const due = dueOf(subject);
   const unread =
     bill === undefined || bill.why === undefined

@@ -4,7 +4,7 @@
  * values, and requests sent through the {@link Writer} given. Must not: know of other resources, of files, of wire types.
  */
 export * from "./account.ts";
-export { accountGate, accountMark, anchorsIn, foreignObjects, keyOf, originProblem } from "./anchors.ts";
+export { accountGate, accountMark, anchorsIn, foreignObjects, hasStranger, keyOf, originProblem } from "./anchors.ts";
 export * from "./apply.ts";
 export { asksForInvoices, conditionsAfter, suspensionMark } from "./attention.ts";
 export * from "./attributes.ts";

@@ -236,7 +236,7 @@ function planPresent(
   const active = differences.filter((one) => !deferred.includes(one) && !untouchable.includes(one));
   const toggle = active.find(({ name }) => name === "suspended")?.wanted;
   const mark = suspensionMark(observedAs, phase, input.config, now);
-  if (seen.unlisted === undefined && seen.waitsFor === undefined) {
+  if ((seen.unlisted ?? seen.waitsFor ?? seen.unread ?? seen.unproven) === undefined) {
     const billed = { ...subject, attributes: before, phase, config: input.config, now };
     const { moneyScale } = input.settings ?? {};
     conditions.push(...billingConditions(billed, seenMark, invoices, { isRestored: toggle === false, moneyScale }));

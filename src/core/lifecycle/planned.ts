@@ -9,6 +9,7 @@ import {
   type Diagnostic,
   hasUnknown,
   type JsonObject,
+  type Origins,
   openJson,
   type PrivateMark,
   type Quote,
@@ -43,8 +44,8 @@ export interface PlanInput extends Others {
   /** What is recorded was adopted just now, by Terraform: nothing is to be made in its place. */
   readonly adopting?: boolean;
   readonly dependsOn: readonly string[];
-  /** Attributes that are secret because a secret of another resource flows into them. */
-  readonly secretByReference?: readonly string[];
+  /** The sources of the attributes into which something sensitive is declared to go. */
+  readonly origins?: Origins;
   /** The generation of an order at an address whose former object has moved: the key of that one is its own. */
   readonly nextGeneration?: number;
   /** Replace a present object on purpose. */
@@ -97,12 +98,14 @@ interface Finish {
 export function secretNames({
   kind,
   prior,
-  secretByReference = [],
-}: Pick<PlanInput, "kind" | "prior" | "secretByReference">): readonly string[] {
+  origins = {},
+}: Pick<PlanInput, "kind" | "prior" | "origins">): readonly string[] {
   const own = sensitiveNames(kind);
-  const more = [...secretByReference, ...(prior?.sensitive ?? [])].filter((name) => !own.includes(name));
+  const more = [...Object.keys(origins), ...(prior?.sensitive ?? [])].filter((name) => !own.includes(name));
   return more.length === 0 ? own : [...own, ...new Set(more)];
 }
+
+const hasOrigins = ({ origins = {} }: PlanInput) => Object.keys(origins).length > 0;
 
 /** Puts a change together. */
 export function finish(input: PlanInput, end: Finish): Planned {
@@ -117,6 +120,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
     after: known as JsonObject | null,
     after_unknown: unknown === false ? {} : unknown,
     sensitive: secretNames(input),
+    ...(hasOrigins(input) && { origins: input.origins }),
     config: withoutSecrets(input),
     reasons: end.reasons,
     deferred: end.deferred,

@@ -81,6 +81,7 @@ export function unreadCondition(
   const name = attributes[words.name];
   const isShown = typeof name === "string" && !sensitive.includes(words.name);
   const given = { address, noun, id: attributes.id as string, name: isShown ? name : undefined, why };
-  if (cause === "handed_over") return conditionFor("handed_over", given);
-  return cause === "outside" ? conditionFor("outside", given) : conditionFor("unread", given);
+  const facts = isShown && words.name === words.site ? { domain: name } : {};
+  if (cause === "handed_over") return conditionFor("handed_over", given, facts);
+  return cause === "outside" ? conditionFor("outside", given, facts) : conditionFor("unread", given, facts);
 }

@@ -20,7 +20,10 @@ export const accounts = {
   "account.foreign/objects": error(
     ({ of, origin, recorded, objects }: Account & Words<"recorded"> & { readonly objects: readonly string[] }) => ({
       summary: `${of} leads to another account than the recorded one`,
-      detail: `Recorded at ${recorded}: ${objects[0]} and ${objects.length - 1} more. Now at ${origin}: none of them.`,
+      detail:
+        objects.length === 1
+          ? `Recorded at ${recorded}: ${objects[0]}. Now at ${origin}: other objects, and not this one.`
+          : `Recorded at ${recorded}: ${objects[0]} and ${objects.length - 1} more. Now at ${origin}: none of them.`,
       remedies: [
         CORRECT,
         ...(isOnThisMachine(origin) ? [SANDBOX] : []),

@@ -72,6 +72,11 @@ const inOwnForm = ({ address, name, sent, is, isMasked = false }: Form) => {
     : `The API shows ${name} of ${address} as ${openJson(is)}; the request had ${openJson(sent)}`;
 };
 
+/** A declared value that must be shown, with the sources that forbid it. */
+export interface Hidden extends Words<"address" | "name"> {
+  readonly from: readonly string[];
+}
+
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
 /** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
@@ -139,6 +144,20 @@ export const objects = {
       remedies: [{ do: "correct_import", attribute: name, value }],
     };
   }),
+  "config.sensitive": error(({ address, name, from }: Hidden) => ({
+    summary: `${name} of ${address} comes from a sensitive source: ${from.join(", ")}`,
+    detail: "Approvers decide by this value, so reports must show it.",
+    remedies: from.map((source) => {
+      const [kind, variable] = source.split(/\.(.*)/s);
+      if (kind === "env") return `If anyone may see ${variable}, add it to HOSTFORM_ENV_ALLOW.`;
+      return kind === "var"
+        ? `If anyone may see the variable ${variable}, declare it as not sensitive.`
+        : "Write the value itself.";
+    }),
+    address,
+    attribute: [name],
+  })),
+
   "config.duplicate": error(({ address, noun, other }: Words<"address" | "noun" | "other">) => ({
     summary: `${address} and ${other} declare the same ${noun}`,
     detail: `The values that distinguish one ${noun} from another are the same. No request was sent.`,

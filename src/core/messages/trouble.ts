@@ -19,10 +19,10 @@ function waiting({ others, isOwn, address }: HeldBack): string {
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const trouble = {
-  "plan.unread": error(({ address, noun, why, said }: Words<"address" | "noun" | "why" | "said">) => ({
-    summary: `${address} cannot be planned: the API does not show whether this ${noun} exists`,
-    detail: `${why}. The API says: ${said}.`,
-    remedies: ["Plan again when the cause is gone."],
+  "plan.unread": error(({ address, noun, said }: Words<"address" | "noun" | "said">) => ({
+    summary: `${address} cannot be planned: the token does not see what this ${noun} belongs to`,
+    detail: `No list shows it, and the API refuses it: ${said}.`,
+    remedies: ["If another account owns it now, stop declaring both.", "If not, use a token that sees it."],
   })),
   "plan.held_back": warning((given: HeldBack) => ({
     summary: waiting(given),
@@ -30,7 +30,11 @@ export const trouble = {
       given.isUnread ? `The API did not show ${given.address}.` : `${given.address} has an error.`,
       ...(given.others.length > 0 ? [`Held back with it: ${some(given.others)}.`] : []),
     ].join(" "),
-    remedies: [`Resolve ${given.address} first, or apply the other changes alone.`],
+    remedies: [
+      given.isUnread
+        ? "Plan again when the API shows it, or apply the other changes alone."
+        : `Resolve ${given.address} first, or apply the other changes alone.`,
+    ],
   })),
   "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
     summary: "A restricted token orders a service, and its lists will not show the service",

@@ -1,6 +1,7 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
 import type { Condition } from "./condition.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
+import type { Origin, Origins } from "./origin.ts";
 import type { Invoice } from "./payment.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
@@ -144,8 +145,8 @@ export interface OutputChange {
   readonly after_unknown: Mask;
   /** Never shown. */
   readonly sensitive: boolean;
-  /** A secret goes into it. What is only declared as sensitive (as CDKTF declares all that stacks share) need be none. */
-  readonly secret?: true;
+  /** The sources of a secret that goes into it. What is only declared as sensitive (as CDKTF declares all that stacks share) need be none. */
+  readonly origin?: Origin;
   /** Terraform's type of `after`, where all of it is known. */
   readonly type?: Json;
 }
@@ -322,6 +323,8 @@ export interface Change {
   readonly after_unknown: Mask;
   /** Names of attributes whose values are never shown. */
   readonly sensitive: readonly string[];
+  /** The sources of those into which the declaration puts a sensitive value. */
+  readonly origins?: Origins;
   /** The attributes as declared, templates not evaluated; of a write-only one only that it is (`true`). Null when not declared. */
   readonly config: JsonObject | null;
   readonly reasons: readonly ChangeReason[];

@@ -25,6 +25,7 @@ export const codes = {
   "config.variable": "A variable of a stack has no value, or one that it does not accept",
   "config.environment": "An environment variable is not set",
   "config.secret": "A token or a password is written in the declaration, or an output would show a secret",
+  "config.sensitive": "A value that approvers decide by comes from a sensitive source",
   "config.include": "An `include` matches no file, or one that it may not",
   "config.template": "A template, its parameters or the defaults are used in a way that does not work",
   "config.too_large": "A file is larger or more deeply nested than is accepted",

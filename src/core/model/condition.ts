@@ -26,12 +26,14 @@ export interface Condition {
   readonly domain?: string;
   /** Unpaid invoice that the condition is about. */
   readonly invoice?: Invoice;
+  /** Further unpaid invoices of the object. */
+  readonly others?: readonly Invoice[];
   /** Time at which an apply saw it first (ISO 8601). */
   readonly since?: string;
 }
 
 /** The facts of a condition beside its texts. */
-export type ConditionFacts = Pick<Condition, "domain" | "invoice" | "since">;
+export type ConditionFacts = Pick<Condition, "domain" | "invoice" | "others" | "since">;
 
 /** A condition as a warning, where a report has no place for conditions. */
 export const conditionWarning = ({ condition, summary, detail, remedies, address }: Condition): Diagnostic =>

@@ -1,5 +1,6 @@
 // What is declared, in whatever language: resources, data, outputs, and the expressions of their values.
 import type { SourceRange } from "./errors.ts";
+import type { Origin, Origins } from "./origin.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
 /** What is declared of a resource or a data source. Its expressions have the references and the values of its attributes. */
@@ -57,8 +58,8 @@ export interface OutputValue {
   readonly value: Value;
   /** Terraform's type of it, as its state file writes it (`"string"`, `["list", "string"]`); absent: what the value itself shows. */
   readonly type?: Json;
-  /** A secret went into it. */
-  readonly secret: boolean;
+  /** The sources of a secret that went into it. */
+  readonly origin?: Origin | undefined;
 }
 
 /** `moved`: the state records a resource under another address from now on. Without a key: all instances. */
@@ -172,8 +173,8 @@ export interface Expressions {
   readonly isConstant?: boolean;
   /** The value of one declared attribute. @throws ExpressionError */
   evaluate(attribute: string, scope: EvalScope): Value;
-  /** Whether a secret goes into a declared attribute; absent: one does where a reference names a secret attribute. */
-  isSecret?(attribute: string, scope: EvalScope): boolean;
+  /** The sources of what is sensitive in a declared attribute. Absent: no value is. */
+  originOf?(attribute: string, scope: EvalScope): Origin | undefined;
 }
 
 /** The values of the names in expressions. */
@@ -181,8 +182,8 @@ export interface EvalScope {
   /** The attributes of a resource, possibly unknown; undefined when there is no such resource. */
   resource(address: string): Value | undefined;
   env(name: string): string | undefined;
-  /** The attributes of a resource that are secret here, whatever its schema says: a secret went into them. */
-  secrets?(address: string): readonly string[];
+  /** The sensitive attributes of a resource, by its schema or because something sensitive went into them. */
+  origins?(address: string): Origins;
 }
 
 /** An expression that cannot be read or evaluated; `offset` is the place in the string, `path` that of the string in its attribute. */

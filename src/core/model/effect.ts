@@ -11,6 +11,7 @@ import {
   type Quote,
 } from "./changes.ts";
 import { shownName } from "./natural-key.ts";
+import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
 /**
@@ -207,7 +208,8 @@ type SiteFinder = (change: Change, side?: "before" | "after") => string | undefi
 
 /** Finds the site, domain or receiver that a change is about: its own, or the one of its parent. */
 function siteFinder(changes: readonly Change[]): SiteFinder {
-  const own = ({ before, after, words: { site = "" } }: Change) => named(after?.[site]) ?? named(before?.[site]);
+  const own = ({ before, after, words: { site = "" }, sensitive, origins }: Change) =>
+    sensitive.includes(site) ? shownUrl(origins?.[site]) : (named(after?.[site]) ?? named(before?.[site]));
   const byAddress = new Map(changes.map((change) => [change.address, change]));
   const byId = new Map(changes.map((change) => [`${change.type} ${change.before?.id}`, change]));
   return (change, side = "before") => {
@@ -268,10 +270,11 @@ function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[]
   const { siteless, ordered } = words;
   const isSite = typeof before?.[words.site ?? ""] === "string" || siteless === undefined;
   const what = isSite ? say`${name}` : say`${[siteless]} ${name}`;
-  const kept = [ordered === undefined ? "" : ", and the host still bills it"];
+  const kept = ordered === undefined ? "" : ", and the host still bills it";
+  const place = change.unchecked ? [" The API did not show it."] : [` It stays in the account${kept}.`];
   const leaving: Said = {
     kind: "leaves",
-    parts: say`${what} is no longer managed. It stays in the account${kept}.`,
+    parts: say`${what} is no longer managed.${place}`,
     undo: "Import it again.",
   };
   switch (effect) {
@@ -372,7 +375,8 @@ function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name:
   if (actions[0] === "create") return [gains];
   if (actions[0] === "delete") return [loses];
   if (isGone(change.reasons)) return [recorded(say`The access of ${loser} to ${name} no longer exists.`)];
-  const kept = say`${loser} keeps ${access(had, name)}. hostform no longer manages it.`;
+  const verb = change.unchecked ? "had" : "keeps";
+  const kept = say`${loser} ${[verb]} ${access(had, name)}${[change.unchecked ? ", as recorded" : ""]}. hostform no longer manages it.`;
   return [{ kind: "leaves", parts: kept, person: loser, undo: "Import it again." }];
 }
 

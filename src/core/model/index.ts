@@ -15,6 +15,7 @@ export * from "./holding.ts";
 export * from "./moment.ts";
 export * from "./money-scale.ts";
 export * from "./natural-key.ts";
+export * from "./origin.ts";
 export * from "./payment.ts";
 export * from "./remedy.ts";
 export * from "./runtime.ts";

@@ -30,9 +30,6 @@ export function outputPath(output: FileOutput): string {
   return "file" in output ? output.file : output.env_file.path;
 }
 
-/** Of a list or map that is secret as a whole, shorter texts are common words (`cpanel`), which are not hidden. */
-export const SHORTEST_SECRET_PART = 12;
-
 /** The attribute that holds a secret. */
 export interface SecretName {
   readonly address: string;
@@ -44,6 +41,12 @@ export function outputPlace(output: SecretOutput): string {
   if ("file" in output) return `the file ${output.file}`;
   if ("env_file" in output) return `${output.env_file.name} in ${output.env_file.path}`;
   return `the command ${output.command[0]}`;
+}
+
+/** `env.ACME_PASSWORD`, `file pw.txt`, `command pass`: the origin of the value. */
+export function sourceName(source: SecretSource): string {
+  if ("env" in source) return `env.${source.env}`;
+  return "file" in source ? `file ${source.file}` : `command ${source.command[0]}`;
 }
 
 /** `the environment variable ACME_PASSWORD`, `the file pw.txt`, `the command pass`: for sentences. */

@@ -5,6 +5,7 @@ import {
   isSecret,
   jsonOfType,
   type Names,
+  originOf,
   type PlacedTraversal,
   type Typed,
   toValue,
@@ -17,6 +18,7 @@ import {
   hasUnknown,
   inQuotes,
   type Json,
+  type Origin,
   type OutputValue,
   type PlacedReference,
   UNKNOWN,
@@ -38,7 +40,7 @@ interface Part {
   readonly attribute: DraftAttribute;
   /** The value without any resource, unknown in part. */
   readonly value: Value;
-  readonly secret: boolean;
+  readonly origin: Origin | undefined;
   readonly references: readonly PlacedReference[];
 }
 
@@ -90,15 +92,15 @@ function instanceOf(instance: Instance, context: StackContext): DesiredData {
       const typed = valueIn(part, scope);
       return typed === undefined ? UNKNOWN : attributeValue(typed, part.attribute.schema);
     },
-    isSecret(name, scope) {
+    originOf(name, scope) {
       const part = parts.get(name);
-      if (part === undefined || part.secret || part.references.length === 0) return part?.secret === true;
+      if (part === undefined || part.references.length === 0) return part?.origin;
       const compute = () => {
         const typed = valueIn(part, scope);
-        return typed !== undefined && isSecret(typed);
+        return typed && originOf(typed);
       };
       // Without a value there is nothing to hide.
-      return attempt(compute, () => false);
+      return attempt(compute, () => part.origin);
     },
     dependsOn: draft.dependsOn.map((named) => named.name),
     locate: locatorOf(draft),
@@ -118,7 +120,7 @@ function locatorOf({ block, attributes }: BlockDraft): DesiredData["locate"] {
 
 function partOf(name: string, attribute: DraftAttribute, instance: Instance, context: StackContext): Part {
   const { compiled, schema, entry } = attribute;
-  const broken: Part = { attribute, value: UNKNOWN, secret: false, references: [] };
+  const broken: Part = { attribute, value: UNKNOWN, origin: undefined, references: [] };
   if (compiled === undefined) return broken;
   const { diags } = context;
   const remark = remarkOf(name, schema, instance.address);
@@ -128,9 +130,9 @@ function partOf(name: string, attribute: DraftAttribute, instance: Instance, con
     const fix = "Use a `sensitive` variable, or a write-only attribute.";
     diags.add(entry.keySpan, "config.expression", summary, { ...remark, fix });
   }
-  const known = reporting<Pick<Part, "value" | "secret">>(compiled.tree, diags, remark, () => {
+  const known = reporting<Pick<Part, "value" | "origin">>(compiled.tree, diags, remark, () => {
     const typed = evaluate(compiled.expression, context.names(instance));
-    return { value: attributeValue(typed, schema), secret: isSecret(typed) };
+    return { value: attributeValue(typed, schema), origin: originOf(typed) };
   });
   if (known === undefined) return broken;
   return { attribute, ...known, references: referencesIn(compiled, context, [name], instance) };
@@ -161,12 +163,12 @@ function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext
 }
 
 /** An attribute as people see it. A literal secret is shown only as declared. */
-function shownPart({ attribute, value, secret }: Part, instance: Instance, context: StackContext): Json {
+function shownPart({ attribute, value, origin }: Part, instance: Instance, context: StackContext): Json {
   const { compiled, entry, schema } = attribute;
   if (compiled === undefined) return null;
   const hidden = schema.writeOnly === true || schema.sensitive === true;
   if (compiled.traversals.length === 0 && hidden) return true;
-  if (!secret && !hidden && !hasUnknown(value)) return value as Json;
+  if (origin === undefined && !hidden && !hasUnknown(value)) return value as Json;
   return shown(entry.value, instance, context);
 }
 
@@ -257,12 +259,10 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
     diags.add(compiled.tree.span, "config.expression", summary, { fix: "Remove it." });
   } else {
     // Evaluated without any resource, for the errors that this already shows.
-    const known = reporting<Pick<Part, "value" | "secret">>(compiled.tree, diags, remark, () =>
-      outputValue(compiled, context.names()),
-    );
-    if (known?.secret === true && !sensitive) {
+    const known = reporting<OutputValue>(compiled.tree, diags, remark, () => outputValue(compiled, context.names()));
+    if (known?.origin !== undefined && !sensitive) {
       diags.add(compiled.tree.span, "config.secret", `The output "${name}" would show a secret`, {
-        detail: "Its value contains a secret, and outputs are shown after each apply.",
+        detail: `Its value contains ${known.origin.from.join(", ")}, and outputs are shown after each apply.`,
         fix: 'Add `"sensitive": true`, or remove the secret.',
       });
     }
@@ -279,5 +279,5 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
 
 function outputValue({ expression }: Compiled, names: Names): OutputValue {
   const typed = evaluate(expression, names);
-  return { value: toValue(typed, true), type: jsonOfType(typed.type), secret: isSecret(typed) };
+  return { value: toValue(typed, true), type: jsonOfType(typed.type), origin: originOf(typed) };
 }

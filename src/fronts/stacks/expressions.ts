@@ -21,6 +21,7 @@ import {
   isNested,
   isObject,
   type Json,
+  type Origins,
   type Schema,
   shorten,
   UNKNOWN,
@@ -163,9 +164,9 @@ function withoutNulls(value: Value): Value {
   return Object.fromEntries(given.map(([name, part]) => [name, withoutNulls(part)]));
 }
 
-/** The unknown object of one schema, and typed values by their plain ones. */
+/** The unknown objects of one schema by address, and typed values by their plain ones. */
 interface SchemaMemory {
-  readonly unknown: Typed;
+  readonly unknown: Map<string, Typed>;
   readonly known: WeakMap<object, Typed>;
 }
 
@@ -174,32 +175,36 @@ const memories = new WeakMap<Schema, SchemaMemory>();
 /**
  * A resource or a data source as expressions see it: an object with every attribute of the schema, null where there is no
  * value. Attributes that are sensitive in the schema are secret.
- * @param secrets further attributes that hold secrets
+ * @param base its address without a key, for the sources of secrets
+ * @param origins further attributes that hold secrets
  * @throws ExpressionError for a value that does not have its attribute's type.
  */
-export function schemaObject(schema: Schema, value: Value, secrets: readonly string[] = []): Typed {
-  const typed = ofSchema(schema, value);
-  const marked = secrets.filter((name) => schema.attributes[name]?.sensitive !== true);
+export function schemaObject(schema: Schema, value: Value, base: string, origins: Origins = {}): Typed {
+  const typed = ofSchema(schema, value, base);
+  const marked = Object.keys(origins).filter((name) => schema.attributes[name]?.sensitive !== true);
   if (marked.length === 0 || !(typed.content instanceof Map)) return typed;
   const content = new Map(typed.content as ReadonlyMap<string, Typed>);
   for (const name of marked) {
     const attribute = content.get(name);
-    if (attribute !== undefined) content.set(name, { ...attribute, secret: true });
+    if (attribute !== undefined) content.set(name, { ...attribute, secret: origins[name] });
   }
   return { ...typed, content };
 }
 
-function ofSchema(schema: Schema, value: Value): Typed {
-  const memory = memories.get(schema) ?? { unknown: typedObject(schema, () => UNKNOWN), known: new WeakMap() };
+function ofSchema(schema: Schema, value: Value, base: string): Typed {
+  const memory = memories.get(schema) ?? { unknown: new Map(), known: new WeakMap() };
   memories.set(schema, memory);
-  if (value === UNKNOWN) return memory.unknown;
-  if (!isObject(value)) return { ...memory.unknown, content: null };
-  const typed = memory.known.get(value) ?? typedObject(schema, (name) => (value as ValueObject)[name] ?? null);
-  memory.known.set(value, typed);
-  return typed;
+  if (isObject(value)) {
+    const typed = memory.known.get(value) ?? typedObject(schema, base, (name) => (value as ValueObject)[name] ?? null);
+    memory.known.set(value, typed);
+    return typed;
+  }
+  const unknown = memory.unknown.get(base) ?? typedObject(schema, base, () => UNKNOWN);
+  memory.unknown.set(base, unknown);
+  return value === UNKNOWN ? unknown : { ...unknown, content: null };
 }
 
-function typedObject({ attributes }: Schema, read: (name: string) => Value): Typed {
+function typedObject({ attributes }: Schema, base: string, read: (name: string) => Value): Typed {
   const types: Record<string, Type> = {};
   const content = new Map<string, Typed>();
   for (const [name, attribute] of Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -207,7 +212,7 @@ function typedObject({ attributes }: Schema, read: (name: string) => Value): Typ
     // A write-only value is never stored.
     const value = attribute.writeOnly ? null : read(name);
     const typed = typedAttribute(name, value, attribute.type);
-    content.set(name, attribute.sensitive ? { ...typed, secret: true } : typed);
+    content.set(name, attribute.sensitive ? { ...typed, secret: { from: [`${base}.${name}`] } } : typed);
   }
   return { type: { object: types }, content };
 }

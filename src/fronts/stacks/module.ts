@@ -1,6 +1,6 @@
 import { isTemplate } from "../../core/expression/index.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/index.ts";
+import { isNested, type Schema } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, type Remark, unique } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, strings, type Tree } from "../source/tree.ts";
@@ -172,7 +172,7 @@ export function literalSecrets(
         if (learn(entry)) warn(entry, `"${key}"`, FIX, { address, attribute: [key] });
         continue;
       }
-      learn(entry, SHORTEST_SECRET_PART);
+      learn(entry, 12); // shorter texts are common words (`cpanel`)
       const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
       for (const part of parts) {
         const remark = { address, attribute: [key, part.key] };

@@ -340,5 +340,6 @@ function instanceValue(expansion: Expansion, key: string | number | undefined, s
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);
   if (value === undefined) throw new ExpressionError(`${address} is not known`);
-  return schemaObject(expansion.draft.schema, value, scope.secrets?.(address));
+  const { schema, base } = expansion.draft;
+  return schemaObject(schema, value, base, scope.origins?.(address));
 }

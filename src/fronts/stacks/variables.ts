@@ -84,7 +84,14 @@ function readVariable(
   }
   const known = value ?? MISSING;
   const from = value === undefined || value !== own ? undefined : given?.from;
-  return { name, block, value: secret ? { ...known, secret } : known, sensitive: secret, ephemeral, from };
+  return {
+    name,
+    block,
+    value: secret ? { ...known, secret: { from: [`var.${name}`] } } : known,
+    sensitive: secret,
+    ephemeral,
+    from,
+  };
 }
 
 interface VariableType {

@@ -1,4 +1,5 @@
-import { expressionsOf } from "../../core/expression/references.ts";
+import { expressionsOf, type SourceOf } from "../../core/expression/references.ts";
+import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
 import {
   type Desired,
@@ -7,6 +8,7 @@ import {
   type Guards,
   type Json,
   type ProviderConfig,
+  parseAddress,
   resourceOf,
   type SecretSource,
   UNKNOWN,
@@ -48,6 +50,8 @@ export interface DeclarationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns true for a variable that the declaration may not read: an untrusted one may read only some. Default: it may read all. */
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
+  /** Returns true for a variable of the environment that anyone may see. Default: none. A trusted declaration may declare others. */
+  readonly isOpenVariable?: ((name: string) => boolean) | undefined;
   /** Default: {@link STRICT_LIMITS}. */
   readonly limits?: DeclarationLimits;
   /** True when further files could not be read: they may declare what seems undeclared. */
@@ -82,7 +86,15 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   const sections = fragments.flatMap((fragment) => fragment.backends);
   if (environment !== undefined) checkShared(environment, expansion.documents, diags);
   const backend = mergeBackend(backendsOf(sections, environment), complete, context);
-  const merged = merge(fragments, files, limits.resources, kinds, { ...context, environment });
+  const declaredOpen = refusesVariable === undefined ? variables?.fromEnvironment : undefined;
+  // A variable without a value here has an error of its own.
+  const isHidden = (name: string) =>
+    reader.read(name) !== undefined &&
+    refusesVariable?.(name) !== true &&
+    options.isOpenVariable?.(name) !== true &&
+    declaredOpen?.has(name) !== true;
+  const sourceOf = sourcesIn(kinds, isHidden);
+  const merged = merge(fragments, files, limits.resources, kinds, { ...context, environment, sourceOf });
   const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
   // A mistake in the declaration's own settings is reported with the environment.
   const own = environment && ownSettings(fragments, sections, { ...context, diags: new DiagnosticCollector() });
@@ -155,7 +167,22 @@ function ownSettings(
   return { providers: mergeProviders(fragments, context), backend: mergeBackend(backends, context.complete, context) };
 }
 
+/** Finds the sensitive references of YAML: variables that are not open, and secret attributes. */
+function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf {
+  return (reference) => {
+    if (reference.to === "env") return isHidden(reference.name) ? { from: [`env.${reference.name}`] } : undefined;
+    const { address, path } = reference;
+    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    const [name] = path;
+    const type = typeof name === "string" && kind !== undefined ? kind.attributes.shape[name] : undefined;
+    const { sensitive = false, writeOnly = false } = type === undefined ? {} : metaOf(type);
+    // The check of references refuses one to a write-only attribute.
+    return sensitive && !writeOnly ? { from: [`${address}.${name}`] } : undefined;
+  };
+}
+
 interface MergeContext extends Omit<ReferenceContext, "drafts" | "instances"> {
+  readonly sourceOf: SourceOf;
   readonly environment?: EnvironmentSections | undefined;
 }
 
@@ -195,7 +222,9 @@ function merge(
     project: project ?? "",
     providers,
     resources,
-    ...(outputs.length > 0 && { outputs: readOutputs(outputs.flat(), { ...references, providers, resources }) }),
+    ...(outputs.length > 0 && {
+      outputs: readOutputs(outputs.flat(), { ...references, providers, resources, sourceOf: context.sourceOf }),
+    }),
     ...(guards && { guards }),
     ...(moved.length > 0 && { moved }),
     ...(removed.length > 0 && { removed }),
@@ -279,7 +308,7 @@ function mergeDrafts(
 function desiredResource(
   { address, kind, keySpan, attributes, sources: places, provider, importId, client }: ResourceDraft,
   dependsOn: readonly string[],
-  context: ReadContext,
+  context: MergeContext,
 ): DesiredResource {
   const sources = new Map<string, SecretSource>();
   for (const [name, entry] of places) {
@@ -292,7 +321,7 @@ function desiredResource(
     const place = { path: [name], diags: context.diags, address, keySpan: at };
     config[name] = typedValue(value, kind.attributes.shape[name], place);
   }
-  const expressions = expressionsOf(config);
+  const expressions = expressionsOf(config, context.sourceOf);
   const entries = places.size === 0 ? attributes : new Map([...attributes, ...places]);
   const tree: MapTree = { form: "map", entries, span: keySpan };
   return {

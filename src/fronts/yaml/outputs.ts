@@ -1,4 +1,11 @@
-import { hasReferences, partsOf, referencesIn, resolveReferences } from "../../core/expression/references.ts";
+import {
+  hasReferences,
+  originIn,
+  partsOf,
+  referencesIn,
+  resolveReferences,
+  type SourceOf,
+} from "../../core/expression/references.ts";
 import { compareText } from "../../core/expression/typed-value.ts";
 import { metaOf, typeOf } from "../../core/kinds/attribute.ts";
 import {
@@ -9,9 +16,12 @@ import {
   type EvalScope,
   hasUnknown,
   inferredType,
+  isCredential,
   isNested,
   isObject,
   type Json,
+  joinOrigins,
+  type Origin,
   type OutputValue,
   type Reference,
   typeJson,
@@ -28,7 +38,9 @@ import type { ResourceDraft } from "./resource.ts";
 /** The section `outputs`: its values, which of them are secret, and the types that Terraform would record. */
 
 /** Context of the checks of outputs. */
-interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {}
+interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {
+  readonly sourceOf: SourceOf;
+}
 
 /** A declared output, before the resources are known. */
 interface OutputDraft {
@@ -39,13 +51,7 @@ interface OutputDraft {
   readonly sensitive: boolean;
 }
 
-type ToResource = Reference & { readonly to: "resource" };
-
 const SETTINGS = ["value", "description", "sensitive"];
-
-/** Environment variables that hold a token, a key or a password, whatever is declared. */
-const SECRET_VARIABLES =
-  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?:NEW_|OLD_)?(?:KEY|PASSPHRASE)|TF_HTTP_PASSWORD|PGPASSWORD|PG_CONN_STR)$/;
 
 /**
  * The outputs of all documents, merged: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
@@ -96,13 +102,15 @@ function readSettings(name: string, { entries }: MapTree, diags: DiagnosticColle
 function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutput {
   const { name, keySpan, value, description, sensitive } = draft;
   refuseSecretVariables(draft, context);
-  const found = checkValue(value, context);
-  const secrets = found.filter(({ reference }) => isSecret(reference, context, new Set()));
-  if (!sensitive) {
-    for (const { reference, span } of secrets) {
-      const detail = `${reference.text} is secret, and outputs are shown after each apply.`;
-      const fix = `Write \`${name}: {value: …, sensitive: true}\`, or remove it.`;
-      context.diags.add(span, "config.secret", `The output "${name}" would show a secret`, { detail, fix });
+  checkValue(value, context);
+  const sourceOf = (reference: Reference) => originOf(reference, context, new Set());
+  for (const { text, leaf } of sensitive ? [] : strings(value)) {
+    for (const { reference } of referencesIn(text)) {
+      if (sourceOf(reference) === undefined) continue;
+      const detail = `${reference.text} is sensitive, and outputs are shown after each apply.`;
+      const fix = `Write \`${name}: {value: …, sensitive: true}\`, or remove it.${reference.to === "env" ? ` If anyone may see it, add ${reference.name} to HOSTFORM_ENV_ALLOW.` : ""}`;
+      const summary = `The output "${name}" would show a secret`;
+      context.diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, { detail, fix });
     }
   }
   const config = typedValue(value, undefined, { path: [name], diags: context.diags, keySpan });
@@ -115,7 +123,7 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
     references: referencesIn(config),
     evaluate: (scope: EvalScope): OutputValue => ({
       ...conforming(resolveReferences(config, scope), type),
-      secret: secrets.length > 0,
+      origin: originIn(config, scope, sourceOf),
     }),
     range: rangeOf(keySpan),
   };
@@ -128,7 +136,7 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
   const secret = new Set([...tokens, ...sources.map((source) => ("env" in source ? source.env : undefined))]);
   for (const { text, leaf } of strings(value)) {
     for (const { reference } of referencesIn(text)) {
-      if (reference.to !== "env" || !(SECRET_VARIABLES.test(reference.name) || secret.has(reference.name))) continue;
+      if (reference.to !== "env" || !(isCredential(reference.name) || secret.has(reference.name))) continue;
       const summary = `The output "${name}" would write a secret to the state: the environment variable ${reference.name}`;
       const detail = "It holds a token, a key or a password, and outputs are recorded.";
       const fix = "Remove it, and pass the variable itself to whatever needs it.";
@@ -137,22 +145,23 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
   }
 }
 
-/** Returns true if an attribute holds a secret: by its kind, or because its declared value refers to one. */
-function isSecret({ address, path: [name] }: ToResource, context: OutputContext, seen: Set<string>): boolean {
+/** The sources of a sensitive reference: itself, by its kind, or what the declared value of its attribute refers to. */
+function originOf(reference: Reference, context: OutputContext, seen: Set<string>): Origin | undefined {
+  const own = context.sourceOf(reference);
+  if (own !== undefined || reference.to === "env") return own;
+  const {
+    address,
+    path: [name],
+  } = reference;
   const draft = context.drafts.get(address);
   const type = typeof name === "string" && draft !== undefined ? ownAttribute(draft, name) : undefined;
   const place = `${address}.${name}`;
-  if (draft === undefined || type === undefined || seen.has(place)) return false;
+  if (draft === undefined || type === undefined || seen.has(place)) return undefined;
   seen.add(place);
-  const { sensitive, writeOnly } = metaOf(type);
-  // The check of references refuses one to a write-only attribute.
-  if (writeOnly) return false;
-  if (sensitive) return true;
   const declared = draft.attributes.get(String(name));
-  if (declared === undefined) return false;
-  return [...strings(declared.value)].some(({ text }) =>
-    referencesIn(text).some(({ reference }) => reference.to === "resource" && isSecret(reference, context, seen)),
-  );
+  if (declared === undefined) return undefined;
+  const within = [...strings(declared.value)].flatMap(({ text }) => referencesIn(text));
+  return joinOrigins(within.map((one) => originOf(one.reference, context, seen)));
 }
 
 function ownAttribute({ kind: { attributes } }: ResourceDraft, name: string) {

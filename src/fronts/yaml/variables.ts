@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { referencesIn } from "../../core/expression/references.ts";
+import { isCredential } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
@@ -60,6 +62,16 @@ export class Variables {
   readonly #diags: DiagnosticCollector;
   /** Undefined: a mistake is reported already. */
   readonly #values = new Map<string, Leaf | undefined>();
+
+  /** The variables of the environment that a declared variable takes its value from: who declares them says that anyone may see them. */
+  get fromEnvironment(): ReadonlySet<string> {
+    const found = [...this.#values.values()].flatMap((leaf) => referencesIn(leaf?.value ?? null));
+    return new Set(
+      found.flatMap(({ reference }) =>
+        reference.to === "env" && !isCredential(reference.name) ? [reference.name] : [],
+      ),
+    );
+  }
 
   /** @param declared entries of the sections `variables`. @param given undefined without an environment. */
   constructor(declared: readonly Entry[], given: VariableValues | undefined, diags: DiagnosticCollector) {

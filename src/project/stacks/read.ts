@@ -29,7 +29,7 @@ import {
   type SiblingOutputs,
   stateFile,
 } from "./stack.ts";
-import { openVariables, secretsIn } from "./variables.ts";
+import { learnVariables, openVariables } from "./variables.ts";
 
 /**
  * Reads the stack that a command works on: its files, the values of its variables, and the outputs of the stacks before it.
@@ -43,7 +43,7 @@ export async function readStack(
   outputsAt: OutputsAt,
 ): Promise<Declaration> {
   const isUntrusted = source.untrusted === true;
-  if (!isUntrusted) redaction.learn(...secretsIn(stack.outline, stack.given));
+  if (!isUntrusted) learnVariables(redaction, stack.outline, stack.given);
   const siblings = await readSiblings(source, stack, remoteStatesOf(stack.files), outputsAt);
   const declaration = parseStack(stack.files, {
     kinds,
@@ -56,7 +56,7 @@ export async function readStack(
     version: VERSION,
     ...(stack.run.language !== undefined && { language: stack.run.language }),
   });
-  if (!isUntrusted) redaction.learn(...(declaration.secrets ?? []));
+  if (!isUntrusted) redaction.learn("a literal of the stack", declaration.secrets ?? []);
   const found = [...stack.annotations, ...stack.diagnostics, ...siblings.diagnostics];
   const { desired, partial = desired, diagnostics, backend } = declaration;
   return {

@@ -3,6 +3,7 @@ import type { Bounds } from "../../core/files/index.ts";
 import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
+import type { Redaction } from "../redaction.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
@@ -97,15 +98,21 @@ export function openVariables(
   return given.map((one) => (withheld(one) ? { ...one, value: { json: UNKNOWN } } : one));
 }
 
-/** The texts in the values of variables that are declared as sensitive, their defaults too. */
-export function secretsIn({ variables }: LoadedStack["outline"], given: readonly Given[]): string[] {
-  const secret = (name: string) => variables.get(name)?.sensitive === true;
-  const values = given
-    .filter(({ name }) => secret(name))
-    .map(({ value }) => ("json" in value ? value.json : value.text));
-  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) => (sensitive ? (value ?? []) : []));
-  // What is given as a text may be a list or a map: its parts are secret, too.
-  const texts = values.filter((value) => typeof value === "string");
-  const parts = texts.flatMap((text) => [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner));
-  return [...[...values, ...defaults].flatMap(textsIn), ...parts];
+/** Announces the values of variables that are declared as sensitive, their defaults too. */
+export function learnVariables(
+  redaction: Redaction,
+  { variables }: LoadedStack["outline"],
+  given: readonly Given[],
+): void {
+  for (const [name, { sensitive, default: fallback = null }] of variables) {
+    if (!sensitive) continue;
+    const values = given.flatMap(({ name: of, value }) =>
+      of !== name ? [] : ["json" in value ? value.json : value.text],
+    );
+    // What is given as a text may be a list or a map: its parts are secret, too.
+    const parts = values.flatMap((text) =>
+      typeof text === "string" ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner) : [],
+    );
+    redaction.learn(`var.${name}`, [...values, fallback].flatMap(textsIn), parts);
+  }
 }

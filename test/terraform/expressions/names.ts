@@ -109,7 +109,7 @@ export function namesOf(phase: Phase): Names {
     if (root === "var" && Object.hasOwn(VARIABLES, name)) {
       const { type = "any", default: value = null, sensitive } = VARIABLES[name] ?? {};
       const typed = fromValue(phase === "validated" ? UNKNOWN : value, parseType(type));
-      return sensitive === true ? { ...typed, secret: true } : typed;
+      return sensitive === true ? { ...typed, secret: { from: ["var.secret"] } } : typed;
     }
     if (root === "local" && Object.hasOwn(LOCALS, name)) return evaluate(compileJson(LOCALS[name] ?? null), names);
     if (root === "terraform_data" && Object.hasOwn(RESOURCES, name)) return resource(RESOURCES[name] ?? null, phase);

@@ -55,7 +55,7 @@ export function writtenTyped(typed: Typed): string {
 
 /** Which parts are secret, as Terraform's `after_sensitive` has it; false when nothing is. */
 export function secretParts(typed: Typed): Json {
-  if (typed.secret === true) return true;
+  if (typed.secret !== undefined) return true;
   const { content } = typed;
   if (Array.isArray(content)) return tidied((content as readonly Typed[]).map(secretParts));
   if (!(content instanceof Map)) return false;

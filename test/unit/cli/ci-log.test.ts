@@ -17,7 +17,7 @@ describe("what a command writes where an agent of a CI reads it", () => {
   it.each(["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])("holds no command, in whatever pieces: %s", (name) => {
     fc.assert(
       fc.property(pieces, fc.constantFrom("out" as const, "err" as const, "reveal" as const), (texts, way) => {
-        const fake = fakeIo({ env: { [name]: "True" } });
+        const fake = fakeIo({ env: { [name]: "True" }, terminal: true });
         const io = guardIo(fake);
         for (const text of texts) io[way](text);
         io.flush();
@@ -26,10 +26,20 @@ describe("what a command writes where an agent of a CI reads it", () => {
     );
   });
 
-  it("is not changed elsewhere", () => {
-    const fake = fakeIo();
-    guardIo(fake).out("::debug::x ##[x]\n");
-    expect(fake.stdout()).toBe("::debug::x ##[x]\n");
+  it("holds none in a file or a pipe, whatever its environment says", () => {
+    const [fake, terminal] = [fakeIo(), fakeIo({ terminal: true })];
+    for (const one of [fake, terminal]) guardIo(one).out("::debug::x ##[x]\n");
+    expect(fake.stdout()).toBe(":\\u003adebug::x ##\\u005bx]\n");
+    expect(terminal.stdout()).toBe("::debug::x ##[x]\n");
+  });
+
+  it("is exact or refused where it must be exact", () => {
+    const [plain, ci] = [fakeIo(), fakeIo({ env: GITHUB })];
+    guardIo(plain).exact("##[x]", "The state");
+    expect(plain.stdout()).toBe("##[x]");
+    expect(() => guardIo(ci).exact("##[x]", "The state")).toThrow("The state contains a command for the CI runner");
+    guardIo(ci).exact("a::b", "The state");
+    expect(ci.stdout()).toBe("a::b");
   });
 
   it("is not changed where lines are whole and hold none", () => {
@@ -44,32 +54,32 @@ describe("secrets", () => {
   it("are given to the runner to hide: each once, on its own line, on standard error alone", () => {
     const fake = fakeIo({ env: GITHUB, runner: true });
     const io = guardIo(fake);
-    io.redaction.learn("of-old");
+    io.redaction.learn("env.OLD", "of-old-1");
     io.err("half a line ");
-    io.redaction.learn("s3cr3t%0A", "s3cr3t%0A", "short", "       ", 7);
+    io.redaction.learn("env.PW", "s3cr3t%0A", "s3cr3t%0A", "short", "       ", 7);
     io.err("and its end\nnext: s3cr3t%0A");
-    io.redaction.learn("line-one\r\nline-two");
-    io.out('{"of": "of-old"}\n');
+    io.redaction.learn("env.KEY", "line-one\r\nline-two");
+    io.out('{"of": "of-old-1"}\n');
     io.flush();
     expect(fake.stderr()).toBe(
       [
-        "::add-mask::of-old",
+        "::add-mask::of-old-1",
         "half a line and its end",
         "::add-mask::s3cr3t%250A",
-        "next: (secret)",
+        "next: (sensitive: env.PW)",
         "::add-mask::line-one%0D%0Aline-two",
         "::add-mask::line-one",
         "::add-mask::line-two",
         "",
       ].join("\n"),
     );
-    expect(fake.stdout()).toBe('{"of": "(secret)"}\n');
+    expect(fake.stdout()).toBe('{"of": "(sensitive: env.OLD)"}\n');
   });
 
   it("are written nowhere when no runner reads standard error", () => {
     const fake = fakeIo({ env: GITHUB });
     const io = guardIo(fake);
-    io.redaction.learn("s3cr3t-value");
+    io.redaction.learn("env.PW", "s3cr3t-value");
     io.flush();
     expect(fake.stdout() + fake.stderr()).toBe("");
   });

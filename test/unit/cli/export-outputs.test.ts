@@ -16,7 +16,7 @@ describe("export of outputs", () => {
   it("writes a block for each, at the end", async () => {
     const { code, stdout, stderr } = await exported(
       { ...DECLARED, outputs: OUTPUTS },
-      { env: { HOOK_PATH: "hosting" } },
+      { env: { HOOK_PATH: "hosting", HOSTFORM_ENV_ALLOW: "HOOK_PATH" } },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.slice(stdout.indexOf("output "))).toBe(`output "site" {
@@ -44,7 +44,12 @@ output "secret" {
   });
 
   it("writes them in Terraform's JSON", async () => {
-    const made = await exported({ ...DECLARED, outputs: OUTPUTS }, { env: { HOOK_PATH: "x" } }, "--format", "tf-json");
+    const made = await exported(
+      { ...DECLARED, outputs: OUTPUTS },
+      { env: { HOOK_PATH: "x", HOSTFORM_ENV_ALLOW: "HOOK_PATH" } },
+      "--format",
+      "tf-json",
+    );
     expect(made.json().output).toEqual({
       site: { value: "${hosting_service.www.id}" },
       note: { description: "A %%{note}", value: "id ${hosting_service.www.id} $${x}" },

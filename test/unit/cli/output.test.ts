@@ -77,7 +77,7 @@ site_id = "1001"
       await output(["--json", "command"], recorded, false, { TF_BUILD: "True" }),
     ];
     expect(raw).toMatchObject({ code: 1, stdout: "" });
-    expect(raw.stderr).toContain("hostform output --json command");
+    expect(raw.stderr).toContain("Print it where no CI variable is set, or in JSON.");
     expect(json.json()).toBe("::set-env name=A::b");
     expect((await output(["--raw", "command"], recorded)).stdout).toBe("::set-env name=A::b");
   });
@@ -140,7 +140,7 @@ describe("outputs of a declaration", () => {
       + "invoice.paid",
     ]
   + id      = (known after apply)
-  + signing = (sensitive value)
+  + signing = (sensitive: hosting_webhook.hook.secret)
 `);
     const applied = await made.run(["apply", "--auto-approve"]);
     const { code, stdout: id } = await made.run(["output", "--raw", "id"]);

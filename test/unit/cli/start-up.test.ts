@@ -37,11 +37,9 @@ const FOR_HELP = [
   "src/core/api/version.ts",
   "src/core/files/file-system.ts",
   "src/core/files/paths.ts",
-  "src/core/kinds/names.gen.ts",
   "src/core/model",
-  "src/core/record/state-key.ts",
-  "src/project/environment-secrets.ts",
   "src/project/redaction.ts",
+  "src/project/sink.ts",
   "src/report/escape.ts",
   "src/report/paint.ts",
 ];
@@ -60,7 +58,7 @@ describe("a usage error", () => {
   it("hides a secret of the environment in a usage error", async () => {
     const io = fakeIo({ env: { HOSTING_TOKEN: "12|a-token-of-the-test" } });
     expect(await runCli(["plan", "--a-token-of-the-test"], io)).toBe(1);
-    expect(io.stderr()).toContain("(secret)");
+    expect(io.stderr()).toContain("(sensitive: env.HOSTING_TOKEN)");
     expect(io.stderr()).not.toContain("a-token-of-the-test");
   });
 });

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../src/core/model/index.ts";
 import { parseDeclaration, printDocument, printTemplates } from "../../../src/fronts/yaml/index.ts";
 import type { NewBlock } from "../../../src/project/adopt/declare.ts";
 import { templated } from "../../../src/project/adopt/templates.ts";
-import fc from "../../support/fc.ts";
+import fc, { runs } from "../../support/fc.ts";
 
 const site = (name: string, more: JsonObject = {}, grants: JsonObject = {}): NewBlock => ({
   ...{ section: "services", name, file: "unassigned", adopts: [] },
@@ -73,7 +73,7 @@ describe("what adopted sites have in common", () => {
         expect(meaning(one.blocks, one.templates)).toEqual(meaning(blocks));
         expect(templated(blocks.toReversed(), plans).templates).toEqual(one.templates);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -23,7 +23,7 @@ describe("what a plan shows of secrets", () => {
 
   it("is the value of an output into which a secret goes", () => {
     const redaction = new Redaction();
-    learnPlan(redaction, { changes: [], outputs: [output("aHVudGVyMTIzNDU2", { secret: true })] });
+    learnPlan(redaction, { changes: [], outputs: [output("aHVudGVyMTIzNDU2", { origin: { from: ["var.token"] } })] });
     expect(redaction.redact("basic aHVudGVyMTIzNDU2")).not.toContain("aHVudGVyMTIzNDU2");
   });
 });

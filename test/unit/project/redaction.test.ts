@@ -1,196 +1,161 @@
 import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
-import { shorten } from "../../../src/core/model/index.ts";
-import { Redaction, SECRET_MARK } from "../../../src/project/redaction.ts";
-import { breakMarkdown } from "../../../src/report/escape.ts";
-import { escapeHtml, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
+import { HostformError, hiddenText, isCredential, shorten } from "../../../src/core/model/index.ts";
+import { learnEnvironment, Redaction } from "../../../src/project/redaction.ts";
+import { escapeHtml, escapeLine, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
+import { cpuTimer } from "../../support/cpu-time.ts";
 import fc, { character } from "../../support/fc.ts";
 import { fakeIo } from "../../support/io.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { diagnostic } from "../report/builders.ts";
 
+const FROM = "env.PW";
+const M = hiddenText({ from: [FROM] });
+
 function knowing(...secrets: unknown[]): Redaction {
   const redaction = new Redaction();
-  redaction.learn(...secrets);
+  redaction.learn(FROM, secrets);
   return redaction;
 }
 
-/** Secrets as people and machines make them, and any other; at least six characters that can be seen. */
+/** Secrets as people and machines make them; none is a word or a number. */
 const secrets = fc
   .oneof(
-    fc.stringMatching(/^[a-z0-9]{6,40}$/),
+    fc.stringMatching(/^[a-z0-9]{8,40}$/),
     fc.base64String({ minLength: 8, maxLength: 60 }),
-    fc.string({ unit: fc.constantFrom(...Array.from("aZ9 \"'\\/<>&%+=?:;@#[`${}é💶")), minLength: 6, maxLength: 24 }),
-    fc.string({ unit: character, minLength: 6, maxLength: 24 }),
+    fc.string({ unit: character, minLength: 8, maxLength: 24 }),
   )
-  .filter((secret) => secret.length >= 6 && secret.trim() !== "" && !secret.includes("\n"));
+  .map((text) => `${text.replace(/\s/g, "_")}#1`);
 
-const inner = (text: string) => JSON.stringify(text).slice(1, -1);
-const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
-
-/** The ways in which a text may hold a secret; written without a look at the code under test. */
-const WAYS: readonly (readonly [name: string, way: (secret: string) => string])[] = [
-  ["as it is", (secret) => secret],
-  ["in JSON", inner],
-  ["in JSON within JSON", (secret) => inner(inner(secret))],
-  ["in JSON that is safe on a terminal", (secret) => jsonText(secret).slice(1, -1)],
-  ["in HTML", escapeHtml],
-  ["in a comment in Markdown", breakMarkdown],
-  ["URL-encoded", (secret) => encodeURIComponent(secret.toWellFormed())],
-  ["as a query", (secret) => new URLSearchParams({ s: secret.toWellFormed() }).toString().slice(2)],
-];
-const seen = (text: string) => text.replace(/[\s\\\p{Cc}]/gu, "").length;
-
-describe("any text with any secrets", () => {
-  it("stays JSON where it was: a mark takes the backslash of the character that it stands for", () => {
+describe("a known secret", () => {
+  it.each<[string, (text: string) => string]>([
+    ["as it is", (text) => text],
+    ["in JSON", (text) => JSON.stringify(text).slice(1, -1)],
+    ["in JSON that is safe on a terminal", (text) => jsonText(text).slice(1, -1)],
+    ["in HTML", escapeHtml],
+    ["on a line", escapeLine],
+  ])("is replaced by its source: %s", (_, written) => {
     fc.assert(
-      fc.property(secrets, fc.constantFrom("", "of ", '"', "\\", "\n"), (secret, before) => {
-        const redaction = knowing(secret);
-        for (const text of [JSON.stringify({ text: before + secret }), jsonText({ text: before + secret })])
-          expect(() => JSON.parse(redaction.redact(text)), redaction.redact(text)).not.toThrow();
-      }),
-    );
-    expect(knowing('"quoted').redact(String.raw`{"text":"\\\"quoted"}`)).toBe(`{"text":"${SECRET_MARK}"}`);
-  });
-
-  it.each(WAYS)("comes out without them: %s", (_, way) => {
-    fc.assert(
-      fc.property(fc.array(secrets, { minLength: 1, maxLength: 5 }), fc.string(), fc.nat(), (known, other, pick) => {
+      fc.property(fc.array(secrets, { minLength: 1, maxLength: 5 }), fc.nat(), (known, pick) => {
         const held = known[pick % known.length] ?? "";
-        fc.pre(!SECRET_MARK.includes(way(held)));
-        const text = `${other}${way(held)}${other}${way(held)}`;
-        expect(knowing(...known).redact(text)).not.toContain(way(held));
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it("comes out without them in base64, whatever stands around them there", () => {
-    fc.assert(
-      fc.property(secrets, fc.string(), fc.string(), (secret, before, after) => {
-        fc.pre(seen(secret) >= 6 && secret.isWellFormed());
-        const text = base64(`${before}${secret}${after}`);
-        const out = knowing(secret).redact(text);
-        expect(out).toContain(SECRET_MARK);
-        expect(Buffer.from(out.replace(SECRET_MARK, ""), "base64").toString("utf8")).not.toContain(secret);
+        expect(knowing(...known).redact(`a ${written(held)} b`)).not.toContain(written(held));
       }),
     );
+    expect(knowing('k3"<y>-of-all').redact(`a ${written('k3"<y>-of-all')} b`)).toBe(`a ${M} b`);
   });
 
-  it("comes out without them when it is written in pieces, to either stream", () => {
-    fc.assert(
-      fc.property(
-        fc.array(secrets, { minLength: 1, maxLength: 3 }),
-        fc.array(fc.nat(200), { maxLength: 8 }),
-        fc.string(),
-        fc.constantFrom("out" as const, "err" as const),
-        (known, cuts, other, stream) => {
-          const text = known.map((secret) => `${other}${secret}`).join("");
-          const [fake, places] = [fakeIo(), [...new Set(cuts)].sort((a, b) => a - b)];
-          const io = guardIo(fake, knowing(...known));
-          for (const [i, start] of [0, ...places].entries()) io[stream](text.slice(start, places[i]));
-          io.flush();
-          const written = stream === "out" ? fake.stdout() : fake.stderr();
-          for (const secret of known.filter((one) => seen(one) >= 6)) expect(written).not.toContain(secret);
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
-
-  it("is not touched otherwise", () => {
-    fc.assert(
-      fc.property(
-        fc.stringMatching(/^[a-z]{12,20}$/),
-        fc.string({ unit: fc.constantFrom(...'0123 \n\\"(){}') }),
-        (secret, text) => {
-          expect(knowing(secret).redact(text)).toBe(text);
-        },
-      ),
-    );
-  });
-});
-
-describe("a secret is found", () => {
-  const PHRASE = "correct horse battery staple";
   it.each([
-    ["wrapped over lines", PHRASE, "said: correct horse\n  battery staple.", `said: ${SECRET_MARK}.`],
-    ["with colours in it", "whsec_0123456789", "whsec_\u001b[1m0123\u001b[22m456789!", `${SECRET_MARK}!`],
-    ["in base64 with line breaks", "0123456789abcdefghij", "MDEyMzQ1\nNjc4OWFi\nY2RlZmdoaWo=", `${SECRET_MARK}=`],
-    ["where two overlap", ["abcdefgh", "efghijkl"], "-abcdefghijkl-", `-${SECRET_MARK}-`],
-    [
-      "where one is part of another",
-      ["12|abcdefgh", "abcdefgh"],
-      "12|abcdefgh, abcdefgh",
-      `${SECRET_MARK}, ${SECRET_MARK}`,
-    ],
-    ["line by line", "-----BEGIN KEY-----\nabcdefghij\n", "1: abcdefghij", `1: ${SECRET_MARK}`],
-    ["next to itself", "abcdef", "abcdefabcdef", `${SECRET_MARK}${SECRET_MARK}`],
-    ["made of backslashes", "\\\\\\\\\\\\", "a\\\\\\\\\\\\b", `a${SECRET_MARK}b`],
-  ])("%s", (_, secret, text, expected) => {
-    expect(knowing(...[secret].flat()).redact(text)).toBe(expected);
+    ["twice", "s3cret-one", "s3cret-ones3cret-one", `${M}${M}`],
+    ["inside a word", "s3cret-one", "xs3cret-onex", `x${M}x`],
+    ["beside one that it begins", ["s3cret-one", "s3cret-one-more"], "s3cret-one-more", M],
+    ["line by line", "-----BEGIN KEY-----\nMIIEvgIBADANBgk7\n", "MIIEvgIBADANBgk7", M],
+    ["wrapped", "correct horse 8", "correct\n  horse 8", M],
+  ])("is replaced %s", (_, secret, text, expected) => expect(knowing(...[secret].flat()).redact(text)).toBe(expected));
+
+  it("is replaced in a message that is wrapped to a terminal", () => {
+    const detail = `${"The server said ".repeat(4)}correct horse 8`;
+    const text = renderDiagnostics([diagnostic({ detail })], { remedies: fixOf, color: false, width: 40 });
+    expect(knowing("correct horse 8").redact(text)).not.toMatch(/correct\s+horse/);
   });
 
-  it("in a message that is wrapped to a terminal", () => {
-    const text = renderDiagnostics([diagnostic({ detail: `${"The server said ".repeat(4)}${PHRASE}` })], {
-      remedies: fixOf,
-      color: true,
-      width: 40,
+  it("is replaced in the values and names of a document, which keeps its form", () => {
+    const value = { "of s3cret-one": ["s3cret-one", 12345678, true, null, undefined], gone: undefined };
+    expect(knowing("s3cret-one", "12345678").redactValue(value)).toEqual({
+      [`of ${M}`]: [M, 12345678, true, null, undefined],
     });
-    expect(text).not.toContain(PHRASE);
-    expect(knowing(PHRASE).redact(text)).toMatch(/said\s+\(secret\)/);
   });
 
-  it("where it stands whole alone: a guess of its beginning looks like any other, whatever follows it", () => {
-    const letters = fc.stringMatching(/^[a-z0-9_]{12,40}$/);
-    const after = fc.constantFrom("", "…", "...", " …", "\u2026\u2026", '"', "\n");
-    fc.assert(
-      fc.property(letters, fc.nat(), after, fc.nat(1000), (secret, at, end, padding) => {
-        const guess = secret.slice(0, 1 + (at % (secret.length - 1)));
-        const wrong = `${guess.slice(0, -1)}${guess.endsWith("x") ? "y" : "x"}`;
-        const shape = (text: string) => knowing(secret).redact(`${"-".repeat(padding)}${text}${end}`).length;
-        const form = (text: string) => (written: (text: string) => string) => shape(written(text));
-        for (const written of [(text: string) => text, base64, (text: string) => Buffer.from(text).toString("hex")])
-          expect(form(guess)(written)).toBe(form(wrong)(written));
-        // Neither does it help to have hostform cut there.
-        for (const most of [80, 200, 400])
-          expect(shape(shorten(`${"-".repeat(most - guess.length)}${guess}zzz`, most))).toBe(
-            shape(shorten(`${"-".repeat(most - guess.length)}${wrong}zzz`, most)),
-          );
-      }),
-    );
-  });
-
-  it("and what hostform cuts off has no longer part of it than nobody would know it by", () => {
-    const word = fc.stringMatching(/^[a-zA-Z0-9_/+=.|-]{6,60}$/);
-    fc.assert(
-      fc.property(word, fc.string(), fc.string(), fc.integer({ min: 1, max: 80 }), (secret, before, after, most) => {
-        fc.pre(!`${before}${after}`.includes(secret.slice(0, 6)));
-        const shown = knowing(secret).redact(shorten(`${before} ${secret} ${after}`, most));
-        expect(shown).not.toContain(secret.slice(0, 6));
-        expect(shorten(secret, 200)).toBe(secret);
-      }),
-    );
-  });
-});
-
-describe("what is not hidden", () => {
   it.each([
-    ["shorter than six characters: it would be found in any output", "view", "permission = view"],
+    ["shorter than eight characters", "view-1x", "permission = view-1x"],
+    ["a word", "delete_me", "delete_me"],
+    ["a word of the output", "hosting_service", "hosting_service"],
+    ["a number", "100000000", "100000000"],
+    ["a date", "2026-11-29", "2026-11-29"],
     ["no text", undefined, "undefined"],
     ["nothing but space", "         ", "    deep         indentation"],
-  ])("%s", (_, value, text) => expect(knowing(value).redact(text)).toBe(text));
+  ])("stays if it is %s", (_, value, text) => expect(knowing(value).redact(text)).toBe(text));
 
-  it("a text without secrets comes back as it is, the same string", () => {
-    const text = "x".repeat(1000);
-    expect(knowing("abcdefgh").redact(text)).toBe(text);
+  it("stays where only its beginning stands: a guess of it looks like any other, also where hostform cuts", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z]{9,30}[0-9]{3}$/), fc.nat(), (secret, at) => {
+        const guess = secret.slice(0, 1 + (at % (secret.length - 1)));
+        const wrong = `${guess.slice(0, -1)}${guess.endsWith("x") ? "y" : "x"}`;
+        const shape = (text: string) => knowing(secret).redact(text).length;
+        expect(shape(guess)).toBe(shape(wrong));
+        for (const most of [80, 200, 400]) {
+          const [one, other] = [guess, wrong].map((text) =>
+            shorten(`${"-".repeat(most - text.length)}${text}zzz`, most),
+          );
+          expect(shape(one ?? "")).toBe(shape(other ?? ""));
+        }
+      }),
+    );
+  });
+
+  it("is refused in what approvers decide by, in either order, and no message shows it", () => {
+    const fields = [["domain of hosting_service.www", "www.s3cret-one.example"] as const];
+    const refused = (run: () => void) => {
+      try {
+        run();
+      } catch (error) {
+        return error instanceof HostformError ? error.diagnostics : [];
+      }
+      return [];
+    };
+    const [before, after] = [knowing("s3cret-one"), new Redaction()];
+    expect(refused(() => after.refuseIn(fields))).toEqual([]);
+    after.learn(FROM, "s3cret-one");
+    for (const found of [refused(() => before.refuseIn(fields)), refused(() => after.refuseIn())]) {
+      expect(found).toMatchObject([
+        { code: "config.sensitive", summary: "domain of hosting_service.www holds a secret of this run" },
+      ]);
+      expect(JSON.stringify(found)).not.toContain("s3cret-one");
+    }
+  });
+});
+
+describe("a value of the environment that is no known secret", () => {
+  const names = fc.oneof(
+    fc.constantFrom(
+      "GITHUB_HEAD_REF",
+      "CI_COMMIT_MESSAGE",
+      "SONAR_PROJECT_KEY",
+      "DEPLOY_TOKEN",
+      "HTTPS_PROXY",
+      "MY_PASSWORD",
+    ),
+    fc.stringMatching(/^[A-Z_]{1,20}$/),
+  );
+  const values = fc.oneof(
+    fc.constantFrom(
+      "fix;token=evil-casino.example;key=collect.evil.example/x;pw=mallory@evil.example",
+      "Merge: password=450 secret=500.00",
+      "acme-website",
+      "https://user:hunter2hunter2@proxy.example",
+      "delete",
+    ),
+    fc.string(),
+  );
+
+  it("does not change a byte of any output", () => {
+    fc.assert(
+      fc.property(fc.dictionary(names, values), fc.array(fc.string()), (env, others) => {
+        const open = Object.fromEntries(Object.entries(env).filter(([name]) => !isCredential(name)));
+        const redaction = new Redaction();
+        learnEnvironment(redaction, { ...open, HOSTING_TOKEN: "7|0123456789abcdef" });
+        const text = [...Object.values(open), ...others].join("\n");
+        fc.pre(!text.includes("0123456789abcdef"));
+        expect(redaction.redact(text)).toBe(text);
+        expect(redaction.redactValue({ text })).toEqual({ text });
+      }),
+    );
   });
 });
 
 describe("the guard before the streams", () => {
-  const guarded = (...secrets: string[]) => {
+  const guarded = (...known: string[]) => {
     const fake = fakeIo({ answers: ["yes"] });
-    return { fake, io: guardIo(fake, knowing(...secrets)) };
+    return { fake, io: guardIo(fake, knowing(...known)) };
   };
 
   it("lets our colours through, and shows everything else that would act on a terminal", () => {
@@ -203,29 +168,12 @@ describe("the guard before the streams", () => {
     );
   });
 
-  it("does not keep a line waiting, and keeps only what may go on", () => {
-    const { fake, io } = guarded("abcdefgh");
-    io.out("the alphabet: abc\n");
-    expect(fake.stdout()).toBe("the alphabet: abc\n");
-    io.out("then abc");
-    expect(fake.stdout()).toBe("the alphabet: abc\nthen ");
-    io.out("d.");
-    expect(fake.stdout()).toBe("the alphabet: abc\nthen abcd.");
-  });
-
-  it("writes what waits before a question, another program's output, and the end", async () => {
-    const { fake, io } = guarded("abcdefgh");
-    io.err("abc");
-    await io.ask("Is it abcdefgh?");
-    expect([fake.stderr(), fake.questions]).toEqual(["abc", [`Is it ${SECRET_MARK}?`]]);
-    io.out("abc");
-    await io.run("true", [], {});
-    expect(fake.stdout()).toBe("abc");
-    io.out("abc");
-    io.reveal("abcdefgh");
-    io.out("abc");
-    io.flush();
-    expect(fake.stdout()).toBe("abcabcabcdefghabc");
+  it("hides secrets in what is written and asked, and not in what is revealed", async () => {
+    const { fake, io } = guarded("s3cret-one");
+    io.out("s3cret-one");
+    io.reveal("s3cret-one");
+    await io.ask("Is it s3cret-one?");
+    expect([fake.stdout(), fake.questions]).toEqual([`${M}s3cret-one`, [`Is it ${M}?`]]);
   });
 
   it("goes up and clears by its own door alone", () => {
@@ -242,9 +190,9 @@ describe("time", () => {
     const redaction = knowing(...many);
     const line = '      + domain              = "www.some-client-of-ours.example"\n';
     const text = line.repeat(Math.ceil(1_000_000 / line.length)) + many[1234];
-    const start = performance.now();
-    expect(redaction.redact(text).endsWith(SECRET_MARK)).toBe(true);
-    // About 10 ms. Looking for each secret separately takes some seconds.
-    expect(performance.now() - start).toBeLessThan(1000);
+    const elapsed = cpuTimer();
+    expect(redaction.redact(text).endsWith(M)).toBe(true);
+    // About 100 ms. Looking for each secret separately takes some seconds.
+    expect(elapsed()).toBeLessThan(1000);
   });
 });

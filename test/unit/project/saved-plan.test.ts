@@ -16,7 +16,8 @@ import {
   provedPlan,
   type SavedPlan,
 } from "../../../src/project/saved-plan.ts";
-import fc, { character } from "../../support/fc.ts";
+import fc, { character, runs } from "../../support/fc.ts";
+
 import { keyOf, passphraseKey, quick, rawKey } from "../core/record/keys.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
@@ -34,7 +35,7 @@ const saved = (of: Plan, over: Partial<SavedPlan> = {}): SavedPlan => ({ request
 const none = new Redaction();
 const knowing = (...secrets: string[]) => {
   const redaction = new Redaction();
-  redaction.learn(...secrets);
+  redaction.learn("env.PW", secrets);
   return redaction;
 };
 const json = (value: unknown) => JSON.parse(JSON.stringify(value));
@@ -49,7 +50,7 @@ describe("the file of a saved plan", () => {
         const of = saved(plan([change({ address: text, actions: ["update"], before, after })], { project: text }));
         expect(decodeSavedPlan(encodeSavedPlan(of, none), "f").plan).toEqual(json(of.plan));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -103,8 +104,8 @@ describe("the file of a saved plan", () => {
     const text = encodeSavedPlan(saved(of), knowing("token-4711"));
     expect(text).not.toContain("token-4711");
     expect(decodeSavedPlan(text, "f").plan.changes[0]?.after).toEqual({
-      reference: "(secret)",
-      map: { "(secret)": 1 },
+      reference: "(sensitive: env.PW)",
+      map: { "(sensitive: env.PW)": 1 },
     });
   });
 

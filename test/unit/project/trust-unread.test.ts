@@ -28,12 +28,12 @@ describe("with a token that only views", () => {
     expect(same.stdout).toMatch(
       /! hosting_grant.www\["dev@acme.example"\] is as recorded, not checked\n.*a grant \(403\)/,
     );
-    expect(same.stdout).toContain("No changes in what was read. 2 resources are not checked; see above.");
+    expect(same.stdout).toContain("No changes in what was read. 2 resources are not checked.");
     expect(same.stdout).toContain("For reading: 2 resources not checked.\n");
 
     await write("hosting.yaml", `${DECLARED}client_accounts:\n  acme: {name: Acme}\n`);
     const more = await plan(...trust);
-    expect(more.stdout).toContain("Plan: 1 to add, 0 to change, 0 to destroy. 2 resources are not checked; see above.");
+    expect(more.stdout).toContain("Plan: 1 to add, 0 to change, 0 to destroy. 2 resources are not checked.");
   });
 
   it("what is recorded and no longer declared is shown as removed, as recorded", async () => {
@@ -49,14 +49,29 @@ describe("with a token that only views", () => {
     const { write, plan } = await planned();
     const tile = async () => {
       const page = (await plan("--untrusted", "--format", "html")).stdout;
-      return /gaining or losing access<\/dt><dd>([^<]*)/.exec(page)?.[1];
+      const [, values = ""] = /gaining or losing access<\/dt>((?:<dd>[^<]*<\/dd>)*)/.exec(page) ?? [];
+      return [...values.matchAll(/<dd>([^<]*)/g)].map(([, value]) => value);
     };
-    expect(await tile()).toBe("Not checked");
+    expect(await tile()).toEqual(["Not checked"]);
     await write("hosting.yaml", DECLARED.replace("view}", "view, stranger@evil.example: manage}"));
-    expect(await tile()).toBe("+1 / −0, the rest not checked");
+    expect(await tile()).toEqual(["+1 / −0", "2 not checked"]);
     expect((await plan("--untrusted")).stdout).toMatch(
       /stranger@evil.example"\] will be created; access is given\n.*\n.*not checked/,
     );
+  });
+
+  it("people are shown also if the same request orders a service, whose grants nobody can read yet", async () => {
+    const { write, plan } = await planned();
+    const grants = "grants: {dev@acme.example: view, stranger@evil.example: manage}";
+    const more = `  more: {plan_id: 11, currency: USD, domain: more.acme.example, ${grants}}\n`;
+    await write("hosting.yaml", `${DECLARED.replace("grants: {dev@acme.example: view}", grants)}${more}`);
+    const { code, stdout, stderr } = await plan("--untrusted");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain('hosting_grant.www["stranger@evil.example"] will be created; access is given');
+    expect(stdout).toContain("For reading: 3 resources not checked.\n");
+    expect(stdout).toContain("Access: 2 people gain access, 2 grants not checked.");
+    const { stdout: comment } = await plan("--untrusted", "--format", "markdown");
+    expect(comment).toContain("- `stranger@evil.example` gets `manage` access to `www.acme.example`.");
   });
 
   it.each([1, 53])("the first 403 ends all requests that need the ability: %i sites", async (sites) => {

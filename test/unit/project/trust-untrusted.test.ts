@@ -63,7 +63,9 @@ describe("an untrusted declaration", () => {
     ["1", 1],
     ["yes", 1],
   ])("HOSTFORM_UNTRUSTED=%s: exit code %i for what it refuses", async (value, expected) => {
-    const { run } = await place(declared({ "x-a": 1, outputs: { name: "${env.DEPLOY_NAME}" } }));
+    const { run } = await place(
+      declared({ "x-a": 1, outputs: { name: { value: "${env.DEPLOY_NAME}", sensitive: true } } }),
+    );
     expect((await run(["validate"], { HOSTFORM_UNTRUSTED: value })).code).toBe(expected);
   });
 

@@ -17,6 +17,7 @@ interface Answers {
 
 const text = (html: string) =>
   html
+    .replace(/<\/?code>/g, "`")
     .replace(/<[^>]*>/g, "")
     .replace(/&(lt|gt|quot|#39|#96|amp);/g, (_, name: string) =>
       name.startsWith("#")
@@ -35,7 +36,7 @@ const rowsOf = (html: string, title: string) =>
 
 /** What a reader learns from the page. */
 function answersOf(html: string, { commands }: { readonly commands: readonly string[] }): Answers {
-  const tile = all(html, "div").find((one) => one.includes("<dt>To pay now</dt>")) ?? "";
+  const tile = all(html, "div").find((one) => one.includes("<dt>Billed by this plan</dt>")) ?? "";
   return {
     ordered: rowsOf(html, "Orders").map((cells) => `${cells[0]}: ${cells[5]}`),
     toPay: all(tile, "dd").map(text),

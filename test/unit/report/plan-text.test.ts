@@ -45,13 +45,15 @@ describe("renderPlan", () => {
     const lines = renderPlan(orders, { remedies: fixOf, color: false, width: 40, moneyScale: () => 0 })
       .trimEnd()
       .split("\n")
-      .slice(-7);
+      .slice(-9);
     expect(lines).toEqual([
       "Plan: 1 to add, 0 to change, 0 to",
       "destroy.",
       "Orders: 1 service, list price 2,000 USD,",
       "billed 1,800 USD after discount, then",
       "150 USD a month",
+      "Access: nobody gains or loses access.",
+      "Unpaid invoices: none seen.",
       "Applying takes 12 requests, about 20",
       "seconds. Reading took 3 requests.",
     ]);

@@ -2,7 +2,7 @@
 import { conditionFor } from "../../../src/core/messages/index.ts";
 import type { Change, JsonObject, Plan, Quote } from "../../../src/core/model/index.ts";
 import { agency } from "../../dashboard/agency.ts";
-import { change, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";
+import { change, diagnostic, drift, invoice, liveService, order, plan, reason, update } from "./builders.ts";
 
 const site = (i: number) => ({ ...liveService, id: String(1000 + i), domain: `client-${i}.example` });
 const price = (currency: string, list: number, months = 12): Quote => ({
@@ -140,15 +140,19 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
         ],
         pending: ["hosting_domain.lost"],
         conditions: [5, 6].map((n) =>
-          conditionFor("unpaid/renewal", {
-            address: `hosting_service.late-${n - 5}`,
-            noun: "service",
-            id: `100${n}`,
-            name: `client-${n}.example`,
-            invoice: `invoice INV-${n}, 12.00 USD, due 2026-10-08`,
-            more: 0,
-            due: "2026-10-01",
-          }),
+          conditionFor(
+            "unpaid/renewal",
+            {
+              address: `hosting_service.late-${n - 5}`,
+              noun: "service",
+              id: `100${n}`,
+              name: `client-${n}.example`,
+              invoice: `invoice INV-${n}, 12.00 USD, due 2026-10-08`,
+              more: 0,
+              due: "2026-10-01",
+            },
+            { invoice: invoice({ id: `50${n}`, number: `INV-${n}`, total: 1200, due_date: "2026-10-08" }) },
+          ),
         ),
         diagnostics: [diagnostic({ severity: "warning", summary: "The word held is not understood" })],
       },

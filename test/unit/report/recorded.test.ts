@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { wordsOfType } from "../../../src/project/saved-plan.ts";
 import { COMMENT_BYTES, renderRecordedHtml, renderRecordedMarkdown } from "../../../src/report/index.ts";
-import fc from "../../support/fc.ts";
+import fc, { runs } from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { liveService } from "./builders.ts";
 import { dangerous, liveCommands, markup } from "./hostile.ts";
@@ -93,7 +93,7 @@ describe("names of others", () => {
         expect(tags(html)).toBe(expected);
         expect(dangerous(html, "\n\t")).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EVENTS, type EventName, type Sandbox } from "../../../src/sandbox/index.ts";
-import { fc } from "../../support/fc.ts";
+import { fc, runs } from "../../support/fc.ts";
 import { activeService, ORDER, START, start } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -256,7 +256,7 @@ test("a leap leaves the same records as the same time in steps", async () => {
         await Promise.all([leaping.sandbox.close(), stepping.sandbox.close()]);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   );
 });
 

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { Refusal } from "../../../src/sandbox/index.ts";
+import { cpuTimer } from "../../support/cpu-time.ts";
 import { activeService, ORDER, type Running, start } from "./harness.ts";
 
 async function overHttp(
@@ -292,9 +293,9 @@ describe("in process", () => {
 
   test("makes 1,000 services with paid invoices in well under a second", async () => {
     const { sandbox } = await start();
-    const began = performance.now();
+    const elapsed = cpuTimer();
     const made = sandbox.control.seedServices({ count: 1000 });
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(elapsed()).toBeLessThan(1000);
     expect(new Set(made.map((one) => one.domain)).size).toBe(1000);
     expect(sandbox.control.list("invoices").filter((one) => one.status === "paid")).toHaveLength(1002);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
-import { fc } from "../../support/fc.ts";
+import { fc, runs } from "../../support/fc.ts";
 import { pairwise } from "../../support/pairwise.ts";
 
 /** Every pair of values of two parameters that no row has. */
@@ -31,7 +31,7 @@ test("every pair of values stands in some row, and every row holds values of its
         for (const [name, value] of Object.entries(row)) expect(parameters[name]).toContain(value);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { RateWindows } from "../../../src/sandbox/http/rate.ts";
 import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
-import { fc } from "../../support/fc.ts";
+import { fc, runs } from "../../support/fc.ts";
 
 const MINUTE = 60_000;
 
@@ -56,7 +56,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
           else if (rate === "sliding") expect(exceeded).toBe(true);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -73,7 +73,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
         expect(sent(rate, limit, [...spent, resetsAt - at]).at(-1)?.exceeded).toBe(false);
         if (resetsAt - at > 1) expect(sent(rate, limit, [...spent, resetsAt - at - 1]).at(-1)?.exceeded).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

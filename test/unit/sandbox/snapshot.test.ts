@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Control, PROFILE_SWITCHES, Refusal, type SandboxOptions } from "../../../src/sandbox/index.ts";
 import { canonical } from "../../../src/sandbox/snapshot.ts";
-import fc from "../../support/fc.ts";
+import fc, { runs } from "../../support/fc.ts";
 import { quickFolder } from "../../support/folder.ts";
 import { START, start } from "./harness.ts";
 import { history, live } from "./history.ts";
@@ -43,7 +43,7 @@ describe("a snapshot", () => {
           await Promise.all([first.sandbox.close(), other.sandbox.close()]);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 

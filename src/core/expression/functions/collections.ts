@@ -145,7 +145,7 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
       const entries = args.flatMap(entriesOf);
       return secretIf(
         shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries),
-        args.some(({ secret, content }) => secret === true && content !== null),
+        ...args.map(({ secret, content }) => (content === null ? undefined : secret)),
       );
     },
   },

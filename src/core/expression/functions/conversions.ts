@@ -128,7 +128,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
     parameters: [anything],
     result: "bool",
     // The type of an unknown value is known only after apply.
-    run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
+    run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret !== undefined) : unknown("bool")),
   },
 
   jsondecode: {
@@ -152,7 +152,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   sensitive: {
     parameters: [anything],
     result: sameAsFirst,
-    run: ([given = NOTHING]) => secretIf(given, true),
+    run: ([given = NOTHING]) => secretIf(given, given.secret ?? { from: ["sensitive()"] }),
   },
 
   tobool: conversion("bool"),

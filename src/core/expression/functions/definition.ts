@@ -7,6 +7,7 @@ import {
   isSecret,
   list,
   nullOf,
+  originOf,
   secretIf,
   type Type,
   type Typed,
@@ -107,11 +108,11 @@ function converted(arg: Typed, index: number, type: Type): Typed {
 function prepared(definition: Definition, parameterOf: (i: number) => Parameter, given: readonly Typed[]): Typed {
   const marks = given.map((arg, i) => {
     const { secret } = parameterOf(i);
-    return secret === "own" ? arg.secret : secret === undefined && isSecret(arg);
+    return secret === "own" ? arg.secret : secret === undefined ? originOf(arg) : undefined;
   });
   const args = given.map((arg, i) => (parameterOf(i).secret === undefined ? withoutSecrets(arg) : arg));
   // Without a call, the result could be any part of a secret.
-  const open = (type: Type) => secretIf(unknown(type), given.some(isSecret));
+  const open = (type: Type) => secretIf(unknown(type), ...given.map(originOf));
 
   for (const [i, arg] of args.entries()) {
     const { nullable, untyped } = parameterOf(i);

@@ -1,3 +1,4 @@
+import { joinOrigins, type Origin } from "../../model/index.ts";
 import { convert, unify } from "../conversion.ts";
 import { equals } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
@@ -5,10 +6,10 @@ import {
   bool,
   elementsOf,
   isKnown,
-  isSecret,
   isWhollyKnown,
   list,
   nullOf,
+  originOf,
   secretIf,
   type Type,
   type Typed,
@@ -32,18 +33,22 @@ const sequence = (type: Type, items: readonly Typed[]): Typed =>
   shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
 
 /** The elements of a list and of the lists in it; not `known` when a part may be a list of unknown length. */
-function flat(given: Typed): { readonly items: readonly Typed[]; readonly secret: boolean; readonly known: boolean } {
+function flat(given: Typed): {
+  readonly items: readonly Typed[];
+  readonly secret: Origin | undefined;
+  readonly known: boolean;
+} {
   // Unknown elements of a set may be equal later.
   const open = shapeOf(given.type) === "set" && !isWhollyKnown(given);
   const parts = elementsOf(given).map((item) => {
     const nested = item.content !== null && isSequence(item.type);
-    if (!nested) return { items: [item], secret: false, known: isKnown(item) || item.type !== "any" };
-    if (!isKnown(item)) return { items: [], secret: item.secret === true, known: false };
+    if (!nested) return { items: [item], secret: undefined, known: isKnown(item) || item.type !== "any" };
+    if (!isKnown(item)) return { items: [], secret: item.secret, known: false };
     return flat(item);
   });
   return {
     items: parts.flatMap(({ items }) => items),
-    secret: given.secret === true || parts.some(({ secret }) => secret),
+    secret: joinOrigins([given.secret, ...parts.map(({ secret }) => secret)]),
     known: !open && parts.every(({ known }) => known),
   };
 }
@@ -220,7 +225,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     },
     run([given = NOTHING]) {
       const { items, secret, known } = flat(given);
-      return known ? secretIf(tuple(items), secret) : secretIf(unknown("any"), isSecret(given));
+      return known ? secretIf(tuple(items), secret) : secretIf(unknown("any"), originOf(given));
     },
   },
 

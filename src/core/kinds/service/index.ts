@@ -71,17 +71,20 @@ const attributes = z.strictObject({
     description: "The id of the plan to order, from the list of plans. Must be an active plan on an active product.",
     hcl: "The plan to order; see the data source `hosting_plans`. Must be an active plan on an active product.",
     change: "immutable",
+    decisive: true,
     example: 101,
   }),
   currency: attribute(z.enum(CURRENCIES), {
     description: "Currency of the order and its invoices.",
     change: "immutable",
+    decisive: true,
     same: sameFolded,
     example: "USD",
   }),
   domain: attribute(domainName().optional(), {
     description: "Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out.",
     change: "immutable",
+    decisive: true,
     computed: true,
     same: sameDomain,
     ownForm: isDomainForm,
@@ -91,6 +94,7 @@ const attributes = z.strictObject({
   term: attribute(z.literal([1, 3, 6, 12, 24, 36]).optional(), {
     description: "Months paid in advance, at that term's prepay discount.",
     change: "immutable",
+    decisive: true,
     computed: true,
     default: 1,
     // The words of billing cycles are not specified: they count when a service is adopted, not against the order.
@@ -114,6 +118,7 @@ const attributes = z.strictObject({
       "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.",
     hcl: "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.",
     change: "in-place",
+    decisive: true,
     computed: true,
   }),
   password: attribute(z.string().min(8, "at least 8 characters").optional(), {
@@ -128,6 +133,7 @@ const attributes = z.strictObject({
     description:
       "Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.",
     change: "in-place",
+    decisive: true,
     unreadable: true,
     example: 1,
   }),

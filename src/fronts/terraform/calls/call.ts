@@ -16,7 +16,6 @@ import {
   escapeLine,
   escapeText,
   fail,
-  isCiLog,
   type RemedyText,
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
@@ -126,16 +125,14 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 export function toDiagnostics(
   diagnostics: readonly Diagnostic[],
   remedies: RemedyText = terraformRemedies(),
-  env = process.env,
   isWaiting = false,
 ): Message[] {
-  const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
   return diagnostics.map((diagnostic) => {
     const { severity, summary, detail, attribute } = diagnostic;
     return create(DiagnosticSchema, {
       severity: severity === "error" && !isWaiting ? Severity.ERROR : Severity.WARNING,
-      summary: inLog(escapeLine(summary)),
-      detail: inLog(
+      summary: breakCommands(escapeLine(summary)),
+      detail: breakCommands(
         escapeText([detail, remedies(diagnostic)].filter((part) => part !== undefined && part !== "").join("\n\n")),
       ),
       ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
@@ -179,7 +176,7 @@ export async function diagnosed(
   const remedies = terraformRemedies(kind);
   return [
     ...toDiagnostics(noticed.splice(0), remedies),
-    ...toDiagnostics(waiting, remedies, process.env, true),
+    ...toDiagnostics(waiting, remedies, true),
     ...toDiagnostics(diagnostics, remedies),
   ];
 }

@@ -37,6 +37,8 @@ interface ConfigurationParts {
   readonly places: Places;
   /** Terraform runs in the project's folder. */
   readonly inProject: boolean;
+  /** Sources of sensitive values: `env.NAME`. */
+  readonly hidden: ReadonlySet<string>;
   readonly insecureHttp: boolean;
 }
 
@@ -50,7 +52,7 @@ export function terraformConfiguration(parts: ConfigurationParts): {
   readonly diagnostics: readonly Diagnostic[];
 } {
   const { desired, state, kinds, places, inProject } = parts;
-  const variables = new Variables();
+  const variables = new Variables(parts.hidden);
   const context: ResourceContext = {
     variables,
     attributesOf: (type) => {

@@ -168,6 +168,7 @@ const RESERVED = new Set(["source", "version", "providers", "count", "for_each",
 interface Variable {
   readonly name: string;
   readonly secret: boolean;
+  readonly sensitive: boolean;
   readonly comments: readonly string[];
   readonly description: string;
 }
@@ -179,12 +180,19 @@ interface Variable {
 export class Variables {
   readonly #known = new Map<string, Variable>();
   readonly #names = new Set<string>();
+  readonly #hidden: ReadonlySet<string>;
+
+  /** @param hidden sources of sensitive values (`env.NAME`): their variables are sensitive. */
+  constructor(hidden: ReadonlySet<string>) {
+    this.#hidden = hidden;
+  }
 
   /** The value of an environment variable, for an attribute that plan and state may show. */
   ordinary(env: string): TfCode {
     return this.#code(`env ${env}`, nameFor(env), (name) => ({
       name,
       secret: false,
+      sensitive: this.#hidden.has(`env.${env}`),
       comments: shellHint(name, { env }),
       description: `The environment variable ${env} of the declaration in YAML.`,
     }));
@@ -199,6 +207,7 @@ export class Variables {
     return this.#code(`secret ${JSON.stringify(source)}`, wanted, (name) => ({
       name,
       secret: true,
+      sensitive: true,
       comments: shellHint(name, source),
       description: `Read from ${sourcePlace(source)} in the declaration in YAML. Asked for at each run.`,
     }));
@@ -207,9 +216,9 @@ export class Variables {
   /** The `variable` blocks, by name. */
   blocks(): TfBlock[] {
     const variables = [...this.#known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return variables.map(({ name, secret, comments, description }) => {
+    return variables.map(({ name, secret, sensitive, comments, description }) => {
       const item = (key: string, value: Exclude<Json, object>): TfItem => ({ name: key, value });
-      const flags = secret ? [item("sensitive", true), item("ephemeral", true)] : [];
+      const flags = [...(sensitive ? [item("sensitive", true)] : []), ...(secret ? [item("ephemeral", true)] : [])];
       const type: TfItem = { name: "type", value: { refer: "string" } };
       return {
         block: "variable",

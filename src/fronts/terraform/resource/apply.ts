@@ -49,7 +49,7 @@ import {
 import { stepsAside } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, formsOfReplaced, generationOf } from "./replacement.ts";
-import { accountOf } from "./same-account.ts";
+import { accountOf, noteChanged } from "./same-account.ts";
 import { takeOver } from "./take-over.ts";
 
 /** What Terraform applies. Only what the API sets is unknown. */
@@ -155,17 +155,17 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
 }
 
 /** Origin of an object, for its mark: the host, the account, and the name under which it was created here. */
-const origin = (
+function origin(
   kind: Kind,
-  { id }: JsonObject,
+  attributes: JsonObject,
   mark: Mark,
   made: string | undefined,
   { session }: ProviderScope,
-): Mark => ({
-  host: session.host,
-  ...accountOf(kind, id, mark, session),
-  ...(made !== undefined && { made }),
-});
+): Mark {
+  noteChanged(kind, attributes, session.account);
+  const account = accountOf(kind, attributes.id, mark, session);
+  return { host: session.host, ...account, ...(made !== undefined && { made }) };
+}
 
 function changeOf(
   kind: Kind,

@@ -23,6 +23,7 @@ import {
   hasUnknown,
   isError,
   type JsonObject,
+  originsOf,
   type ResourceState,
   UNKNOWN,
   type ValueObject,
@@ -128,7 +129,7 @@ function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
     reorder: false,
     // The provider does not know which objects other instances have: a lookalike may be one of those. The name decides.
     orderAnyway: true,
-    secretByReference: hiddenNames(kind),
+    origins: originsOf({ address: kind.type, sensitive: hiddenNames(kind) }),
     now: account.hostNow(),
     settings: account.settings,
     ...own,

@@ -5,6 +5,8 @@ import {
   accountMark,
   anchorsIn,
   foreignObjects,
+  hasStranger,
+  isJustCreated,
   isSameObject,
   originProblem,
 } from "../../../core/lifecycle/index.ts";
@@ -27,7 +29,24 @@ export function accountOf(
   const isListed = ({ type, id: other }: Anchor) => account.rows.get(type)?.objects.has(other) ?? true;
   const isSame = kept?.origin === origin && kept.anchors.length > 0 && kept.anchors.every(isListed);
   if (isSame && !hasMoved) return { account: kept };
-  return { account: accountMark({ origin, anchors: anchorsIn(account) }, { type: kind.type, id }) };
+  const own = { type: kind.type, id };
+  const listed = accountMark({ origin, anchors: anchorsIn(account) }, own);
+  if (listed.anchors.length > 0) return { account: listed };
+  // The lists of a new account are empty before its first objects.
+  return { account: accountMark({ origin, anchors: changed.get(account) ?? [] }, own) };
+}
+
+/** More are not needed: a mark holds four. */
+const MOST_CHANGED = 8;
+
+/** Objects that this process created or changed. */
+const changed = new WeakMap<Account, Anchor[]>();
+
+/** Notes an object that the account has, because a change of it was answered. Where no list identifies it, it is an anchor of others. */
+export function noteChanged({ type, list, parent }: Kind, { id, created_at }: JsonObject, account: Account): void {
+  if (list === undefined || parent !== undefined || typeof id !== "string" || typeof created_at !== "string") return;
+  const noted = changed.get(account) ?? [];
+  if (noted.length < MOST_CHANGED) changed.set(account, [...noted, { type, id, created_at }]);
 }
 
 /**
@@ -47,9 +66,13 @@ export async function refuseForeign(
     throw new HostformError([otherHost(kind, recorded, "refreshed")]);
   }
   const { origin: was, anchors } = mark.account;
-  const elsewhere = originProblem(of, account, [recordedAs(kind, recorded, mark)]);
+  const record = recordedAs(kind, recorded, mark);
+  const elsewhere = originProblem(of, account, [record]);
   if (elsewhere.length > 0) throw new HostformError(elsewhere);
-  if (anchors.length === 0) return;
+  if (anchors.length === 0) {
+    await account.list(kind);
+    if (!hasStranger(account, kind.type, record)) return;
+  }
   for (const anchor of anchors) if (!(await isMissing(anchor, account))) return;
   const names = anchors.map(({ type, id }) => `${kinds.get(type)?.noun ?? type} ${id}`);
   throw new HostformError([foreignObjects(of, account, was, [labelOf(kind, recorded), ...names])]);
@@ -58,7 +81,7 @@ export async function refuseForeign(
 /** By account and anchor: all instances of a plan share a few anchors. */
 const asked = new WeakMap<Account, Map<string, Promise<boolean>>>();
 
-/** Returns false as well if a limit of the token hides it. */
+/** Returns false as well if a limit of the token or the lag of a list may hide it. */
 function isMissing(anchor: Anchor, account: Account): Promise<boolean> {
   const { type, id, created_at } = anchor;
   const kind = kinds.get(type);
@@ -68,7 +91,9 @@ function isMissing(anchor: Anchor, account: Account): Promise<boolean> {
   const look = async () => {
     try {
       const found = await account.find(kind, id);
-      return found === undefined || !isSameObject(kind, { created_at }, found.attributes);
+      if (found !== undefined) return !isSameObject(kind, { created_at }, found.attributes);
+      const mark = created_at === null ? {} : { created: created_at };
+      return kind.get !== undefined || !isJustCreated(mark, account.settings, account.hostNow());
     } catch (error) {
       if (isForbidden(error)) return !namesLimit(error);
       throw error;

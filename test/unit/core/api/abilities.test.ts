@@ -49,6 +49,16 @@ describe("a token without an ability", () => {
   });
 });
 
+it("a 403 about a restriction advises on the restriction, and not on an ability that the token may have", async () => {
+  const message = "This token is restricted to certain services, so a new order is outside its restriction.";
+  api().get("/services/7/grants?page=1&per_page=100").reply(403, { message });
+  const { client } = setUp();
+  const { diagnostics } = await failureOf(client.grants.list("7").all());
+  expect(diagnostics[0]?.remedies).toEqual([
+    "Use a token of the whole account, or widen the restriction of this token.",
+  ]);
+});
+
 it.each([
   ["another account", "This service belongs to another account than this token."],
   ["a restriction", "Service 7 is outside this token's restriction to technical services."],

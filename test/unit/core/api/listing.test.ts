@@ -3,7 +3,7 @@ import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { HostLists } from "../../../../src/core/api/host-lists.ts";
 import { createListing } from "../../../../src/core/api/listing.ts";
 import { ApiError } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs as runsOf } from "../../../support/fc.ts";
 import { api, failureOf, setUp, useNock } from "./support.ts";
 
 useNock();
@@ -301,7 +301,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     );
     expect(refusals / runs).toBeLessThan(0.03);
   });

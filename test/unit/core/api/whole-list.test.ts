@@ -6,7 +6,7 @@ import type { ListReading } from "../../../../src/core/api/list-reading.ts";
 import { createListing } from "../../../../src/core/api/listing.ts";
 import { beginOf, windowAfter } from "../../../../src/core/api/windows.ts";
 import { ApiError, fail } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { failureOf } from "./support.ts";
 
 /** Change of the list before a page is read: a row is inserted or deleted at a place, a fraction of its length. */
@@ -124,9 +124,9 @@ describe("a list that must be whole", () => {
           }
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
-    expect(seen.moved).toBeGreaterThan(200);
+    expect(seen.moved).toBeGreaterThan(runs(200));
   });
 });
 
@@ -160,9 +160,9 @@ describe("a list that is only shown, and changes while it is read", () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
-    expect(seen.again).toBeGreaterThan(20);
+    expect(seen.again).toBeGreaterThan(runs(20));
   });
 
   it.each([

@@ -645,7 +645,7 @@ describe("data sources and outputs", () => {
     locate: () => undefined,
     references: [],
     evaluate: (_: string, { env }: EvalScope) => env("KEY") ?? "k",
-    isSecret: () => true,
+    originOf: () => ({ from: ["env.KEY"] }),
   } as unknown as DesiredData;
   /** The value of an object's attribute, and whether its attributes of these names are secret. */
   const output = (name: string, address: string, attribute: string) =>
@@ -653,9 +653,9 @@ describe("data sources and outputs", () => {
       name,
       sensitive: false,
       ...at(address),
-      evaluate: ({ resource, secrets }: EvalScope) => ({
+      evaluate: ({ resource, origins }: EvalScope) => ({
         value: (resource(address) as JsonObject)[attribute],
-        secret: secrets?.(address).includes(attribute) === true,
+        origin: origins?.(address)[attribute],
       }),
     }) as unknown as DesiredOutput;
 

@@ -18,7 +18,10 @@ const output = (name: string, value: Json, over: Partial<DesiredOutput & { secre
   name,
   sensitive: false,
   references: referencesIn(value),
-  evaluate: (scope) => ({ value: resolveReferences(value, scope), secret: over.secret === true }),
+  evaluate: (scope) => ({
+    value: resolveReferences(value, scope),
+    origin: over.secret === true ? { from: ["env.KEY"] } : undefined,
+  }),
   ...over,
 });
 const recorded = (entries: Readonly<Record<string, Json>>, sensitive = false) =>

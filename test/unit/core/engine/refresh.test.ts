@@ -17,7 +17,7 @@ import {
   type State,
 } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
-import { fc } from "../../../support/fc.ts";
+import { fc, runs } from "../../../support/fc.ts";
 import {
   declared,
   desiredOf,
@@ -306,7 +306,7 @@ describe("what is planned", () => {
           const blind = less.plan.changes.filter((one) => !isNoOp(one) && unseen.has(one.address));
           expect(blind.filter(({ requests }) => mode === "changed" || requests > 0)).toEqual([]);
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     },
   );
@@ -319,7 +319,7 @@ describe("what is planned", () => {
         expect(harmful(full.plan)).toEqual(expect.arrayContaining(harmful(less.plan)));
         expect(new Set(less.asked).size).toBeLessThanOrEqual(new Set(full.asked).size);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -46,7 +46,10 @@ export const NAMES: Names = {
     if (root !== "var") return undefined;
     if (variable === undefined) throw new ExpressionError(`no variable ${name}`, offset);
     const typed = fromValue(variable[1], parseType(variable[0]));
-    return { value: name?.toString().startsWith("secret") ? { ...typed, secret: true } : typed, used: 1 };
+    return {
+      value: name?.toString().startsWith("secret") ? { ...typed, secret: { from: ["env.SECRET"] } } : typed,
+      used: 1,
+    };
   },
   call: (name, args) => (name === "provider::hosting::echo" ? args[0] : undefined),
 };

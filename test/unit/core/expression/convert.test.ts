@@ -10,9 +10,10 @@ import {
   type Type,
   typeOfAttribute,
 } from "../../../../src/core/expression/index.ts";
+import type { Typed } from "../../../../src/core/expression/typed-value.ts";
 import { sameType, withoutOptional } from "../../../../src/core/expression/types.ts";
 import { ExpressionError, type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { mistake, NAMES, shown } from "./context.ts";
 
 const converted = (expression: string, type: string) =>
@@ -92,13 +93,15 @@ describe("conversion", () => {
     expect(mistake(() => converted(expression, type))).toContain(message);
   });
 
+  const SECRET = { from: ["env.SECRET"] };
+
   it("keeps secrets secret, those of elements at the elements", () => {
-    expect(converted("var.secret", "string").secret).toBe(true);
-    expect(converted("var.secrets", "set(string)").secret).toBe(true);
+    expect(converted("var.secret", "string").secret).toEqual(SECRET);
+    expect(converted("var.secrets", "set(string)").secret).toEqual(SECRET);
     const list = converted("[var.secret, 1]", "list(string)");
     expect(list.secret).toBeUndefined();
-    expect((list.content as readonly { secret?: true }[]).map(({ secret }) => secret)).toEqual([true, undefined]);
-    expect(converted("[var.secret, 1]", "set(string)").secret).toBe(true);
+    expect((list.content as readonly Typed[]).map(({ secret }) => secret)).toEqual([SECRET, undefined]);
+    expect(converted("[var.secret, 1]", "set(string)").secret).toEqual(SECRET);
   });
 
   it("finds the type that several go into", () => {
@@ -194,7 +197,7 @@ describe("types", () => {
         expect(convert(once, type)).toEqual(once);
         expect(shown(convert(once, once.type))).toEqual(shown(once));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -207,7 +210,7 @@ describe("types", () => {
         if (some.every((type) => sameType(type, some[0] ?? "any")))
           expect(sameType(common, some[0] ?? "any")).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

@@ -12,7 +12,7 @@ const values = {
 const names: Names = {
   resolve: ({ root, steps: [name] }) => {
     const value = values[String(name) as keyof typeof values];
-    return value && { value: root === "secret" ? { ...value, secret: true } : value, used: 1 };
+    return value && { value: root === "secret" ? { ...value, secret: { from: ["env.SECRET"] } } : value, used: 1 };
   },
 };
 const run = (expression: string, within = names) => evaluate(parseTemplate(`\${${expression}}`), within);

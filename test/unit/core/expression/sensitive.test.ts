@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compileJson, evaluate, fromValue, type Names, toValue } from "../../../../src/core/expression/index.ts";
 import { ExpressionError, type Value } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 
 /** What is made of a secret, so that nobody would recognize it. */
 const MADE = ["S", "upper(S)", "strrev(S)", 'replace(S, "a", "b")', "substr(S, 0, 9)", '"x${S}"', "sha1(S)", "[S][0]"];
@@ -45,7 +45,9 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz".split("");
 const secrets = fc.array(fc.constantFrom(...LETTERS), { minLength: 12, maxLength: 20 }).map((all) => all.join(""));
 
 function messageOf(expression: string, secret: Value): string | undefined {
-  const names: Names = { resolve: () => ({ value: { ...fromValue(secret), secret: true }, used: 1 }) };
+  const names: Names = {
+    resolve: () => ({ value: { ...fromValue(secret), secret: { from: ["env.SECRET"] } }, used: 1 }),
+  };
   try {
     toValue(evaluate(compileJson(`\${${expression.replaceAll("S", "var.s")}}`), names));
   } catch (error) {
@@ -67,13 +69,15 @@ describe("what is wrong with an expression", () => {
         said++;
         expect(first).toBe(second);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
-    expect(said).toBeGreaterThan(300);
+    expect(said).toBeGreaterThan(runs(300));
   });
 
   it("repeats no key of a map that is secret, and no number that was computed from one", () => {
-    const names = { resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: true as const }, used: 1 }) };
+    const names = {
+      resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: { from: ["env.SECRET"] } }, used: 1 }),
+    };
     const fails = (expression: string) => () => evaluate(compileJson(`\${${expression}}`), names);
     expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because it involves a secret");
     expect(fails("[1][keys(var.s)[0]]")).toThrow("this secret is not a number");

@@ -3,7 +3,7 @@ import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { JobWatch } from "../../../../src/core/lifecycle/job-watch.ts";
 import type { Clock } from "../../../../src/core/model/index.ts";
 import { setBackClock, testClock } from "../../../support/clock.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote } from "../../../support/subjects.ts";
 
 const suspended = ({ phase }: Remote) => phase === "suspended";
@@ -183,7 +183,7 @@ describe("waiting for queued jobs", () => {
         });
         await Promise.all(waits);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

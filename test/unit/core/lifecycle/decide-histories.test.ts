@@ -23,7 +23,7 @@ import {
 } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import {
   failure,
   fakeAccount,
@@ -245,7 +245,7 @@ describe("a create that was killed or lost its answer", () => {
         // A webhook whose secret was lost is deleted and created again; nothing else is ever created twice.
         if (history.type !== "hosting_webhook") expect(course.created).toHaveLength(1);
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   });
 
@@ -356,7 +356,7 @@ describe("an intent of c6bd9028", () => {
         expect(fenced).toBe(true);
         expect(decided({ ...pair.now, private: { pending } })).toEqual(decision);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
     expect([...reached].sort()).toEqual([
       "accepted",

@@ -13,7 +13,7 @@ import {
   type Row,
   table,
 } from "../../../../src/core/lifecycle/decide.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { attempt, host, intent, LAG, observed, PROOF, row, SENT } from "../../../support/pending-facts.ts";
 
 interface Facts {
@@ -96,7 +96,7 @@ describe("a decision", () => {
       fc.property(facts, (one) => {
         reached.add(decided(one).row);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
     expect([...reached].sort()).toEqual(
       table()
@@ -178,7 +178,7 @@ describe("a decision", () => {
         expect(seen.rows.filter(({ id }) => !of.before.ids.has(id) && !excludes.has(id))).toEqual([]);
         expect(of.attempts.at(-1)?.outcome).not.toBe("refused");
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -265,7 +265,7 @@ describe("a create that was carried out", () => {
           return;
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -5,7 +5,7 @@ import { evidence, type PendingCreate, planRemoval, planResource } from "../../.
 import { HostformError, type Intent } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { listing } from "../../../support/pending-facts.ts";
 import {
   complete,
@@ -173,7 +173,7 @@ describe("a pending create", () => {
         // A removal waits as long as `resolve` does, and no longer.
         if (history.age >= HOUR && plan !== "plan.pending") expect(removed(subject)).not.toBe("plan.pending");
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     expect([...reached].sort()).toEqual(["adopt", "plan.exists", "plan.pending", "recreate", "resend"]);
   });

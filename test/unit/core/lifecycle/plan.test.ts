@@ -1409,7 +1409,7 @@ describe("the plan of a resource", () => {
   it("names what is secret: by kind, by what flows into it, and by what was recorded", () => {
     const one = inputOf({ why: "", config: order, prior: service, actions: [] });
     const prior = { ...recorded(one.address, service), sensitive: ["reference", "password"] };
-    const { change } = planResource({ ...one, prior, secretByReference: ["coupon_code"] });
+    const { change } = planResource({ ...one, prior, origins: { coupon_code: { from: ["env.COUPON"] } } });
     expect(change.sensitive).toEqual(["password", "generated_password", "coupon_code", "reference"]);
   });
 
@@ -1458,7 +1458,7 @@ describe("the plan of a resource", () => {
     [
       "no value of a secret",
       { suspended: true },
-      { secretByReference: ["suspended"] },
+      { origins: { suspended: { from: ["env.OFF"] } } },
       "hosting.yaml declares suspended (line 12)",
     ],
     ["an attribute that is left out", {}, {}, "hosting.yaml declares no deletion_policy (line 3)"],

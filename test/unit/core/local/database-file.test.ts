@@ -12,7 +12,7 @@ import {
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { DatabaseFile, databaseTrouble, openDatabase } from "../../../../src/core/local/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 /** A file that holds numbers, in a folder that need not exist. */
@@ -163,7 +163,7 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
         after.file.close();
         for (const name of ["", ".damaged", "-journal"]) rmSync(`${place}${name}`, { force: true });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

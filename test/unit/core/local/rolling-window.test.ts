@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Acceptance, Ledger, Refusal } from "../../../../src/core/api/index.ts";
 import { RollingWindow } from "../../../../src/core/local/rolling-window.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { LEDGERS, type Token } from "../../../support/ledgers.ts";
 
 const START = Date.UTC(2026, 10, 21, 10);
@@ -120,7 +120,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
         expect(sent).toHaveLength(wanted.reduce((sum, { count }) => sum + count, 0));
         if (sent.length > 0) expect(busiest(sent)).toBeLessThanOrEqual(limit);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -150,7 +150,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
         }
         if (sent.length > 0) expect(busiest(sent)).toBeLessThanOrEqual(limit);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

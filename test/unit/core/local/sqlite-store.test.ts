@@ -5,7 +5,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   DatabaseFile,
   databaseTrouble,
@@ -60,6 +60,13 @@ function start(file: string, place = "", rate = 1) {
     write: (line: string) => void child.stdin?.write(`${line}\n`),
     next,
   };
+}
+
+/** From now on the waits for a busy file take no real time. */
+function hurry(): void {
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout"] });
+  vi.setTimerTickMode("nextTimerAsync");
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 function storeOn(file: string, options: Partial<SqliteStoreOptions> = {}): SqliteStore {
@@ -364,6 +371,7 @@ describe("a file", () => {
   });
 
   it("that a process does not release refuses notes after four seconds, and creates after a minute; reads go on", async () => {
+    hurry();
     const file = newFile();
     const clock = testClock();
     const waits: TurnHolder[] = [];
@@ -396,6 +404,7 @@ describe("a file", () => {
   });
 
   it("that is busy when a turn ends records the end later", async () => {
+    hurry();
     const file = newFile();
     const clock = testClock();
     const [a, b] = [storeOn(file, { clock }), storeOn(file, { clock })];

@@ -57,6 +57,11 @@ describe("effectsOf: what a plan means for people", () => {
       ["www.acme.example is no longer managed. It stays in the account, and the host still bills it."],
     ],
     [
+      "what the API did not show, such as a service that was handed over, is neither in the account nor billed",
+      removed({ removal: "forget", unchecked: true }),
+      ["www.acme.example is no longer managed. The API did not show it."],
+    ],
+    [
       "what no longer exists is billed no more",
       removed({ removal: "forget", reasons: [reason("gone", "it is gone")] }),
       ["www.acme.example no longer exists, and is no longer managed."],

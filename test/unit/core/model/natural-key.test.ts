@@ -16,7 +16,7 @@ import {
   similarDomain,
   similarName,
 } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 
 describe("nearText", () => {
   it.each([
@@ -87,7 +87,7 @@ it("the form of a domain is the one that Node gives, also where it is taken with
       const domain = labels.join(".").replace(/\.+$/, "");
       expect(foldedDomain(domain)).toBe(domainToASCII(`${domain}.invalid`).slice(0, -8));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -131,7 +131,7 @@ it("each folded form is its own folded form", () => {
     fc.property(fc.string({ unit }), (text) => {
       for (const form of [folded, foldedDomain, foldedEmail]) expect(form(form(text))).toBe(form(text));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -201,7 +201,7 @@ describe("a text is a domain name or has a reason", () => {
         const name = labels.join(".");
         if (domainProblem(name) === undefined) expect(domainProblem(foldedDomain(name) ?? "")).toBeUndefined();
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/core/model/index.ts";
 import { remoteStatesOf } from "../../../../src/fronts/stacks/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { desiredOf, linesOf, PROVIDER, read, SERVICE, scope } from "./stacks.ts";
 
 const chain = (length: number): Record<string, Json> =>
@@ -173,7 +173,7 @@ describe("a hostile stack", () => {
           resource.locate([]);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

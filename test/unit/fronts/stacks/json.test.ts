@@ -3,7 +3,7 @@ import { DiagnosticCollector } from "../../../../src/fronts/source/diagnostics.t
 import { Source } from "../../../../src/fronts/source/source.ts";
 import { locate, toJson } from "../../../../src/fronts/source/tree.ts";
 import { JSON_LIMITS, readTree } from "../../../../src/fronts/stacks/json.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 
 function read(text: string) {
   const mistakes = new DiagnosticCollector();
@@ -55,7 +55,7 @@ describe("the JSON of a stack", () => {
         const { tree } = read(text);
         expect(tree !== undefined).toBe(parses(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

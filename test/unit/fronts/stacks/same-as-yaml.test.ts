@@ -6,7 +6,7 @@ import type { Desired, Json } from "../../../../src/core/model/index.ts";
 import { EVENTS } from "../../../../src/core/model/index.ts";
 import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { START } from "../../../support/clock.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { stateOf } from "../../../support/subjects.ts";
 import { desiredOf, PROVIDER } from "./stacks.ts";
 
@@ -116,7 +116,7 @@ describe("a stack", () => {
         expect(declared).toBeDefined();
         if (declared !== undefined) expect(planned(stack(one))).toEqual(planned(declared));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

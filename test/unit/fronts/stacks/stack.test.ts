@@ -142,10 +142,10 @@ describe("a synthesized stack", () => {
   it("has typed outputs, and knows which of them are secret", () => {
     const known = scope({ "hosting_service.acme": { id: "7", domain: "www.acme.example" } });
     expect(desired.outputs?.map((one) => [one.name, one.sensitive, one.evaluate(known)])).toEqual([
-      ["cross-stack-output-hosting_serviceacmeid", true, { value: "7", type: "string", secret: false }],
-      ["up", false, { value: "WWW.ACME.EXAMPLE-X", type: "string", secret: false }],
+      ["cross-stack-output-hosting_serviceacmeid", true, { value: "7", type: "string" }],
+      ["up", false, { value: "WWW.ACME.EXAMPLE-X", type: "string" }],
     ]);
-    expect(desired.outputs?.[1]?.evaluate(scope())).toEqual({ value: UNKNOWN, type: "string", secret: false });
+    expect(desired.outputs?.[1]?.evaluate(scope())).toEqual({ value: UNKNOWN, type: "string" });
   });
 });
 

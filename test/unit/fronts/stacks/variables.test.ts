@@ -160,8 +160,8 @@ describe("secrets", () => {
     expect(secrets).toEqual([]);
     expect(service?.config.password).toBe("${var.pw}");
     expect(service?.evaluate("password", scope())).toBe("hunter2hunter2");
-    expect(service?.isSecret?.("password", scope())).toBe(true);
-    expect(service?.isSecret?.("domain", scope())).toBe(false);
+    expect(service?.originOf?.("password", scope())).toEqual({ from: ["var.pw"] });
+    expect(service?.originOf?.("domain", scope())).toBeUndefined();
     expect(JSON.stringify(desired)).not.toContain("hunter2");
   });
 
@@ -221,10 +221,13 @@ describe("secrets", () => {
       { variables: given({ TF_VAR_key: "abcdefgh" }) },
     );
     expect(desired?.resources[0]?.config.url).toBe("${local.url}");
-    expect(desired?.resources[0]?.isSecret?.("url", scope())).toBe(true);
+    expect(desired?.resources[0]?.originOf?.("url", scope())).toEqual({
+      from: ["var.key"],
+      open: "https://x.example/",
+    });
     expect(desired?.outputs?.[0]?.evaluate(scope())).toMatchObject({
       value: "https://x.example/abcdefgh",
-      secret: true,
+      origin: { from: ["var.key"] },
     });
   });
 

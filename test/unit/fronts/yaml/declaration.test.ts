@@ -22,7 +22,9 @@ webhooks:
 `.replace("        depends_on: [hosting_webhook.ops]\n", ""),
     );
     expect(reported(diagnostics)).toEqual([]);
-    const resources = desired?.resources.map(({ locate: _, references: __, evaluate: ___, ...resource }) => resource);
+    const resources = desired?.resources.map(
+      ({ locate: _, references: __, evaluate: ___, originOf: ____, ...resource }) => resource,
+    );
     expect(resources).toEqual([
       {
         address: "hosting_service.acme",

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import { parseDeclaration } from "../../../../src/fronts/yaml/declaration.ts";
 import { expandedYaml, formatYaml } from "../../../../src/fronts/yaml/format.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 
 const format = (text: string) => formatYaml({ path: "hosting.yaml", text }, kinds);
 
@@ -256,7 +256,7 @@ project: p
           expect(format(once)).toBe(once);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -119,12 +119,12 @@ describe("outputs in YAML", () => {
   });
 
   it("are secret when a secret goes into them, directly or by way of another attribute", () => {
-    expect(evaluated("'${hosting_service.a.id}'")?.secret).toBe(false);
-    expect(evaluated("'${hosting_webhook.hook.secret}'")?.secret).toBe(true);
-    expect(evaluated("['${hosting_webhook.next.url}']", { ...scope, resource: () => ({ url: "u" }) })?.secret).toBe(
-      true,
-    );
-    expect(evaluated("'${env.SET}'")?.secret).toBe(false);
+    expect(evaluated("'${hosting_service.a.id}'")?.origin).toBeUndefined();
+    expect(evaluated("'${hosting_webhook.hook.secret}'")?.origin?.from).toEqual(["hosting_webhook.hook.secret"]);
+    expect(
+      evaluated("['${hosting_webhook.next.url}']", { ...scope, resource: () => ({ url: "u" }) })?.origin?.from,
+    ).toEqual(["hosting_webhook.hook.secret"]);
+    expect(evaluated("'${env.SET}'")?.origin?.from).toEqual(["env.SET"]);
   });
 
   it("fail at their place when they are evaluated", () => {

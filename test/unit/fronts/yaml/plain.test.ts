@@ -6,7 +6,7 @@ import { Source } from "../../../../src/fronts/source/source.ts";
 import type { Tree } from "../../../../src/fronts/source/tree.ts";
 import { readPlain } from "../../../../src/fronts/yaml/plain.ts";
 import { OWN_LIMITS, parseYaml, STRICT_LIMITS } from "../../../../src/fronts/yaml/yaml.ts";
-import { fc } from "../../../support/fc.ts";
+import { fc, runs } from "../../../support/fc.ts";
 
 const plain = (text: string) => readPlain(new Source({ path: "hosting.yaml", text }), OWN_LIMITS);
 
@@ -108,9 +108,9 @@ describe("plain YAML is read as the YAML parser reads it", () => {
       fc.property(blocks, fc.constantFrom("\n", "\n", "", "\n\n# end\n", "\n  # end"), (lines, end) => {
         if (agrees(lines.join("\n") + end)) count++;
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
-    expect(count).toBeGreaterThan(1000);
+    expect(count).toBeGreaterThan(runs(1000));
   });
 
   const examples = readdirSync("examples", { recursive: true, encoding: "utf8" })
@@ -129,7 +129,7 @@ describe("plain YAML is read as the YAML parser reads it", () => {
         const at = drawn % text.length;
         agrees(text.slice(0, at) + put + text.slice(isMore ? at : at + 1));
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
   });
 });

@@ -9,7 +9,7 @@ import { appendDocument, insertNested, printDocument, printTemplates } from "../
 import { readPlain } from "../../../../src/fronts/yaml/plain.ts";
 import { yamlRemedies } from "../../../../src/fronts/yaml/remedies.ts";
 import { OWN_LIMITS, parseYaml, readYaml } from "../../../../src/fronts/yaml/yaml.ts";
-import { character, fc } from "../../../support/fc.ts";
+import { character, fc, runs } from "../../../support/fc.ts";
 
 /** The values of a text, which no reader may read in another way. */
 function valuesOf(text: string): Json[] {
@@ -96,7 +96,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
           { templates: { t: other } },
         ]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -108,7 +108,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
         const after = insertNested(printDocument([block]), place, grants as JsonObject);
         expect(valuesOf(after ?? "")).toEqual([{ services: { a: { ...block.body, "new grants": grants } } }]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -118,7 +118,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
         const document = printDocument([{ section: "x", name: "a", body: body as JsonObject }]);
         expect(valuesOf(formatYaml({ path: "a.yaml", text: document }, kinds))).toEqual(valuesOf(document));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -129,7 +129,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
           /`[\s\S]*`/.exec(yamlRemedies({ remedies: [{ do: "set", attribute: "a", value }] }) ?? "") ?? [];
         expect(valuesOf(shown.slice(1, -1))).toEqual([{ a: value.replaceAll("${", () => "$${") }]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -4,7 +4,7 @@ import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { parseDeclaration } from "../../../../src/fronts/yaml/declaration.ts";
 import { expandedYaml, formatYaml } from "../../../../src/fronts/yaml/format.ts";
-import { fc } from "../../../support/fc.ts";
+import { fc, runs } from "../../../support/fc.ts";
 import { reported } from "./fakes.ts";
 
 const read = (...texts: string[]) =>
@@ -114,7 +114,7 @@ const isRefused = (text: string) =>
   /^(?:null|Null|NULL|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(text) ||
   (text !== "" && /^[-+]?[\d.]+e/i.test(text) && !Number.isFinite(Number(text)) && !Number.isNaN(Number(text)));
 
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: runs(150) };
 const contactText = ({ registrant_contact }: JsonObject) => (registrant_contact as JsonObject).k;
 
 describe.each(Object.entries(WAYS))(

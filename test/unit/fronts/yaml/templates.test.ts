@@ -5,7 +5,7 @@ import { Source } from "../../../../src/fronts/source/source.ts";
 import { type MapTree, type Tree, toJson } from "../../../../src/fronts/source/tree.ts";
 import { expand, merge } from "../../../../src/fronts/yaml/expand.ts";
 import { readYaml, STRICT_LIMITS } from "../../../../src/fronts/yaml/yaml.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { declare, declareFiles, kinds } from "./fakes.ts";
 
 const SITE = `
@@ -473,6 +473,7 @@ describe("merge", () => {
       fc.property(layers, layers, layers, (a, b, c) => {
         expect(merged(a, merged(b, c))).toEqual(merged(merged(a, b), c));
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -481,6 +482,7 @@ describe("merge", () => {
       fc.property(layers, (a) => {
         for (const one of [merged(a, {}), merged({}, a), merged(a, a)]) expect(one).toEqual(a);
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -490,6 +492,7 @@ describe("merge", () => {
         const result = merged(a, b) as Record<string, Json>;
         for (const key of ["a", "b", "c"]) expect(result[key]).toEqual(key in b ? b[key] : a[key]);
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -499,6 +502,7 @@ describe("merge", () => {
         const result = toJson(merge(treeOf(a) as MapTree, treeOf(b) as MapTree, ["m"])) as Record<string, Json>;
         expect(result.m).toEqual(b.m);
       }),
+      { numRuns: runs(100) },
     );
   });
 });

@@ -4,7 +4,7 @@ import { callFunction } from "../../../../../src/core/expression/functions/index
 import { fromValue, toValue } from "../../../../../src/core/expression/index.ts";
 import { Refusal } from "../../../../../src/core/expression/refusal.ts";
 import { ExpressionError, type Json, type Value } from "../../../../../src/core/model/index.ts";
-import fc, { character } from "../../../../support/fc.ts";
+import fc, { character, runs } from "../../../../support/fc.ts";
 
 function call(name: string, ...args: Value[]): Value {
   const result = callFunction(
@@ -58,7 +58,7 @@ describe("functions", () => {
           else if (known.ok) expect(String(ours.error), document).toMatch(/duplicate property|not supported/);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -194,7 +194,7 @@ describe("patterns", () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -9,9 +9,7 @@ it("a diagnostic holds no command of a CI's agent where Terraform prints it into
     fc.property(fc.array(fc.oneof(fc.constantFrom(...COMMANDS), hostile), { maxLength: 6 }), (parts) => {
       const text = parts.join("");
       const given = [{ severity: "error", code: "internal", summary: text, detail: text, remedies: [text] }] as const;
-      const [{ summary, detail } = { summary: text, detail: text }] = toDiagnostics(given, undefined, {
-        GITHUB_ACTIONS: "true",
-      });
+      const [{ summary, detail } = { summary: text, detail: text }] = toDiagnostics(given);
       expect(liveCommands(`${summary}\n${detail}`)).toEqual([]);
     }),
   );

@@ -1,0 +1,182 @@
+// Figures of a plan: access, unpaid invoices and sites. Text, page, comment and JSON show the same ones, and cost beside them.
+import {
+  type Change,
+  type Effect,
+  type EffectKind,
+  effectOf,
+  effectsOf,
+  formatMoney,
+  formatNumber,
+  type Invoice,
+  moneyTotals,
+  type Plan,
+} from "../core/model/index.ts";
+import { moneyLines, scaleOf, upTo } from "./money.ts";
+import { type MoneyScale, plural, sharedScale } from "./numbers.ts";
+
+/** Unpaid invoices of one currency. */
+interface UnpaidTotal {
+  readonly currency: string;
+  readonly invoices: number;
+  /** Their sum, in the API's own unit. Null: no amount is known. */
+  readonly total: number | null;
+}
+
+export interface Figures {
+  readonly sites_going_offline: number;
+  /** Sites that are offline, and not declared so. */
+  readonly sites_offline: number;
+  readonly people_gaining_access: number;
+  readonly people_losing_access: number;
+  /** Unpaid invoices that the plan saw, by currency. hostform reads the invoices of services that wait, are suspended or are due. */
+  readonly unpaid_invoices: readonly UnpaidTotal[];
+  /** Values that are unknown: they are neither none nor 0. */
+  readonly not_checked: {
+    readonly sites: number;
+    readonly grants: number;
+    /** Sites whose invoices were not read. */
+    readonly invoices: number;
+  };
+}
+
+const isSite = ({ ordered, site }: Change["words"]): boolean => ordered !== undefined && site !== undefined;
+
+/** Persons of effects of some kinds, each once. */
+export const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]): number =>
+  new Set(effects.flatMap((effect) => (kinds.includes(effect.kind) ? (effect.person ?? effect.address) : []))).size;
+
+export function figuresOf(plan: Plan, effects: readonly Effect[]): Figures {
+  const { conditions = [], changes } = plan;
+  const unread = new Set(plan.unread);
+  const left = new Set([...unread, ...(plan.notRead ?? []).map(({ address }) => address)]);
+  // An object that is only forgotten need not be read.
+  const unseen = changes.filter((change) => left.has(change.address) && effectOf(change) !== "forget");
+  const addresses = (name: string) =>
+    new Set(conditions.flatMap(({ condition, address }) => (condition === name ? [address] : [])));
+  return {
+    sites_going_offline: effects.filter(({ kind }) => kind === "offline").length,
+    sites_offline: addresses("offline").size,
+    people_gaining_access: personsIn(effects, "access_given", "access_raised"),
+    people_losing_access: personsIn(effects, "access_taken", "access_reduced"),
+    unpaid_invoices: unpaidTotals(invoicesIn(plan).map(({ invoice }) => invoice)),
+    not_checked: {
+      sites: unseen.filter(({ words }) => isSite(words)).length,
+      grants: unseen.filter(({ words }) => words.access !== undefined).length,
+      invoices: [...addresses("unread")].filter((address) => !unread.has(address)).length,
+    },
+  };
+}
+
+/** An invoice of which a condition says no more than that it is unpaid. */
+const UNNAMED: Invoice = { id: null, number: null, currency: null, total: null, status: null, due_date: null };
+
+/** The unpaid invoices of all conditions, each once, with the provider of its service. */
+function invoicesIn({ conditions = [], changes }: Plan) {
+  const providers = new Map(changes.map(({ address, provider }) => [address, provider]));
+  const all = conditions.flatMap(({ address, condition, invoice, others = [] }) =>
+    [invoice ?? (condition === "unpaid" ? UNNAMED : []), others].flat().map((one) => ({
+      invoice: one,
+      provider: providers.get(address) ?? "default",
+      key: `${providers.get(address)} ${one.id ?? `${one.number} ${address}`}`,
+    })),
+  );
+  return [...new Map(all.map((one) => [one.key, one])).values()];
+}
+
+function unpaidTotals(invoices: readonly Invoice[]): UnpaidTotal[] {
+  return [...Map.groupBy(invoices, ({ currency }) => currency ?? "")].map(([currency, all]) => {
+    const amounts = all.flatMap(({ total }) => total ?? []);
+    return {
+      currency,
+      invoices: all.length,
+      total: amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0),
+    };
+  });
+}
+
+/** `1 invoice, 4.50 USD`: a text for each currency. */
+function unpaidTexts(plan: Plan, { unpaid_invoices }: Figures, moneyScale: MoneyScale | undefined): string[] {
+  const seen = invoicesIn(plan);
+  return unpaid_invoices.map(({ currency, invoices, total }) => {
+    const same = seen.filter(({ invoice }) => (invoice.currency ?? "") === currency);
+    const scale = sharedScale(
+      moneyScale,
+      currency,
+      same.map(({ provider }) => provider),
+    );
+    const least = same.some(({ invoice }) => invoice.total === null) ? "at least " : "";
+    const sum = total === null ? "amount unknown" : `${least}${formatMoney(total, currency || null, scale)}`;
+    return `${plural(invoices, "invoice")}, ${sum}`;
+  });
+}
+
+/** Lines of a plan's text: what it orders, who gains or loses access, which invoices are unpaid. One line if it orders nothing. */
+export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): string[] {
+  const effects = effectsOf(plan);
+  const figures = figuresOf(plan, effects);
+  const { people_gaining_access: gains, people_losing_access: loses, not_checked: open } = figures;
+  const access = [
+    ...(gains > 0 ? [`${plural(gains, "person gains", "people gain")} access`] : []),
+    ...(loses > 0 ? [`${plural(loses, "person loses", "people lose")} access`] : []),
+    ...(open.grants > 0 ? [`${plural(open.grants, "grant")} not checked`] : []),
+  ];
+  const unpaid = unpaidTexts(plan, figures, moneyScale);
+  const invoices = [
+    ...(unpaid.length === 0 && open.invoices === 0 ? ["none seen"] : unpaid),
+    ...(open.invoices > 0 ? [`not read for ${plural(open.invoices, "site")}`] : []),
+    ...(open.sites > 0 ? [`${plural(open.sites, "site")} not checked`] : []),
+  ];
+  const rest = `Access: ${access.join(", ") || "nobody gains or loses access"}. Unpaid invoices: ${invoices.join("; ")}.`;
+  const orders = moneyLines(plan, moneyScale);
+  return effects.some(({ money }) => money !== undefined) ? [...orders, rest] : [`${orders.join(" ")} ${rest}`];
+}
+
+/** Figures with a label, for the page: a value for each currency, and one for the unknown rest. */
+export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: MoneyScale | undefined) {
+  const figures = figuresOf(plan, effects);
+  const { sites_going_offline: goingOffline, sites_offline: offline, not_checked: open } = figures;
+  const { people_gaining_access: gains, people_losing_access: loses } = figures;
+  const totals = moneyTotals(effects);
+  const sums = (which: "now" | "monthly") => {
+    const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
+      const amount = total[which];
+      if (amount === null) return [`${currency}: ${plural(orders + unknown, "order")} unknown`];
+      const sum = upTo(formatMoney(amount, currency, scaleOf(plan.changes, currency, moneyScale)), bound);
+      return [unknown > 0 ? `${sum} + ${plural(unknown, "order")} unknown` : sum];
+    });
+    return values.length === 0 ? ["Nothing"] : values;
+  };
+  // An unread value is neither none nor 0.
+  const known = (text: string, isNone: boolean, unread: number, all: number) => [
+    ...(isNone && unread >= all && unread > 0 ? [] : [text]),
+    ...(unread > 0 ? [isNone && unread >= all ? "Not checked" : `${formatNumber(unread)} not checked`] : []),
+  ];
+  const count = (fits: (words: Change["words"]) => boolean) => plan.changes.filter(({ words }) => fits(words)).length;
+  const sites = count(isSite);
+  const grants = count(({ access }) => access !== undefined);
+  const unpaid = unpaidTexts(plan, figures, moneyScale);
+  const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
+  return [
+    { label: "Billed by this plan", values: sums("now") },
+    { label: "Added per month", values: sums("monthly") },
+    {
+      label: "Unpaid invoices",
+      values: [
+        ...(unpaid.length === 0 && open.invoices + open.sites === 0 ? ["None seen"] : unpaid),
+        ...(open.invoices > 0 ? [`${formatNumber(open.invoices)} not read`] : []),
+        ...(open.sites > 0 ? [`${plural(open.sites, "site")} not checked`] : []),
+      ],
+    },
+    {
+      label: "Sites going offline",
+      values: known(String(goingOffline), goingOffline === 0, open.sites, sites),
+      alarm: goingOffline > 0,
+    },
+    {
+      label: "Sites offline, not declared so",
+      values: known(String(offline), offline === 0, open.sites, sites),
+      alarm: offline > 0,
+    },
+    { label: "People gaining or losing access", values: known(access, gains + loses === 0, open.grants, grants) },
+  ];
+}
