@@ -56,8 +56,9 @@ export default defineConfig({
     // A proxy or token of the machine must not reach the tests.
     env: { HTTPS_PROXY: "", HTTP_PROXY: "", https_proxy: "", http_proxy: "", HOSTING_TOKEN: "", HOSTING_BASE_URL: "", NO_COLOR: "1", TZ: "UTC" },
     globalSetup: "test/support/own-state-home.ts",
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // For what hangs: other work on the machine may make a test five times as slow.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -50,8 +50,8 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptF
   const some = Object.keys(objects).length > 0;
   if (dryRun) for (const { file, text } of files) terminal.out(`# ${escapeLine(file)}\n${text}\n`);
   const what = some ? `${dryRun ? "Would adopt" : "Adopted"} ${counted(objects)}` : "Nothing new to adopt";
-  const into =
-    files.length === 0 ? " No file was written." : ` ${dryRun ? "Files to write" : "Files"}: ${files.length}.`;
+  const recorded = some && !dryRun ? " Only the state was written." : " No file was written.";
+  const into = files.length === 0 ? recorded : ` ${dryRun ? "Files to write" : "Files"}: ${files.length}.`;
   terminal.out(`${what}. ${plural(requests, "request")}.${into}\n`);
   const written = files.map(({ file, isNew }) => `  ${isNew ? "new" : "added to"} ${escapeLine(file)}`);
   if (!dryRun && files.length > 0) terminal.out(`${firstOf(written, MOST).join("\n")}\n`);

@@ -2,8 +2,7 @@
 import path from "node:path";
 import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
 import { breakCommands, fail, isCiLog } from "../core/model/index.ts";
-import { Redaction } from "../project/redaction.ts";
-import { leaving, leavingJson } from "../project/sink.ts";
+import { leaving, leavingJson, Redaction } from "../project/redaction.ts";
 import type { Annotation } from "../report/ci.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 

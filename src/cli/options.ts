@@ -70,7 +70,7 @@ function withCommonOptions(command: CliCommand): CliCommand {
     .optionsGroup(COMMON_OPTIONS)
     .option("-C, --chdir <dir>", "use the project in this folder; other paths stay relative to the current one", given)
     .option("-f, --file <file>", "read this declaration instead of hosting.yaml (repeatable)", collect)
-    .option("-e, --environment <name>", "use environments/NAME.yaml: its account, state, guards and variables", given)
+    .option("-e, --environment <name>", "use environments/NAME.yaml: its account, state, guards and variables", collect)
     .option("--state <file>", "state file, if no backend is declared (default: hosting.tfstate)", given)
     .option("--json", "print JSON, for programs")
     .option("--no-color", "no colours")
@@ -118,9 +118,17 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
   return {
     print,
     source,
-    environment: first<string>("environment"),
+    environment: oneEnvironment(all<string>("environment")),
     stacks: stackSource(given, cwd, files.length > 0),
   };
+}
+
+/** @throws HostformError `usage` for two: the last one would win, and may be production. */
+function oneEnvironment(names: readonly string[]): string | undefined {
+  const [name, other] = new Set(names);
+  if (other !== undefined)
+    fail("usage", `Two environments are named: ${name} and ${other}`, { remedies: ["Name one with -e."] });
+  return name;
 }
 
 /** Returns the values given to a command and to the commands around it. */

@@ -8,7 +8,7 @@ import { declaredPlaces } from "../project/identity.ts";
 import type { RefreshOptions } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
-import { leaving, leavingJson } from "../project/sink.ts";
+import { leaving, leavingJson } from "../project/redaction.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";

@@ -1,4 +1,4 @@
-import { fail } from "../core/model/index.ts";
+import { fail, inQuotes } from "../core/model/index.ts";
 import { projectFlags } from "../project/command-line.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
@@ -20,7 +20,6 @@ interface ResolveFlags {
 
 const WAIT_MS = 600_000;
 const STORED = " hostform cannot write the state at this backend: the next apply on this machine records it.";
-const LOST = " Its secret is lost. For a new one, remove the block, apply, restore the block and apply again.";
 
 /**
  * `hostform resolve [ADDRESS]`: shows what is known of pending creates, and settles one. Exit code 1 while any of those asked
@@ -57,11 +56,14 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
   };
   const text =
     how === "absent"
-      ? `${settled} was not created. The next apply creates it.`
-      : `${settled} is ${resolved.noun} ${resolved.id}.${resolved.lostSecret ? LOST : ""}`;
+      ? `${settled} was not created. ${resolved.undeclared ? "No block declares it, so no apply creates it." : "The next apply creates it."}`
+      : `${settled} is ${resolved.noun} ${resolved.id}.${resolved.lostSecret ? lostSecret(settled, folder !== undefined) : ""}`;
   printResult(terminal, json, `${escapeLine(text)}${isStored ? STORED : ""}\n`);
   return 0;
 };
+
+const lostSecret = (address: string, isTerraform: boolean): string =>
+  ` Its secret is lost. For a new one: \`${isTerraform ? "terraform apply -replace=" : "hostform apply --replace "}${inQuotes(address)}\`.`;
 
 /** @throws HostformError `usage` for options that do not go together. */
 function settlingOf(flags: ResolveFlags, address: string | undefined): Settling | undefined {

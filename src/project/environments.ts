@@ -1,6 +1,15 @@
 /** Environments of a project in YAML: `environments/NAME.yaml`, chosen with `-e NAME`. */
 import path from "node:path";
-import { type Diagnostic, didYouMean, escapeLine, fail, ifErrno, shorten, warningOf } from "../core/model/index.ts";
+import {
+  attempt,
+  type Diagnostic,
+  didYouMean,
+  escapeLine,
+  fail,
+  ifErrno,
+  shorten,
+  warningOf,
+} from "../core/model/index.ts";
 import { listOwn, type OwnPath, readOwn } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -65,7 +74,24 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
   const reading = { shown: near(at), limit: OWN_LIMITS.bytes, ...(folder.roots && { roots: folder.roots }) };
   const bytes = await readOwn(at, reading).catch(ifErrno(unreadable));
   const file = { path: near(at), text: declarationText(near(at), bytes) };
-  const state = path.resolve(source.dir, environmentState(file) ?? `hosting.${name}.tfstate`);
+  const stateOf = (of: string, named: string | undefined) => path.resolve(source.dir, named ?? `hosting.${of}.tfstate`);
+  const state = stateOf(name, environmentState(file));
+  for (const other of names) {
+    if (other === name || source.stateNamed === true) continue;
+    const theirs = path.join(folder.path, other + ENDING);
+    const shown = near(theirs);
+    const read = await readOwn(theirs, { ...reading, shown }).catch(() => Buffer.alloc(0));
+    // The mistakes of another environment are reported where it is used.
+    const named = attempt(
+      () => environmentState({ path: shown, text: declarationText(shown, read) }),
+      () => undefined,
+    );
+    if (stateOf(other, named) === state)
+      fail("usage", `The environments ${name} and ${other} have one state: ${near(state)}`, {
+        detail: "Each apply would change the account to what the other environment declares.",
+        remedies: ["Name another file as `state` in one of them."],
+      });
+  }
   return { ...source, environment: { name, file }, ...(source.stateNamed !== true && { state }) };
 }
 
@@ -77,11 +103,10 @@ export async function checkEnvironment(source: ProjectSource): Promise<readonly 
   const own = ownFolder(source);
   const folder = folderOf(source);
   const names = folder === undefined || source.environment !== undefined ? [] : await namesIn(folder);
-  const [first] = names;
-  if (first !== undefined)
+  if (names.length > 0)
     return fail("usage", `This project has environments: ${names.join(", ")}`, {
       detail: "Each has its own account and state.",
-      remedies: [`Choose one, such as \`hostform -e ${first} plan\`.`],
+      remedies: ["Choose one with `-e`: `hostform -e NAME COMMAND`."],
     });
   if (source.untrusted !== true || folder?.path === own.path || (await namesIn(own)).length === 0) return [];
   const summary = `The environments in ${own.shown} of the untrusted project are not read`;

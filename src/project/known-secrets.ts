@@ -77,7 +77,7 @@ function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values:
   }
 }
 
-/** What approvers decide by: addresses, and the decisive attributes that are not sensitive. */
+/** Returns the values that approvers decide by: addresses, and the decisive attributes that are not sensitive. */
 export function fieldsOf({ changes }: Pick<Plan, "changes">): Field[] {
   return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
     const kind = kinds.get(type);

@@ -42,9 +42,8 @@ import type {
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
-import { learnEnvironment, Redaction } from "./redaction.ts";
+import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
 import { readSavedPlan, writeSavedPlan } from "./saved-plan.ts";
-import { leaving } from "./sink.ts";
 import type { Host, Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseUntrustedCommand } from "./trust.ts";

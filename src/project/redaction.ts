@@ -1,4 +1,5 @@
 import {
+  breakCommands,
   type EnvVars,
   ExactNumber,
   errorOf,
@@ -6,8 +7,9 @@ import {
   hiddenText,
   isCredential,
   isObject,
+  visible,
 } from "../core/model/index.ts";
-import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
+import { escapeHtml, escapeLine, escapeOutput, escapeText, jsonText } from "../report/escape.ts";
 
 /** Shorter values stand in any output by chance. */
 const SHORTEST_SECRET = 8;
@@ -101,6 +103,32 @@ export class Redaction {
     const hidden = fields.filter(([, value]) => this.redact(value) !== value);
     if (hidden.length > 0) throw new HostformError(hidden.map(([field]) => holdsSecret(field)));
   }
+}
+
+/** The ways in which a text that leaves shows what would begin a command of a CI's agent: as its readers take it literally. */
+const SHOWN = {
+  /** Also JSON and HCL: `\u005b` means the same within their strings. */
+  text: visible,
+  markdown: (character: string) => `\\${character}`,
+  html: (character: string) => `&#${character.charCodeAt(0)};`,
+} as const;
+
+export type LeavingFormat = keyof typeof SHOWN | "terminal";
+
+/**
+ * The one way out: streams, reports, saved plans, pages, comments and logs pass it. Known secrets are hidden, what would act on a
+ * terminal is shown, and the commands that an agent of a CI would execute are broken, except on a terminal.
+ * @param line what the last line has so far, where a text is written in pieces.
+ */
+export function leaving(text: string, redaction: Redaction, format: LeavingFormat = "text", line = ""): string {
+  const safe = escapeOutput(redaction.redact(text));
+  // The earlier part of the line holds no command, so only the last character of one can need a change: it is in the text.
+  return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
+}
+
+/** The same for a document in JSON. Secrets are hidden in its values, before they are escaped. */
+export function leavingJson(value: unknown, redaction: Redaction, indent = 0): string {
+  return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
 }
 
 const holdsSecret = (field: string) =>

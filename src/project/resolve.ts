@@ -33,8 +33,8 @@ import type { ProjectParts } from "./source.ts";
 
 /** What became of pending creates: what is known of each, or how one was settled. */
 export type Resolved =
-  | { readonly pending: readonly Evidence[] }
-  | { readonly settled: "absent"; readonly address: string }
+  | { readonly pending: readonly (Evidence & Undeclared)[] }
+  | ({ readonly settled: "absent"; readonly address: string } & Undeclared)
   | {
       readonly settled: "adopted";
       readonly address: string;
@@ -43,6 +43,11 @@ export type Resolved =
       /** What the API shows only once, when it is made, and is lost now. */
       readonly lostSecret: boolean;
     };
+
+/** Its block is gone, so the next apply removes or forgets it. */
+interface Undeclared {
+  readonly undeclared?: true;
+}
 
 /** The state whose creates are settled. */
 export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: string): Promise<void> };
@@ -101,7 +106,8 @@ export async function resolveCreates(
         // A user who cannot read the account decides alone.
         const unread = ifExplained(() => undefined);
         const question = await questionAbout(store.state, providers, one).catch(unread);
-        if (question !== undefined) await refuseCreated(question);
+        const undeclared = await undeclaredIn(project, store.state, one);
+        if (question !== undefined) await refuseCreated(question, undeclared.undeclared);
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
         // Other runs go on waiting for lists, which show more than the user sees. A domain is in no list.
@@ -110,11 +116,14 @@ export async function resolveCreates(
             .use(one.provider)
             .then(({ account }) => settleStored(account, kindOf(one), one, false))
             .catch(ifExplained(() => {}));
-        return { settled: "absent", address: one.address };
+        return { settled: "absent", address: one.address, ...undeclared };
       }
       if (how === undefined) {
         const found = [];
-        for (const each of pending) found.push(await look(store.state, providers, each));
+        for (const each of pending) {
+          const seen = await look(store.state, providers, each);
+          found.push({ ...seen, ...(await undeclaredIn(project, store.state, each)) });
+        }
         return { pending: found };
       }
       const resolved =
@@ -150,6 +159,17 @@ async function formerOf({ declaration, source }: Resolvable, state: State, addre
       : matches(kind, one.attributes, config));
   const [former, ...others] = [...state.resources.values()].filter(isFormer);
   return former === undefined || others.length > 0 ? address : former.address;
+}
+
+/** Whether neither a block of this address nor a renamed one declares it. A declaration that cannot be read decides nothing. */
+async function undeclaredIn(project: Resolvable, state: State, { address }: PendingCreate): Promise<Undeclared> {
+  const { desired } = (await project.declaration.read?.()) ?? {};
+  if (desired === undefined) return {};
+  const type = parseAddress(address)?.type;
+  for (const one of desired.resources)
+    if (one.address === address || (one.type === type && (await formerOf(project, state, one.address)) === address))
+      return {};
+  return { undeclared: true };
 }
 
 /** The creates without known outcome: all, or the one that an address names. */

@@ -24,8 +24,7 @@ import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
 import { beginsAsPlan, FORM, orUnwritable, placeForPlan } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
-import type { Redaction } from "./redaction.ts";
-import { leavingJson } from "./sink.ts";
+import { leavingJson, type Redaction } from "./redaction.ts";
 
 /** What a plan is asked for with. A saved one is carried out with the same. */
 export interface PlanRequest {

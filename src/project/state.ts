@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { list } from "../core/files/index.ts";
+import { list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -30,6 +30,7 @@ import {
   createStateStore,
   type Encryption,
   KEY_VARIABLES,
+  filesOfState,
   type KeyVariables,
   OLD_KEY_VARIABLES,
   type OpenState,
@@ -202,7 +203,8 @@ export class ProjectState {
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
     }
-    const here = { state, held, place: this.#shownPlace(), others: await this.#otherStates() };
+    const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: this.#backup() };
+    const here = { state, held, ...beside };
     return [...withMissingState(named, planned.changes, here), ...found];
   }
 
@@ -224,6 +226,15 @@ export class ProjectState {
     const { env } = this.#parts.source;
     const { type = "local" } = (await this.#declaration.backend()) ?? {};
     return type === "local" && [KEY_VARIABLES, OLD_KEY_VARIABLES].every(({ command }) => !env[command]);
+  }
+
+  /** The state before its last change, if it has resources. It may be encrypted. */
+  #backup(): string | undefined {
+    if (this.#file === undefined) return undefined;
+    const { backup } = filesOfState(this.#file);
+    const text = textNow(backup) ?? "";
+    const isEmpty = text === "" || /"resources":\s*\[\]/.test(text);
+    return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */

@@ -13,6 +13,8 @@ interface EvidenceReport {
   /** Attributes by which the kind knows its objects: `name`, or `url` and `events`. */
   readonly key_attributes?: readonly string[];
   readonly accepted?: boolean;
+  /** No block declares it. */
+  readonly undeclared?: true;
   readonly candidates: readonly Candidate[] | null;
   readonly invoices: readonly InvoiceEvidence[] | null;
   readonly available?: boolean | null;
@@ -56,6 +58,14 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
     "The API has no call that shows it. Look for an invoice, or for the object in the dashboard, then run one of these:",
 };
 
+/** The same of an object that no block declares, where it differs. */
+const UNDECLARED: Partial<typeof VERDICT> = {
+  "secret-lost": "It was created, its secret is lost, and no block declares it: `hostform apply` deletes it.",
+  made: "It was created, and no block declares it: `hostform apply` treats it like a removed block (deletion_policy). To keep it, declare it again.",
+  nothing:
+    "It was not created, as far as the account shows, and no block declares it: `hostform apply` forgets it. To forget it now, run:",
+};
+
 /** The most invoices or candidates that are listed. */
 const MAX_LISTED = 10;
 
@@ -89,7 +99,7 @@ export function renderEvidence(
 function linesOf(one: EvidenceReport, now: number): string[] {
   const age = (now - Date.parse(one.since)) / 1000;
   const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
-  const verdict = VERDICT[one.verdict]
+  const verdict = ((one.undeclared && UNDECLARED[one.verdict]) ?? VERDICT[one.verdict])
     .replace("UNTIL", () => one.until ?? "the next run")
     .replace("HOLDER", () => escapeLine(one.holder ?? ""))
     .replace("KEY", keyOf(one));
@@ -109,8 +119,9 @@ function linesOf(one: EvidenceReport, now: number): string[] {
 const keyOf = ({ key_attributes: names = ["name"] }: EvidenceReport): string => names.join(" and ");
 
 function candidateLines(one: EvidenceReport): string[] {
-  const { candidates } = one;
-  if (candidates === null) return [];
+  if (one.candidates === null) return [];
+  const ruledOut = new Set(one.ruled_out?.map(({ id }) => id));
+  const candidates = one.candidates.filter(({ id }) => !ruledOut.has(id));
   if (candidates.length === 0) return ["  The account shows no new candidate."];
   const isAsked = one.verdict === "unclear" || one.verdict === "waiting";
   const lines = candidates.map((each) => {

@@ -290,7 +290,7 @@ interface ResourceExtrasJson
   readonly waits_for?: string;
   /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
   readonly secret_to?: string;
-  /** What reports show in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
+  /** Texts in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
   readonly hidden?: Readonly<Record<string, string>>;
 }
 

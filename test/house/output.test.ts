@@ -42,7 +42,8 @@ describe("output", () => {
   });
 
   it("is revealed by the commands that are asked for a secret, and by no other", () => {
-    expect(using(/\breveal(?:Json)?\(/)).toEqual([
+    expect(using(/\b(?:reveal(?:Json)?|terminal\.exact)\(/)).toEqual([
+      "cli/fmt.ts",
       "cli/guarded-io.ts",
       "cli/output.ts",
       "cli/sandbox.ts",

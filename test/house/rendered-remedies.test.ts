@@ -37,6 +37,7 @@ const when = fc.option(fc.constant({ when: "it was renamed" }), { nil: {} });
 const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> } = {
   import: fc.record({ id: text, forgetFirst: fc.constant(true as const) }, { requiredKeys: [] }),
   recover: fc.constantFrom({ providers: ["default"] }, { providers: ["beta", "o'gamma"] }),
+  restore_state: fc.record({ backup: text }),
   move: fc.record(
     { from: text, occupied: fc.constant(true as const), removed: fc.constant(true as const) },
     { requiredKeys: ["from"] },
@@ -46,6 +47,7 @@ const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> }
     { requiredKeys: [] },
   ),
   reorder: fc.record({ replayed: fc.constant(true) }, { requiredKeys: [] }),
+  renew: none,
   order_anyway: none,
   resolve: fc.record(
     { as: fc.constantFrom("absent", "forced"), object: text, removing: fc.constant(true) },

@@ -69,7 +69,7 @@ describe("a project with environments", () => {
     const ran = await project.run(...args);
     expect(ran.code, ran.text).toBe(1);
     expect(ran.err).toContain("This project has environments: production, staging");
-    expect(ran.err).toContain("`hostform -e production plan`");
+    expect(ran.err).toContain("`hostform -e NAME COMMAND`");
     expect(project.sent()).toEqual([]);
   });
 
@@ -115,6 +115,33 @@ describe("a project with environments", () => {
     // A command that a message prints works on the same account.
     const saved = await project.run("-e", "production", "plan", "--out", "acme.plan");
     expect(saved.text).not.toMatch(/hostform apply(?! -e production)/);
+  });
+
+  it.each([
+    [["-e", "staging", "-e", "production", "plan"]],
+    [["-e", "staging", "plan", "--environment", "production"]],
+  ])("is refused with two: %s", async (args) => {
+    const { project } = await twoAccounts();
+    const ran = await project.run(...args);
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.err).toContain("Two environments are named");
+    expect(project.sent()).toEqual([]);
+    expect((await project.run("-e", "staging", "validate", "-e", "staging")).code).toBe(0);
+  });
+
+  it("is refused if another one has the same state", async () => {
+    const { project } = await twoAccounts();
+    await environment(project, "test", "state: ./hosting.staging.tfstate\n");
+    await environment(project, "broken", "state: [\n");
+    for (const name of ["test", "staging"]) {
+      const ran = await project.run("-e", name, "plan");
+      expect(ran.code, ran.text).toBe(1);
+      expect(ran.err).toContain("have one state: hosting.staging.tfstate");
+    }
+    expect((await project.run("-e", "production", "validate")).code).toBe(0);
+    expect((await project.run("-e", "test", "state", "list", "--state", "own.tfstate")).text).not.toContain(
+      "one state",
+    );
   });
 
   it("is adopted, exported and driven by a program in one of them", async () => {

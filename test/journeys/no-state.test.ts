@@ -1,5 +1,5 @@
 /** A clone of a project without its state: the plan names the cause once, and one `adopt` recovers all of it. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -85,7 +85,7 @@ describe("an adoption of what is declared", () => {
     project.sent();
     const ran = await project.run("adopt", "--declared", "--auto-approve");
     expect(ran.text).toMatch(
-      /^Adopted 3 services, 6 grants, 2 webhooks, 1 client account\. .* No file was written\.$/m,
+      /^Adopted 3 services, 6 grants, 2 webhooks, 1 client account\. .* Only the state was written\.$/m,
     );
     expect(project.sent().filter((line) => line.endsWith("/grants"))).toHaveLength(3);
     await project.expectNoChanges();
@@ -161,6 +161,22 @@ describe("the missing state", () => {
     const words = ran.text.replace(/\s+/g, " ");
     expect(words).toContain("[state.missing]");
     expect(words).toMatch(/hosting\.tfstate in \S+ holds them\./);
+  });
+
+  it("is put back from its backup by the command that is named, with its secrets", async () => {
+    const project = await startProject({ declare: agency(3) });
+    await project.apply();
+    await project.declare(agency(4));
+    await project.apply();
+    rmSync(project.statePath);
+    const ran = await project.run("plan");
+    const words = ran.text.replace(/\s+/g, " ");
+    expect(words).toContain("hosting.tfstate.backup has the state before its last change, with the secrets");
+    expect(words).toContain("To go on with the last copy: `hostform state push hosting.tfstate.backup --force`.");
+    await project.run("state", "push", "hosting.tfstate.backup", "--force");
+    const [made] = project.control.list("webhooks");
+    const hooks = [...(await project.state()).resources.values()].map(({ attributes }) => attributes.secret);
+    expect(hooks).toContain(made?.secret);
   });
 
   it("of an empty state is said so", async () => {

@@ -79,6 +79,53 @@ describe("resolve", () => {
     await project.expectNoChanges();
   });
 
+  it("--absent says that no apply creates it if its block is gone", async () => {
+    const project = await pendingDomain(false);
+    await project.declare({ project: "resolve" });
+    const settled = await project.run("resolve", ADDRESS, "--absent");
+    expect(settled.out).toBe(`${ADDRESS} was not created. No block declares it, so no apply creates it.\n`);
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it.each([true, false])("names ways out that are true if the block is gone (carried out: %s)", async (happened) => {
+    const hook = { url: "https://hooks.acme.example/", events: ["invoice.paid"] };
+    const other = { other: { ...hook, url: "https://other.acme.example/" } };
+    const project = await startProject({ declare: { project: "resolve", webhooks: { hook, ...other } } });
+    const phase = happened ? "after" : "before";
+    project.control.addFault({ method: "POST", path: "/webhooks", phase, drop: true, times: 9 });
+    await project.run("apply", "--auto-approve");
+    project.control.clearFaults();
+    project.clock.advance(120_000);
+    await project.declare({ project: "resolve", webhooks: other });
+    const shown = await project.run("resolve", "hosting_webhook.hook");
+    if (happened) {
+      expect(shown.out).toContain("and no block declares it: `hostform apply` deletes it.");
+      const refused = await project.run("resolve", "hosting_webhook.hook", "--absent");
+      expect(refused.text).toContain("It is not declared: to keep it, declare it again and apply.");
+      expect(refused.text).toContain("removed: [{from: hosting_webhook.hook, destroy: false}]");
+    } else expect(shown.out.replaceAll(/\s+/g, " ")).toContain("no block declares it: `hostform apply` forgets it.");
+    await project.run("apply", "--auto-approve", "--allow-removals");
+    const urls = project.control.list("webhooks").map(({ url }) => url);
+    expect(urls).toEqual([other.other.url]);
+    expect((await project.run("resolve")).err).toBe("Nothing is pending.\n");
+  });
+
+  it("names one command for a new secret, which works", async () => {
+    const hook = { url: "https://hooks.acme.example/", events: ["invoice.paid"] };
+    const project = await startProject({ declare: { project: "resolve", webhooks: { hook } } });
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true, times: 9 });
+    await project.run("apply", "--auto-approve");
+    project.control.clearFaults();
+    const [{ id } = { id: 0 }] = project.control.list("webhooks");
+    const settled = await project.run("resolve", "hosting_webhook.hook", "--adopt", String(id));
+    expect(settled.out).toContain("`hostform apply --replace 'hosting_webhook.hook'`");
+    await project.run("apply", "--replace", "hosting_webhook.hook", "--auto-approve");
+    const [made] = project.control.list("webhooks");
+    expect((await project.recorded("hosting_webhook.hook"))?.attributes).toMatchObject({ secret: made?.secret });
+    await project.expectNoChanges();
+  });
+
   it("--wait adopts what the account shows sooner or later", async () => {
     const project = await startProject({
       declare: { project: "resolve", client_accounts: { ana: { name: "Ana", currency: "USD" } } },

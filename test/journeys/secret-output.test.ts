@@ -65,7 +65,7 @@ describe("a new webhook with a secret_output", () => {
 
   it("has it in a line of an env file, whose other lines stay", async () => {
     const project = await startProject({ declare: to({ env_file: { path: ".env", name: "HOOK_SECRET" } }) });
-    writeFileSync(at(project, ".env"), "A=1\nexport HOOK_SECRET='old' # once\nB='two words'\n", { mode: 0o600 });
+    writeFileSync(at(project, ".env"), "A=1\nexport HOOK_SECRET='' # once\nB='two words'\n", { mode: 0o600 });
     await project.apply();
     expect(text(project, ".env")).toBe(`A=1\nexport HOOK_SECRET=${made(project)}\nB='two words'\n`);
     await project.expectNoChanges();
@@ -148,6 +148,8 @@ describe("a new webhook with a secret_output", () => {
     expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
     expect(text(project, "outside/.bashrc")).toBe("alias ll=ls\n");
 
+    // What a file holds that the state does not know is not overwritten.
+    writeFileSync(path.join(outside, ".bashrc"), "");
     await inner.declare(to({ ...output, outside_project: true }));
     expect((await inner.run("plan")).out).toMatch(/its secret is written to \/.*outside\/\S+, outside of the project/);
     await inner.apply();
@@ -519,6 +521,16 @@ describe("a secret_output that holds another secret than the recorded fingerprin
     );
     expect(ran.text).not.toContain("whsec_of");
     expect(text(project, file)).toBe(theirs);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("is not overwritten if the state was lost, and the account is another one", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    writeFileSync(at(project, FILE.file), "whsec_of another account\n", { mode: 0o600 });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("already holds a secret, and the state does not know");
+    expect(text(project, FILE.file)).toBe("whsec_of another account\n");
     expect(project.changesSent()).toEqual([]);
   });
 

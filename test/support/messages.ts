@@ -14,7 +14,7 @@ const shared = {
   lastSeen: SINCE,
   here: "hosting.tfstate in /srv/acme",
 };
-const lost = { place: "hosting.tfstate", count: 53, providers: ["default"] };
+const lost = { place: "hosting.tfstate", count: 53, providers: ["default"], backup: undefined };
 const two = { ...resource, ids: ["1001", "1002"], object: "1001", isPaid: false };
 const difference = {
   ...resource,
@@ -192,6 +192,7 @@ export const samples: {
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
   "state.missing": [
     { ...lost, isNew: true, holder: undefined, others: [] },
+    { ...lost, isNew: true, holder: undefined, others: [], backup: "hosting.tfstate.backup" },
     { ...lost, isNew: true, holder: undefined, others: ["hosting.production.tfstate"] },
     { ...lost, isNew: false, holder: "hosting.tfstate in /srv/shop", others: [] },
   ],
@@ -252,6 +253,13 @@ export const samples: {
       recorded: "sha256:0123abcd",
       other: "sha256:4567cdef",
     },
+    {
+      address: "hosting_webhook.billing",
+      name: "secret",
+      place: "the file secrets/hook",
+      recorded: undefined,
+      other: "sha256:4567cdef",
+    },
   ],
   "secret.output/held": ["the file b.secret", undefined].map((other) => ({
     ...resource,
@@ -267,7 +275,10 @@ export const samples: {
   "plan.expired": [{ address: "hosting_grant.dev", expired: "it expired at 2026-11-01T00:00:00Z" }],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
-  "usage/created": [rejected],
+  "usage/created": [
+    { ...rejected, undeclared: false },
+    { ...rejected, undeclared: true },
+  ],
   "usage/differs": [
     { ...rejected, differences: [{ name: "currency", is: "EUR", sent: "USD" }], isFinal: false },
     { ...rejected, differences: [{ name: "url" }, { name: "events", is: [], sent: ["invoice.paid"] }], isFinal: true },

@@ -127,14 +127,21 @@ export function isWhollyKnown(typed: Typed): boolean {
 
 /** Returns true if the value or any part of it is secret. */
 export function isSecret(typed: Typed): boolean {
-  return typed.secret !== undefined || elementsOf(typed).some(isSecret);
+  return originOf(typed) !== undefined;
 }
 
 /** The sources of the secrets in a value and its parts; undefined if it has none. */
 export function originOf(typed: Typed): Origin | undefined {
   const parts = elementsOf(typed);
-  return parts.length === 0 ? typed.secret : joinOrigins([typed.secret, ...parts.map(originOf)]);
+  if (parts.length === 0) return typed.secret;
+  if (origins.has(typed)) return origins.get(typed);
+  const origin = joinOrigins([typed.secret, ...parts.map(originOf)]);
+  origins.set(typed, origin);
+  return origin;
 }
+
+/** Known origins: one value may be a part of many. */
+const origins = new WeakMap<Typed, Origin | undefined>();
 
 /** The value, secret if any of these is; its parts keep their marks. Other sources than its own leave no part of it open. */
 export function secretIf(typed: Typed, ...reasons: readonly (Origin | undefined)[]): Typed {

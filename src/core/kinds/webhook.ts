@@ -131,7 +131,8 @@ between.`,
         : errorOf("secret.lost", "The API's answer holds no signing secret", {
             detail: `The webhook exists and is recorded, but the answer, which alone shows its secret, did not hold one: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
             remedies: [
-              "Remove it in the dashboard and apply again: that makes another one, with a secret. If the dashboard shows or rotates the secret, give that to the receiver instead.",
+              { do: "renew" },
+              "If the dashboard shows or rotates the secret, give that to the receiver instead.",
             ],
           });
     return {

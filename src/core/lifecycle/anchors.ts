@@ -107,7 +107,6 @@ export function accountGate(
   records: readonly Recorded[],
 ): () => Promise<void> {
   const evidence = evidenceIn(account, kinds, records);
-  const lasting = evidence.filter(({ isJustCreated: isNew }) => !isNew);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
   const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
     row !== undefined && isSameObject(kind, values, row.attributes);
@@ -147,7 +146,7 @@ export function accountGate(
   let asking: Promise<void> | undefined;
   const ask = async (): Promise<void> => {
     const here = await isHere();
-    if (here === false) throw new HostformError([foreign(of, account, records, lasting)]);
+    if (here === false) throw new HostformError([foreign(of, account, records, evidence)]);
     isKnown = here === true;
     listsRead = account.rows.size;
   };

@@ -1,6 +1,6 @@
 import { type Kind, type Kinds, namedBy } from "../kinds/kind.ts";
 import type { Held, HeldObject, Holding, Place } from "../local/index.ts";
-import { problem } from "../messages/index.ts";
+import { type MissingState, problem } from "../messages/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -205,12 +205,16 @@ const MANY = 3;
 /**
  * Puts the cause before the errors of a plan whose state is empty, although the account has at least three of the declared objects,
  * and at least as many as the plan creates. The first plan of a new project creates more, or finds fewer.
- * @param held by all other states. @param others names of other states in the same folder.
+ * @param held by all other states.
  */
 export function withMissingState(
   diagnostics: readonly Diagnostic[],
   changes: readonly Pick<Change, "address" | "actions" | "provider">[],
-  { state, place, held, others }: { state: State; place: string; held: readonly Held[]; others: readonly string[] },
+  {
+    state,
+    held,
+    ...beside
+  }: Pick<MissingState, "place" | "others" | "backup"> & { state: State; held: readonly Held[] },
 ): readonly Diagnostic[] {
   const isSymptom = (one: Diagnostic) => isError(one) && EXISTS.has(one.code);
   const symptoms = diagnostics.filter(isSymptom);
@@ -220,11 +224,10 @@ export function withMissingState(
   const ids = new Set(symptoms.map(({ object }) => object));
   const holder = held.find(({ isFirm, isRemoved, id }) => isFirm && !isRemoved && ids.has(id))?.place.label;
   const missing = problem("state.missing", {
-    place,
+    ...beside,
     count: addresses.size,
     isNew: state.lineage === "",
     holder,
-    others,
     providers: [...new Set(changes.flatMap(({ address, provider }) => (addresses.has(address) ? [provider] : [])))],
   });
   return [missing, ...diagnostics.map((one) => (isSymptom(one) ? { ...one, because: missing.code } : one))];

@@ -30,7 +30,9 @@ import { returnsSecretOnce } from "./pending-create.ts";
  * in the state first; only when it is written out durably does it leave the state, and a fingerprint stays.
  */
 
-type Secrets = Pick<ApplyContext, "secrets"> & { readonly records?: Pick<ApplyContext["records"], "prior"> };
+type Secrets = Pick<ApplyContext, "secrets"> & {
+  readonly records?: Pick<ApplyContext["records"], "prior" | "isStatePartial">;
+};
 
 /** The attribute of a kind that holds a one-time secret, and the one for its fingerprint. */
 interface OneTimeSecret {
@@ -171,9 +173,13 @@ function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boole
 
 /** The warning for a secret that is to be written out and is not known here. */
 function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
-  const summary = `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`;
-  const detail = `The API returns it only when the ${kind.noun} is created. It did not arrive then, or the ${kind.noun} was created elsewhere.`;
-  const remedies = [`Remove the ${kind.noun}, apply, and declare it again to get a new one; or remove secret_output.`];
+  const place = outputPlace(output);
+  const summary = `The ${name} of ${address} is not known and could not be written to ${place}`;
+  const detail = `The API returns it only when the ${kind.noun} is created. It did not arrive then, the ${kind.noun} was created elsewhere, or the state was lost.`;
+  const remedies = [
+    { do: "renew" } as const,
+    `If ${place} holds the right one already, remove secret_output: nothing else writes there.`,
+  ];
   return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
@@ -204,22 +210,25 @@ export async function tryOutput(
   if (secret === undefined || outputs === undefined) return;
   const output = outputIn(plannedAttributes(kind, change, config));
   if (output === undefined || !bringsSecret(secret, change)) return;
-  await refuseOther(outputs, output, nameOf(change, secret), known(records?.prior?.attributes[secret.fingerprint]));
+  await refuseOther(outputs, output, nameOf(change, secret), secret, records);
   await outputs.check(output, nameOf(change, secret));
 }
 
 /**
- * Refuses to overwrite a secret that is not the recorded one: it may exist nowhere else.
+ * Refuses to overwrite a secret that is not the recorded one: it may exist nowhere else. Without the whole state nobody knows
+ * whether a create replaces an object.
  * @param own fingerprint of the secret that is to be written.
  */
 async function refuseOther(
   outputs: SecretOutputs,
   output: SecretOutput,
   of: SecretName,
-  recorded: string | undefined,
+  { fingerprint }: OneTimeSecret,
+  { prior, isStatePartial }: NonNullable<Secrets["records"]> = {},
   own?: string,
 ): Promise<void> {
-  if (recorded === undefined) return;
+  const recorded = known(prior?.attributes[fingerprint]);
+  if (recorded === undefined && isStatePartial) return;
   const held = ((await outputs.held?.(output, of)) ?? []).map(fingerprintOf);
   const other = held.find((one) => one !== recorded && one !== own);
   if (other === undefined) return;
@@ -250,9 +259,8 @@ export async function writeSecret(
   const value = secret && known(attributes[secret.name]);
   if (secret === undefined || value === undefined || output === undefined || outputs === undefined)
     return { attributes, notices: [] };
-  const recorded = known(records?.prior?.attributes[secret.fingerprint]);
   try {
-    await refuseOther(outputs, output, nameOf(change, secret), recorded, fingerprintOf(value));
+    await refuseOther(outputs, output, nameOf(change, secret), secret, records, fingerprintOf(value));
     await outputs.write(output, nameOf(change, secret), value);
   } catch (error) {
     if (!(error instanceof HostformError) || !bringsSecret(secret, change)) throw error;
@@ -274,7 +282,8 @@ export function unrecoverable(kind: Kind, attributes: JsonObject): string | unde
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
   const renewal = attributesOf(kind).find(({ name }) => kind.invalidates?.(name).includes(secret.name))?.name;
   if (renewal !== undefined && outputIn(attributes) === undefined) return undefined;
-  const way = renewal === undefined ? "To get a new one, recreate it." : `Change ${renewal} to get a new one.`;
+  const way =
+    renewal === undefined ? "To get a new one, replace it on purpose." : `Change ${renewal} to get a new one.`;
   return `Its ${secret.name} was returned only when it was created: it is unknown here and is not written anywhere. ${way}`;
 }
 

@@ -115,12 +115,13 @@ function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id:
 }
 
 /** Refuses to forget a create that certainly created an object. Sends GETs only. @throws HostformError `usage`. */
-export async function refuseCreated(input: EvidenceInput): Promise<void> {
+export async function refuseCreated(input: EvidenceInput, undeclared = false): Promise<void> {
   const { kind, prior } = input;
   if (kind.list === undefined) return;
   const decided = decidePending(await questionFor(input));
   if (decided.do !== "adopt") return;
-  throw new HostformError([problem("usage/created", { address: prior.address, noun: kind.noun, id: decided.id })]);
+  const about = { address: prior.address, noun: kind.noun, id: decided.id, undeclared };
+  throw new HostformError([problem("usage/created", about)]);
 }
 
 /**

@@ -163,10 +163,12 @@ export const creates = {
     detail: `The create of ${sibling} has no answer either.`,
     remedies: [`Resolve ${sibling} first.`],
   })),
-  "usage/created": error(({ address, noun, id }: Rejected) => ({
+  "usage/created": error(({ address, noun, id, undeclared }: Rejected & { readonly undeclared: boolean }) => ({
     summary: `The request for ${address} created ${noun} ${id}`,
     detail: `A create without an object would leave the ${noun} in the account and in no state. Nothing was settled.`,
-    remedies: [{ do: "apply_again" }],
+    remedies: undeclared
+      ? ["It is not declared: to keep it, declare it again and apply.", { do: "forget" }]
+      : [{ do: "apply_again" }],
   })),
   "usage/differs": error(({ address, noun, id, differences, isFinal }: Rejected & OtherObject) => ({
     summary: `${address} cannot adopt ${noun} ${id}: ${differences.map(differing).join("; ")}`,

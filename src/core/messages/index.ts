@@ -12,6 +12,8 @@ import { processes } from "./processes.ts";
 import { statusWords } from "./status-words.ts";
 import { trouble } from "./trouble.ts";
 
+export type { MissingState } from "./objects.ts";
+
 /** Every message of the core. No two subjects have one name in common. */
 export const catalogue = {
   ...objects,

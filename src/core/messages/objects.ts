@@ -40,6 +40,8 @@ export interface MissingState extends Words<"place"> {
   readonly holder: string | undefined;
   /** Other states in the folder of this one. */
   readonly others: readonly string[];
+  /** The state before its last change. */
+  readonly backup: string | undefined;
   /** Accounts that have them. */
   readonly providers: readonly string[];
 }
@@ -303,9 +305,18 @@ export const objects = {
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
   "secret.output/other": error(
-    ({ address, name, place, recorded, other }: Words<"address" | "name" | "place" | "recorded" | "other">) => ({
-      summary: `${place} holds another secret than the recorded ${name} of ${address}`,
-      detail: `Recorded: ${recorded}. There: ${other}. It may exist nowhere else, so it is not overwritten.`,
+    ({
+      address,
+      name,
+      place,
+      recorded,
+      other,
+    }: Words<"address" | "name" | "place" | "other"> & { readonly recorded?: string | undefined }) => ({
+      summary:
+        recorded === undefined
+          ? `${place} already holds a secret, and the state does not know the ${name} of ${address}`
+          : `${place} holds another secret than the recorded ${name} of ${address}`,
+      detail: `${recorded === undefined ? "" : `Recorded: ${recorded}. `}There: ${other}. It may exist nowhere else, so it is not overwritten.`,
       remedies: ["Move that secret away, or name another place for the new one."],
     }),
   ),
@@ -321,15 +332,21 @@ export const objects = {
     summary: `${address} is not created: ${expired}`,
     remedies: ["Remove it, or declare a later expires_at."],
   })),
-  "state.missing": error(({ place, count, isNew, holder, others, providers }: MissingState) => ({
+  "state.missing": error(({ place, count, isNew, holder, others, backup, providers }: MissingState) => ({
     summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
     detail:
       holder !== undefined
         ? `${holder} holds them.`
         : others.length > 0
           ? `The same folder has ${some(others)}.`
-          : "The state may be in another checkout, in an undeclared backend, or in another environment.",
-    remedies: ["If the state is elsewhere, put it here, or declare its backend.", { do: "recover", providers }],
+          : backup !== undefined
+            ? `${backup} has the state before its last change, with the secrets that only the state had.`
+            : "The state may be in another checkout, in an undeclared backend, or in another environment.",
+    remedies: [
+      "If the state is elsewhere, put it here, or declare its backend.",
+      ...(backup === undefined ? [] : [{ do: "restore_state", backup } as const]),
+      { do: "recover", providers },
+    ],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
     summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,

@@ -194,8 +194,7 @@ function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   };
 }
 
-/** The plan of an order that names none. */
-const NO_PLAN = "–";
+const NO_PLAN = "–"; // the plan of an order that names none
 
 const whole = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
 const word = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);

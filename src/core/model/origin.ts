@@ -17,7 +17,7 @@ export function joinOrigins(origins: Iterable<Origin | undefined>): Origin | und
   return given.length === 0 ? undefined : { from: [...new Set(given.flatMap(({ from }) => from))] };
 }
 
-/** What is shown in place of a sensitive value; `(sensitive value)` if the attribute itself is the source. */
+/** The text in place of a sensitive value; `(sensitive value)` if the attribute itself is the source. */
 export function hiddenText(origin: Origin | undefined): string {
   return origin === undefined ? "(sensitive value)" : `(sensitive: ${origin.from.join(", ")})`;
 }
@@ -38,11 +38,11 @@ export function shownUrl(origin: Origin | undefined): string | undefined {
 /** A sensitive value as reports show it. */
 export const shownText = (origin: Origin | undefined): string => shownUrl(origin) ?? hiddenText(origin);
 
-/** What says which attributes of a resource are sensitive: a change, or its record in the state. */
+/** A change or a record in the state, as far as it marks sensitive attributes. */
 interface Marked {
   readonly address: string;
   readonly sensitive: readonly string[];
-  /** Of the attributes into which a sensitive value was declared to go. */
+  /** Sources of the attributes that are declared with a sensitive value. */
   readonly origins?: Origins | undefined;
 }
 

@@ -29,6 +29,8 @@ type ActionOf =
   | { readonly do: "import"; readonly id?: string; readonly forgetFirst?: true }
   /** Record all declared objects of these accounts again, after the state was lost. */
   | { readonly do: "recover"; readonly providers: readonly string[] }
+  /** Put the last copy of the state back. */
+  | { readonly do: "restore_state"; readonly backup: string }
   /**
    * Give what is recorded at `from` this address. Absent: the front does not know that address. `occupied`: this one has a
    * record. `removed`: a removed block names `from`.
@@ -44,6 +46,8 @@ type ActionOf =
     }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
   | { readonly do: "reorder"; readonly replayed?: true }
+  /** Replace a live object on purpose: its create shows a new secret. */
+  | { readonly do: "renew" }
   /** Order another one beside what may be the same. */
   | { readonly do: "order_anyway" }
   /**

@@ -77,6 +77,6 @@ export function checkOwnVersion(
   if (clauses === undefined || ours === undefined) return;
   const isAllowed = ours.prerelease === "" || clauses.some(({ operator }) => operator === "=");
   if (isAllowed && clauses.every((clause) => fulfils(ours, clause))) return;
-  const fix = "Change the constraint, or use a version of hostform that it allows.";
+  const fix = "Use a version of hostform that it allows. What a newer one wrote, this one may misread.";
   diags.add(valueSpan(entry), "config.unsupported", wrong(text, own), { fix });
 }

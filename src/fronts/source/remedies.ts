@@ -62,6 +62,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       );
       return `If it is lost: ${language.recover ?? `${recover.join(" and ")} recovers it from the account, without a change there.`}`;
     }
+    case "restore_state":
+      return `To go on with the last copy: ${command(`state push ${shellWord(action.backup)} --force`)}.`;
     case "move":
       if (action.from === undefined) return "";
       if (action.removed) return `Leave out what \`removed\` says of ${action.from}: its record moves here.`;
@@ -85,6 +87,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     }
     case "reorder":
       return `Order it again on purpose with \`--reorder ${at}\`${action.replayed ? ", or declare another `reference`" : ""}.`;
+    case "renew":
+      return `For a new one: ${command(`apply --replace ${at}`)}.`;
     case "order_anyway":
       return `To order another one: \`--order-anyway ${at}\`.`;
     case "resolve": {

@@ -44,6 +44,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return kind?.creation === "keyed"
         ? "To order it again on purpose, set another `reference` and run `terraform apply -replace=ADDRESS`."
         : "Recreate it on purpose with `terraform apply -replace=ADDRESS`.";
+    case "renew":
+      return "For a new one: `terraform apply -replace=ADDRESS`.";
     case "order_anyway":
       return kind?.creation === "blind"
         ? "To order it anyway: `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
@@ -95,6 +97,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "wake":
       return wakeOrEnd(action.pid);
     case "recover":
+    case "restore_state":
     case "wait_for_lock":
     case "unlock":
     case "encrypt_state":

@@ -167,7 +167,7 @@ function ownSettings(
   return { providers: mergeProviders(fragments, context), backend: mergeBackend(backends, context.complete, context) };
 }
 
-/** Finds the sensitive references of YAML: variables that are not open, and secret attributes. */
+/** Finds the references of YAML that are sensitive: variables that are not open, and secret attributes. */
 function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf {
   return (reference) => {
     if (reference.to === "env") return isHidden(reference.name) ? { from: [`env.${reference.name}`] } : undefined;

@@ -109,7 +109,7 @@ export function learnVariables(
     const values = given.flatMap(({ name: of, value }) =>
       of !== name ? [] : ["json" in value ? value.json : value.text],
     );
-    // What is given as a text may be a list or a map: its parts are secret, too.
+    // A given text may be a list or a map with secret parts.
     const parts = values.flatMap((text) =>
       typeof text === "string" ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner) : [],
     );

@@ -203,6 +203,7 @@ describe("values in an export", () => {
     expect(block(stdout, 'variable "ONE"')).toBe(`variable "ONE" {
   description = "The environment variable ONE of the declaration in YAML."
   type        = string
+  sensitive   = true
 }
 `);
     expect(stdout).toContain('# export TF_VAR_ONE="$ONE"\nvariable "ONE"');

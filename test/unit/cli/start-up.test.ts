@@ -39,7 +39,6 @@ const FOR_HELP = [
   "src/core/files/paths.ts",
   "src/core/model",
   "src/project/redaction.ts",
-  "src/project/sink.ts",
   "src/report/escape.ts",
   "src/report/paint.ts",
 ];

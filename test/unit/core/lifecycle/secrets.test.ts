@@ -297,7 +297,7 @@ describe("a secret that a change in place brings", () => {
 
 describe("a secret that only its creator got", () => {
   it.each([
-    ["of a webhook is said to be unknown", webhook, {}, "To get a new one, recreate it."],
+    ["of a webhook is said to be unknown", webhook, {}, "To get a new one, replace it on purpose."],
     ["of a webhook that is known is no matter", webhook, { secret: SECRET }, undefined],
     ["of a service is no matter: another can be made", service, {}, undefined],
     ["of a service is said where it was to be written", service, { secret_output: FILE }, "Change password_version"],
