@@ -115,9 +115,12 @@ async function emptyFolder(folder: string): Promise<string> {
 /** The journey of an installed command line. */
 const yamlJourney = (home: string, hostform: string) => async () => {
   const cwd = await emptyFolder(path.join(home, "journey"));
+  // Each way to install loads a function of a policy.
+  const judge = `export default (effects: object[]) => (Array.isArray(effects) ? [] : [{ deny: true, sentence: "No" }]);\n`;
+  await writeFile(path.join(cwd, "policy.ts"), judge);
   return yamlFront(
     cwd,
-    commandOf((args, env) => run(home, hostform, args, { cwd, env })),
+    commandOf((args, env) => run(home, hostform, args, { cwd, env: { ...env, HOSTFORM_POLICY: "policy.ts" } })),
   );
 };
 

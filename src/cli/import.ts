@@ -10,7 +10,7 @@ export const runImport: Action<object, [declared: string, importId: string]> = a
   declared,
   importId,
 ) => {
-  const { address, id, noun, differences, notes } = await importObject(project, declared, importId);
+  const { address, id, noun, differences, isCompared, notes } = await importObject(project, declared, importId);
   printResult(
     terminal,
     { address, id, differences },
@@ -19,6 +19,7 @@ export const runImport: Action<object, [declared: string, importId: string]> = a
   if (terminal.json) return 0;
   for (const note of notes) say(terminal, note);
   const differs = `It differs from the declaration in ${differences.join(", ")}: see \`hostform plan\`.`;
-  say(terminal, differences.length === 0 ? "It matches the declaration." : differs);
+  if (differences.length > 0) say(terminal, differs);
+  else if (isCompared) say(terminal, "It matches the declaration.");
   return 0;
 };

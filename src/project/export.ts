@@ -16,7 +16,7 @@ import {
 } from "../core/model/index.ts";
 import { plural } from "../report/index.ts";
 import type { Project } from "./project.ts";
-import type { Redaction } from "./redaction.ts";
+import { leaving, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 import { type ProjectState, whileOpen } from "./state.ts";
 
@@ -43,7 +43,8 @@ export async function exportConfiguration(
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
   refuseSecrets(redaction, text, desired.resources);
-  return { text, diagnostics };
+  // An escaped bracket means the same within a string of either notation.
+  return { text: leaving(text, redaction), diagnostics };
 }
 
 /** A declaration as a configuration of Terraform in a folder, and what renders it. @param origin what writes it. */

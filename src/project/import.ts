@@ -42,6 +42,8 @@ export interface Imported {
   readonly noun: string;
   /** The attributes in which it differs from the declaration, as the next plan will show. */
   readonly differences: readonly string[];
+  /** False: no call shows it, so that nothing was compared. */
+  readonly isCompared: boolean;
   /** What is not known of it, and stays so. */
   readonly notes: readonly string[];
 }
@@ -229,6 +231,7 @@ function imported(kind: Kind, { address, attributes }: ResourceState, { reasons 
     id: (attributes.id ?? null) as string | null,
     noun,
     differences: reasons.flatMap(({ attribute }) => attribute ?? []),
+    isCompared: isShown,
     notes: [...(isShown ? [] : [unseen]), ...(lost === undefined ? [] : [lost])],
   };
 }

@@ -138,7 +138,7 @@ function sourceReader(
     redaction.learn(sourceName(source), value?.replace(BYTE_ORDER_MARK, ""));
     redaction.refuseIn();
   };
-  const valueIn = async (source: SecretSource): Promise<string> => {
+  const given = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
       const value = env[source.env];
       learn(source, value);
@@ -159,7 +159,7 @@ function sourceReader(
   const values = new Map<string, Promise<string>>();
   return (source) => {
     const key = JSON.stringify(source);
-    const value = values.get(key) ?? valueIn(source);
+    const value = values.get(key) ?? given(source);
     values.set(key, value);
     return value;
   };

@@ -228,6 +228,27 @@ describe("adopt", () => {
     expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
   });
 
+  it.each([
+    [
+      "hcl",
+      "unassigned.tf",
+      /^# Suspended in the account\. .*\nresource "hosting_service" "suspended-00001-example" \{$/m,
+    ],
+    [
+      "cdktn",
+      "sites/unassigned.ts",
+      /^ {2}\/\/ Suspended in the account\. .*\n {2}new HostedSite\(stack, "suspended-00001/m,
+    ],
+  ])("marks what is suspended in each format: %s", async (format, file, says) => {
+    const project = await agency(1, { accounts: 0, webhooks: 0, pinned: { ...COUNTABLE, status: ["lower"] } });
+    project.control.seedServices({ status: "suspended", domain_prefix: "suspended" });
+    const ran = await project.run("adopt", "--auto-approve", "--format", format);
+    expect(ran.code, ran.text).toBe(0);
+    const text = await readFile(path.join(project.dir, file), "utf8");
+    expect(text).toMatch(says);
+    expect(text.match(/Suspended in the account/g)).toHaveLength(1);
+  });
+
   it("guesses neither which of two a declared service is, nor whether a server is the declared one", async () => {
     const project = await agency(1, { accounts: 0, webhooks: 0 });
     const { control } = project;

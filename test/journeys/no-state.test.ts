@@ -154,7 +154,7 @@ describe("the missing state", () => {
   it("is held by another checkout on this machine, which the plan names", async () => {
     const project = await startProject({ declare: agency(3) });
     project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
-    mkdirSync(path.join(project.dir, "home"));
+    mkdirSync(path.join(project.dir, "home"), 0o700);
     await project.apply();
     const other = await project.beside(agency(3));
     const ran = await other.run("plan");

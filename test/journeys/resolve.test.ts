@@ -71,6 +71,14 @@ describe("resolve", () => {
     await project.expectNoChanges();
   });
 
+  it("is not needed after an import, which does not claim that anything was compared", async () => {
+    const project = await startProject({ declare: DOMAIN });
+    const ran = await project.run("import", ADDRESS, "acme-example.com");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.text).toContain("neither the id nor the declaration could be checked");
+    expect(ran.text).not.toContain("It matches the declaration");
+  });
+
   it("--absent lets the next apply order it", async () => {
     const project = await pendingDomain(false);
     expect((await project.run("resolve", ADDRESS, "--absent")).code).toBe(0);

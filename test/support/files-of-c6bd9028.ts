@@ -4,6 +4,7 @@
  */
 import { hash } from "node:crypto";
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -118,7 +119,8 @@ export function layOut(fixture: Fixture, folder: string): void {
   if (existsSync(path.join(from, ".hosting.tfstate.lock.info")))
     writeFileSync(path.join(folder, ".hosting.tfstate.lock"), "", { mode: 0o600 });
   const home = path.join(folder, "home");
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  mkdirSync(home, { recursive: true });
+  chmodSync(home, 0o700);
   for (const name of readdirSync(path.join(from, "home"))) {
     if (!name.endsWith(".gz")) continue;
     const file = path.join(home, name.slice(0, -".gz".length));

@@ -251,8 +251,12 @@ export const objects = {
       why === "keyless"
         ? `${address} cannot be replaced: the API does not delete a ${noun}`
         : `${address} cannot be replaced: this plan has no present ${noun} there`,
-    detail: "Webhooks and grants that exist can be replaced.",
-    remedies: ["Do not ask to replace it."],
+    detail: "Webhooks and grants can be replaced.",
+    remedies: [
+      why === "keyless"
+        ? `To have another ${noun}, declare it under a new name.`
+        : "Only what exists and is part of the run can be replaced.",
+    ],
   })),
   "plan.unfit/reorder": error(({ address, noun, why }: Unfit<"free" | "present">) => ({
     summary:
@@ -260,7 +264,11 @@ export const objects = {
         ? `${address} cannot be ordered again: a ${noun} is not ordered under a key`
         : `${address} cannot be ordered again: its ${noun} is not gone`,
     detail: "Only a service that the account no longer has is ordered again.",
-    remedies: ["Do not ask to order it again."],
+    remedies: [
+      why === "free"
+        ? `Leave the request out: an apply creates a ${noun} again when it is gone.`
+        : `To have another ${noun}, declare it under a new name.`,
+    ],
   })),
   "plan.unreadable": either((given: Objects & Words<"hidden">) => ({
     summary: `${given.address} may already exist as ${which(given)}: the API shows no readable ${given.hidden}`,

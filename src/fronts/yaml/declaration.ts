@@ -93,8 +93,7 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
     refusesVariable?.(name) !== true &&
     options.isOpenVariable?.(name) !== true &&
     declaredOpen?.has(name) !== true;
-  const sourceOf = sourcesIn(kinds, isHidden);
-  const merged = merge(fragments, files, limits.resources, kinds, { ...context, environment, sourceOf });
+  const merged = merge(fragments, files, limits.resources, kinds, { ...context, environment, isHidden });
   const values = variables?.values() ?? [];
   const valued = values.length > 0 && { variables: values };
   const partial = merged && { ...merged, ...valued, ...(typeof backend === "object" && { backend }) };
@@ -169,7 +168,7 @@ function ownSettings(
   return { providers: mergeProviders(fragments, context), backend: mergeBackend(backends, context.complete, context) };
 }
 
-/** Finds the references of YAML that are sensitive: variables that are not open, and secret attributes. */
+/** Finds the sensitive references of YAML: variables that are not open, and secret attributes. */
 function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf {
   return (reference) => {
     if (reference.to === "env") return isHidden(reference.name) ? { from: [`env.${reference.name}`] } : undefined;
@@ -184,7 +183,8 @@ function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf 
 }
 
 interface MergeContext extends Omit<ReferenceContext, "drafts" | "instances"> {
-  readonly sourceOf: SourceOf;
+  /** Returns true for a variable of the environment whose value is sensitive. */
+  isHidden(name: string): boolean;
   readonly environment?: EnvironmentSections | undefined;
 }
 
@@ -199,6 +199,8 @@ function merge(
   const { complete, diags } = context;
   const project = mergeProject(fragments, files, context);
   const providers = mergeProviders(fragments, context);
+  const tokens = new Set([...providers.values()].map(({ tokenEnv }) => tokenEnv));
+  const sourceOf = sourcesIn(kinds, (name) => tokens.has(name) || context.isHidden(name));
   const guards = mergeGuards(fragments, context);
   const drafts = mergeDrafts(fragments, mostResources, diags);
   if (drafts === undefined) return undefined;
@@ -217,7 +219,7 @@ function merge(
   const { moved, removed, importIds } = readRefactoring(sections, { ...references, kinds });
   const resources = readable.map((draft) => {
     const importId = draft.importId ?? importIds.get(draft.address);
-    return desiredResource({ ...draft, importId }, dependsOn.get(draft.address) ?? [], context);
+    return desiredResource({ ...draft, importId }, dependsOn.get(draft.address) ?? [], sourceOf, context);
   });
   const outputs = fragments.flatMap((fragment) => (fragment.outputs === undefined ? [] : [fragment.outputs]));
   return {
@@ -225,7 +227,7 @@ function merge(
     providers,
     resources,
     ...(outputs.length > 0 && {
-      outputs: readOutputs(outputs.flat(), { ...references, providers, resources, sourceOf: context.sourceOf }),
+      outputs: readOutputs(outputs.flat(), { ...references, providers, resources, sourceOf }),
     }),
     ...(guards && { guards }),
     ...(moved.length > 0 && { moved }),
@@ -310,7 +312,8 @@ function mergeDrafts(
 function desiredResource(
   { address, kind, keySpan, attributes, sources: places, provider, importId, client }: ResourceDraft,
   dependsOn: readonly string[],
-  context: MergeContext,
+  sourceOf: SourceOf,
+  context: ReadContext,
 ): DesiredResource {
   const sources = new Map<string, SecretSource>();
   for (const [name, entry] of places) {
@@ -323,7 +326,7 @@ function desiredResource(
     const place = { path: [name], diags: context.diags, address, keySpan: at };
     config[name] = typedValue(value, kind.attributes.shape[name], place);
   }
-  const expressions = expressionsOf(config, context.sourceOf);
+  const expressions = expressionsOf(config, sourceOf);
   const entries = places.size === 0 ? attributes : new Map([...attributes, ...places]);
   const tree: MapTree = { form: "map", entries, span: keySpan };
   return {

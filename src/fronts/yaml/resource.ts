@@ -1,7 +1,7 @@
-import { hasReferences } from "../../core/expression/references.ts";
+import { hasReferences, parseReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
-import { formatAddress, parseAddress } from "../../core/model/index.ts";
+import { attempt, formatAddress, parseAddress } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, reportComputed, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, textOf, valueSpan } from "../source/tree.ts";
@@ -167,9 +167,15 @@ export function readImport(
   diags: DiagnosticCollector,
 ): string | undefined {
   if (entry === undefined) return undefined;
-  const id = entry.value.form === "leaf" && typeof entry.value.value === "boolean" ? undefined : textOf(entry.value);
-  if (id !== undefined && id !== "" && !hasReferences(id)) return id;
-  const fix = "Write the id of the object in the API; expressions are not evaluated here.";
+  const text = entry.value.form === "leaf" && typeof entry.value.value === "boolean" ? undefined : textOf(entry.value);
+  const parts = attempt(
+    () => parseReferences(text ?? ""),
+    () => [],
+  );
+  const id = parts.every((part) => typeof part === "string") ? parts.join("") : "";
+  if (id !== "") return id;
+  const fix =
+    "Write the id of the object in the API; expressions are not evaluated here. A literal `${` is written `$${`.";
   return diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
 }
 

@@ -5,7 +5,7 @@ import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
 import { formatAddress, type Json, type JsonObject, parseAddress, type ValueObject } from "../../core/model/index.ts";
-import type { Block } from "../../fronts/yaml/index.ts";
+import { type Block, literal } from "../../fronts/yaml/index.ts";
 import { plural } from "../../report/index.ts";
 import { freeName, preferredName, slug } from "./names.ts";
 import { choiceOf, declaredOf, shown } from "./object.ts";
@@ -243,7 +243,7 @@ class Declaring {
       name,
       file: this.#fileOf(kind, object, client ?? service?.client),
       body: {
-        ...(isOpen && { import: id }),
+        ...(isOpen && { import: literal(id) }),
         ...(kind.type === "hosting_service" && client !== undefined && { client }),
         ...config,
         ...(config.order_id !== undefined && service !== undefined && { order_id: `\${${service.address}.id}` }),

@@ -42,9 +42,12 @@ async function hclTexts({ desired, blocks, before, state, source }: Written): Pr
   const wanted = { ...rest, resources };
   const { document, renderHcl } = await terraformOf(source, wanted, state, source.dir, "`hostform adopt`");
   const texts = new Map(before);
+  const notesOf = new Map(blocks.map(({ adopts: [own], notes = [] }) => [own && resourceOf(own.address), notes]));
   let file = "hosting";
-  const placed = document.blocks.map((block) => {
-    const [type, name] = block.labels ?? [];
+  const placed = document.blocks.map((one) => {
+    const [type, name] = one.labels ?? [];
+    const notes = one.block === "resource" ? (notesOf.get(`${type}.${name}`) ?? []) : [];
+    const block = { ...one, comments: [...(one.comments ?? []), ...notes] };
     // The import blocks of a resource follow it.
     if (block.block === "resource") file = fileOf.get(`${type}.${name}`) ?? "unassigned";
     return { file: block.block === "resource" || block.block === "import" ? file : "hosting", block };

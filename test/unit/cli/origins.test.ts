@@ -112,6 +112,14 @@ describe("a variable of the environment in YAML", () => {
     },
   );
 
+  it("is never open if it holds the token of a provider, whatever its name", async () => {
+    const yaml = `project: test\nproviders: {default: {token_env: ACME_API}}\nservices: {w: {plan_id: 11, currency: USD, domain: '\${env.ACME_API}'}}\n`;
+    const { run } = await declared(yaml);
+    const { stderr } = await run(["plan"], { HOSTFORM_ENV_ALLOW: "ACME_API", ACME_API: "7|correct-horse-battery" });
+    expect(stderr).toContain("env.ACME_API [config.sensitive]");
+    expect(stderr).not.toContain("correct-horse");
+  });
+
   it("needs the list in an untrusted declaration", async () => {
     const yaml =
       "project: test\nvariables: {site: {default: '${env.X}'}}\nservices: {w: {plan_id: 11, currency: USD, domain: '${var.site}'}}\n";

@@ -116,6 +116,17 @@ describe("a plan of an untrusted declaration prints the same, whatever the secre
   });
 });
 
+it("an untrusted declaration is given no fingerprint of a secret", async () => {
+  const output = { ...HOOK, secret_output: { file: "hook.secret" } };
+  const { run, write, read } = await applied({ project: "acme", webhooks: { billing: output } });
+  const [fingerprint = "none"] = /sha256:[0-9a-f]{8}/.exec(await read("hosting.tfstate")) ?? [];
+  const outputs = { x: "${hosting_webhook.billing.secret_fingerprint}" };
+  await write("hosting.yaml", JSON.stringify({ project: "acme", webhooks: { billing: output }, outputs }));
+  const state = ["--state", "hosting.tfstate"];
+  expect((await run(["plan", ...state])).stdout).toContain(`x = "${fingerprint}"`);
+  expect((await run(["plan", "--untrusted", ...state])).stdout).toContain("x = (known after apply)");
+});
+
 describe("an untrusted stack is given no value", () => {
   const SHOUTED = /HUSH-HUSH-HUSH/i;
   const stack = (value: string, more: object) =>

@@ -29,7 +29,6 @@ import { fileFailure } from "../../../../src/core/model/index.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { watchPaths } from "../../../support/watched-paths.ts";
 
-const onWindows = process.platform === "win32";
 const isRoot = process.getuid?.() === 0;
 
 /** The code of a refusal. */
@@ -111,7 +110,7 @@ describe("a path within bounds", () => {
 });
 
 describe("a place where a file is read or written", () => {
-  it.skipIf(onWindows)("is no pipe and no folder: neither hangs", async () => {
+  it.skipIf(process.platform === "win32")("is no pipe and no folder: neither hangs", async () => {
     const { at } = project();
     execFileSync("mkfifo", [at("pipe")]);
     for (const step of [
@@ -125,7 +124,7 @@ describe("a place where a file is read or written", () => {
       expect(await codeOf(() => step(at("folder")))).toBe("EISDIR");
   });
 
-  it.skipIf(onWindows)("may be a pipe where the command line names it", async () => {
+  it.skipIf(process.platform === "win32")("may be a pipe where the command line names it", async () => {
     const { at } = project();
     execFileSync("mkfifo", [at("pipe")]);
     const reading = read(at("pipe"), { streams: true, limit: 4 });
@@ -146,7 +145,7 @@ describe("a place where a file is read or written", () => {
   });
 });
 
-describe.skipIf(onWindows)("what only this user may use", () => {
+describe.skipIf(process.platform === "win32")("what only this user may use", () => {
   it.each<[why: string, code: string, prepare: (file: string) => void]>([
     ["that others may read", "EMODE", (file) => chmodSync(file, 0o640)],
     ["that others may write", "EMODE", (file) => chmodSync(file, 0o602)],
@@ -223,7 +222,7 @@ describe("a program that is named without a folder", () => {
     expect(programPath("/opt/vault", {})).toBe("/opt/vault");
   });
 
-  it.skipIf(onWindows)("is a file that can be run", () => {
+  it.skipIf(process.platform === "win32")("is a file that can be run", () => {
     const [first, second] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(path.join(first, "tool"), "", { mode: 0o644 });
     writeFileSync(path.join(second, "tool"), "", { mode: 0o755 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { literal } from "../../../../src/fronts/yaml/index.ts";
 import { declare, declareFiles, reported } from "./fakes.ts";
 
 const BOSS = 'hosting_grant.new["boss@acme.example"]';
@@ -69,6 +70,19 @@ describe("import", () => {
       [BOSS, "8"],
       ["hosting_service.kept", "5"],
     ]);
+  });
+});
+
+describe("an id with signs of an expression", () => {
+  it("is written as any literal text, which adopt does", () => {
+    const { desired, diagnostics } = read(`import: [{to: hosting_service.new, id: '${literal("a${b}")}'}]\n`);
+    expect(reported(diagnostics)).toEqual([]);
+    expect(desired?.resources.find(({ address }) => address === "hosting_service.new")?.importId).toBe("a${b}");
+  });
+
+  it.each(["a${b", "${env.ID}", "${hosting_service.kept.id}"])("is refused as an expression: %s", (id) => {
+    const said = reported(read(`import: [{to: hosting_service.new, id: '${id}'}]\n`).diagnostics);
+    expect(said).toContainEqual(expect.stringContaining("`import` must be an id"));
   });
 });
 
