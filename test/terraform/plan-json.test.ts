@@ -28,6 +28,7 @@ const STACK = {
     },
     hosting_webhook: {
       a: hook("https://hooks.acme.example/a"),
+      keyed: hook("https://hooks.acme.example/k?token=${var.key}"),
       b: hook('https://hooks.acme.example/${upper("not.a.name")}-${var.plan}'),
       many: hook("https://hooks.acme.example/${count.index}", { count: 2 }),
     },
@@ -104,6 +105,7 @@ describeWith(TERRAFORM)("the plan of a stack as JSON", { timeout: 60_000 }, () =
     // Terraform leaves out the state of a first plan. It lists attributes that values depend on; these are its own.
     expect(keysOf(known)).toEqual(keysOf(first.theirs).filter((key) => key !== "relevant_attributes"));
     expect(first.ours.checks).toEqual(first.theirs.checks);
+    expect(JSON.stringify(first.ours)).not.toContain("hush-hush");
     // Terraform shows the value of a sensitive variable.
     expect(first.theirs.variables).toEqual({ plan: { value: 11 }, key: { value: "hush-hush" } });
     expect(first.ours.variables).toEqual({ plan: { value: 11 }, key: { value: null } });
