@@ -52,6 +52,11 @@ describeWith(TERRAFORM)("a policy in Terraform", { timeout: 60_000 }, () => {
     await terraform.applied();
     await terraform.write("");
     expect((await terraform.refused()).errors[0]?.summary).toContain("is removed");
+    rule(terraform, "max_orders: 9");
+    await terraform.planned();
+    rule(terraform, "removable_kinds: []");
+    expect((await terraform.apply("tfplan")).errors[0]?.summary).toContain("is removed");
+    expect(terraform.control.list("webhooks")).toHaveLength(1);
   });
 
   it("takes the old webhook of a replacement with create_before_destroy for a removal", async () => {
