@@ -94,9 +94,9 @@ const total = size.reduce((tokens, { tokens: more }) => tokens + more, 0);
 
 const figures: readonly Figure[] = [
   // A feature raises this bound by the figure in its closing note (decision 0037).
-  { what: "size of src, in tokens and words", now: total, goal: 575_000, bound: 822_000 },
+  { what: "size of src, in tokens and words", now: total, goal: 575_000, bound: 820_000 },
   { what: "comments that begin with a relative clause", now: clauses.length, goal: 168, bound: 830, which: clauses },
-  { what: "hand-written files", now: written.length, goal: 460, bound: 544 },
+  { what: "hand-written files", now: written.length, goal: 460, bound: 543 },
   { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 130, atLeast: true },
   { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 40, which: shards },
   { what: "rooms at the top of src", now: rooms.length, goal: 9, bound: 9 },
