@@ -149,17 +149,21 @@ describe("stacks", () => {
     expect(project.changesSent()).toEqual([]);
   });
 
-  it("take variables, and hide those that are sensitive", async () => {
+  it("take variables; a sensitive one is refused where approvers decide by it, and is not shown", async () => {
     const project = await startProject({ env: { TF_VAR_developer: "env@acme.example" } });
     const developer = { type: "string", sensitive: true };
     await synthesize(project, { team: { variable: { developer } } });
     await project.apply("--only", "sites", ...STACK);
-    const fromEnv = await project.run("plan", "--only", "a_team", ...STACK);
-    expect(fromEnv.code, fromEnv.text).toBe(0);
-    expect(fromEnv.text).not.toContain("env@acme.example");
-    const given = await project.run("plan", "-var", "developer=line@acme.example", "--only", "a_team", ...STACK);
-    expect(given.code, given.text).toBe(0);
-    expect(given.text).not.toContain("line@acme.example");
+    for (const args of [[], ["-var", "developer=line@acme.example"]]) {
+      const refused = await project.run("plan", ...args, "--only", "a_team", ...STACK);
+      expect(refused.code, refused.text).toBe(1);
+      expect(refused.text).toContain("email of hosting_grant.dev comes from a sensitive source: var.developer");
+      expect(refused.text).not.toMatch(/(?:env|line)@acme\.example/);
+    }
+    await synthesize(project);
+    const open = await project.run("plan", "-var", "developer=line@acme.example", "--only", "a_team", ...STACK);
+    expect(open.code, open.text).toBe(0);
+    expect(open.text).toContain("line@acme.example");
   });
 
   it("are not begun after Ctrl-C, and say so", async () => {

@@ -166,7 +166,9 @@ function originInText(parts: ReferenceParts, scope: EvalScope, sourceOf: SourceO
 function originOfReference(reference: Reference, scope: EvalScope, sourceOf: SourceOf): Origin | undefined {
   const own = sourceOf(reference);
   if (reference.to === "env" || own !== undefined) return own;
-  return scope.origins?.(reference.address)[String(reference.path[0])];
+  const origins = scope.origins?.(reference.address) ?? {};
+  const name = String(reference.path[0]);
+  return Object.hasOwn(origins, name) ? origins[name] : undefined;
 }
 
 /**

@@ -175,7 +175,8 @@ function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf 
     const { address, path } = reference;
     const kind = kinds.get(parseAddress(address)?.type ?? "");
     const [name] = path;
-    const type = typeof name === "string" && kind !== undefined ? kind.attributes.shape[name] : undefined;
+    const { shape = {} } = kind?.attributes ?? {};
+    const type = typeof name === "string" && Object.hasOwn(shape, name) ? shape[name] : undefined;
     const { sensitive = false, writeOnly = false } = type === undefined ? {} : metaOf(type);
     // The check of references refuses one to a write-only attribute.
     return sensitive && !writeOnly ? { from: [`${address}.${name}`] } : undefined;

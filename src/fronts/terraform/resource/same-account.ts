@@ -65,11 +65,15 @@ export async function refuseForeign(
     if (mark.host === undefined || mark.host === host) return;
     throw new HostformError([otherHost(kind, recorded, "refreshed")]);
   }
-  const { origin: was, anchors } = mark.account;
+  const { origin: was } = mark.account;
+  // What is in a missing object is missing with it, and proves nothing more.
+  const outer = kind.parent === undefined ? undefined : recorded[kind.parent];
+  const anchors = mark.account.anchors.filter(({ id }) => id !== outer);
   const record = recordedAs(kind, recorded, mark);
   const elsewhere = originProblem(of, account, [record]);
   if (elsewhere.length > 0) throw new HostformError(elsewhere);
   if (anchors.length === 0) {
+    if (kind.parent !== undefined || kind.list === undefined) return;
     await account.list(kind);
     if (!hasStranger(account, kind.type, record)) return;
   }
