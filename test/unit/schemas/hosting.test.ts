@@ -6,14 +6,16 @@ import { parseAllDocuments } from "yaml";
 import { kinds } from "../../../src/core/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
-const schema = JSON.parse(readFileSync(path.join(root, "schemas/hosting.schema.json"), "utf8"));
 // Formats are hints for editors; the declaration is checked by hostform itself.
-const validate = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true }).compile(
-  schema,
-);
+const validatorOf = (name: string) =>
+  new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true }).compile(
+    JSON.parse(readFileSync(path.join(root, "schemas", name), "utf8")),
+  );
+const declared = validatorOf("hosting.schema.json");
+const ruled = validatorOf("policy.schema.json");
 
-/** What an editor would underline: `path message`. */
-function mistakes(yaml: string): string[] {
+/** Errors that an editor would underline: `path message`. */
+function mistakes(yaml: string, validate = declared): string[] {
   const found = parseAllDocuments(yaml, { merge: true }).flatMap((document) => {
     validate(document.toJS());
     return validate.errors ?? [];
@@ -24,9 +26,21 @@ function mistakes(yaml: string): string[] {
 const service = (more: string) => `project: p\nservices:\n  a:\n    plan_id: 11\n    currency: USD\n${more}`;
 
 describe("the editor's schema", () => {
-  it.each(globSync("examples/**/*.yaml", { cwd: root }))("accepts %s", (file) => {
+  const examples = globSync("examples/**/*.yaml", { cwd: root });
+  const isPolicy = (file: string) => file.startsWith("examples/policies/");
+
+  it.each(examples.filter((file) => !isPolicy(file)))("accepts %s", (file) => {
     expect(mistakes(readFileSync(path.join(root, file), "utf8"))).toEqual([]);
   });
+
+  it.each(examples.filter((file) => isPolicy(file) && file.endsWith("policy.yaml")))(
+    "of policies accepts %s",
+    (file) => {
+      const text = readFileSync(path.join(root, file), "utf8");
+      expect(mistakes(text, ruled)).toEqual([]);
+      expect(mistakes(`${text}\nunknown_rule: 1\n`, ruled)).not.toEqual([]);
+    },
+  );
 
   it.each([...kinds.values()].map((kind) => [kind.type, kind.example]))("accepts the example of %s", (_, example) => {
     expect(mistakes(`project: p\n${example}`)).toEqual([]);

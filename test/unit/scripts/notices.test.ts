@@ -140,6 +140,7 @@ it("the provider is built with those of all that it embeds, the same each time",
     ["@bufbuild/protobuf", "Apache-2.0 AND BSD-3-Clause"],
     ["@msgpack/msgpack", "ISC"],
     ["undici", "MIT"],
+    ["yaml", "ISC"],
     ["zod", "MIT"],
   ]);
   for (const words of [
@@ -148,6 +149,7 @@ it("the provider is built with those of all that it embeds, the same each time",
     "Copyright 2019 The MessagePack Community.",
     "Matteo Collina and Undici contributors",
     "Copyright Fedor Indutny, 2018.",
+    "Eemeli Aro",
     "Colin McDonnell",
   ])
     expect(text).toContain(words);
