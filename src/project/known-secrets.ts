@@ -29,6 +29,8 @@ export function learnDeclared(
   for (const one of [...resources, ...data]) {
     for (const name of Object.keys(one.config)) {
       const origin = one.originOf?.(name, scope);
+      const text = origin === undefined ? one.config[name] : origin.open;
+      if (typeof text === "string" && text.includes("://")) redaction.open(baseOf(text));
       if (origin === undefined) continue;
       try {
         learnPart(redaction, origin, split(one.evaluate(name, scope)).known);
@@ -69,11 +71,14 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
   return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
 }
 
-/** Messages show a URL without its query: of one that is sensitive before it, this is a secret, too. */
+/** A URL without its query. */
+const baseOf = (url: string): string => openUrl(url).split(/[?#]/)[0] ?? "";
+
+/** Messages show a URL without its query: of one that is sensitive before it, this is a secret, too, unless it is declared openly. */
 function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
   for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
-    const isInPath = openUrl(text) !== text && !open.includes("?");
-    redaction.learn(from.join(", "), text, isInPath ? openUrl(text).split("?")[0] : undefined);
+    const isInPath = openUrl(text) !== text && !open.includes("?") && !redaction.isOpen(baseOf(text));
+    redaction.learn(from.join(", "), text, isInPath ? baseOf(text) : undefined);
   }
 }
 

@@ -32,6 +32,7 @@ export class Redaction {
   /** Secrets with white space: texts are wrapped there. */
   readonly #spaced: { readonly pattern: RegExp; readonly mark: string }[] = [];
   readonly #announced = new Set<string>();
+  readonly #open = new Set<string>();
   #announce: ((secret: string) => void) | undefined;
   #fields: readonly Field[] = [];
 
@@ -39,6 +40,15 @@ export class Redaction {
   onLearn(callback: (secret: string) => void): void {
     this.#announce = callback;
     for (const secret of this.#announced) callback(secret);
+  }
+
+  /** Notes a text that the declaration shows to everybody. */
+  open(text: string): void {
+    this.#open.add(text);
+  }
+
+  isOpen(text: string): boolean {
+    return this.#open.has(text);
   }
 
   /** Hides secrets, or lists of them, from now on. Passes over what is no text, too short or an ordinary word. @param from their source. */
@@ -100,8 +110,11 @@ export class Redaction {
    */
   refuseIn(fields = this.#fields): void {
     this.#fields = fields;
-    const hidden = fields.filter(([, value]) => this.redact(value) !== value);
-    if (hidden.length > 0) throw new HostformError(hidden.map(([field]) => holdsSecret(field)));
+    const hidden = fields.flatMap(([field, value]) => {
+      const redacted = this.redact(value);
+      return redacted === value ? [] : [holdsSecret(field, /\(sensitive: (.*?)\)/.exec(redacted)?.[1] ?? "a secret")];
+    });
+    if (hidden.length > 0) throw new HostformError(hidden);
   }
 }
 
@@ -131,10 +144,10 @@ export function leavingJson(value: unknown, redaction: Redaction, indent = 0): s
   return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
 }
 
-const holdsSecret = (field: string) =>
-  errorOf("config.sensitive", `${field} holds a secret of this run`, {
+const holdsSecret = (field: string, from: string) =>
+  errorOf("config.sensitive", `${field} holds a secret of this run: ${from}`, {
     detail: "Reports must show this value, and hide the secret.",
-    remedies: ["Change the secret: it can be guessed."],
+    remedies: [`Change the secret, which can be guessed; or remove ${from} if it is none.`],
   });
 
 /** Announces the credentials of the environment. */

@@ -32,6 +32,21 @@ describe("a variable of the environment in YAML", () => {
     expect(stdout).not.toContain(TOKEN);
   });
 
+  it.each(FORMATS)("leaves host and path open when its value changes (%s %s)", async (...format) => {
+    const url = "https://hooks.acme.example/in";
+    const { run, write } = await declared(webhook(`${url}?token=\${env.HOOK_TOKEN}`));
+    expect((await run(["apply", "--auto-approve"], { HOOK_TOKEN: TOKEN })).code).toBe(0);
+    // Another webhook may have the open part as its whole URL.
+    const both =
+      "project: test\nwebhooks:\n  hook: {url: '" + url + "?token=${env.HOOK_TOKEN}', events: [invoice.paid]}\n";
+    await write("hosting.yaml", `${both}  plain: {url: "${url}", events: [invoice.paid]}\n`);
+    const planned = await run(["plan", ...format], { HOOK_TOKEN: "an0ther-of-the-hook" });
+    expect(planned.code, planned.stderr).toBe(0);
+    expect(planned.stdout).toContain(`${url}?(sensitive: env.HOOK_TOKEN)`);
+    expect(planned.stdout).not.toMatch(/sensitive: hosting_webhook/);
+    for (const secret of [TOKEN, "an0ther-of-the-hook"]) expect(planned.stdout).not.toContain(secret);
+  });
+
   it("stays sensitive in the state, and in what comes after", async () => {
     const { run, read, write } = await declared(webhook("https://hooks.acme.example/a?token=${env.HOOK_TOKEN}"));
     const env = { HOOK_TOKEN: TOKEN };
