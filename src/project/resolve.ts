@@ -161,7 +161,7 @@ async function formerOf({ declaration, source }: Resolvable, state: State, addre
   return former === undefined || others.length > 0 ? address : former.address;
 }
 
-/** Whether neither a block of this address nor a renamed one declares it. A declaration that cannot be read decides nothing. */
+/** Looks for a block of this address, or of a new name of it. A declaration that cannot be read decides nothing. */
 async function undeclaredIn(project: Resolvable, state: State, { address }: PendingCreate): Promise<Undeclared> {
   const { desired } = (await project.declaration.read?.()) ?? {};
   if (desired === undefined) return {};

@@ -247,7 +247,7 @@ function restricted(changes: readonly Change[], { observed }: PlanOptions): Diag
     if (unread === undefined || !ordering.has(provider) || !mayBeRestricted(unread)) return [];
     return [{ address, noun, id: String(before?.id), said: unread.said, provider, isPart: parent !== undefined }];
   });
-  // What belongs to an object is outside because of it.
+  // An object inside another one is outside because of it.
   const own = outside.toSorted((a, b) => Number(a.isPart) - Number(b.isPart));
   const each = Map.groupBy(own, ({ provider }) => provider).values();
   return [...each].flatMap(([first]) => (first === undefined ? [] : problem("plan.restricted", first)));

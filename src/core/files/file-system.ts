@@ -195,7 +195,7 @@ export async function listFiles(folder: string, bounds: Bounds = {}): Promise<st
 }
 
 export interface Writing extends Bounds {
-  /** Of a new file, as far as the umask permits. Default: 0o666. */
+  /** The mode of a new file, as far as the umask permits. Default: 0o666. */
   readonly mode?: number;
 }
 
@@ -357,7 +357,7 @@ const statOf = (path: string): BigIntStats | undefined => statSync(path, { bigin
 const lstat = (path: string): BigIntStats | undefined => lstatSync(path, { bigint: true, throwIfNoEntry: false });
 const isMissing = (error: unknown): boolean => errnoOf(error) === "ENOENT";
 
-/** With roots the links were followed; without, only the last part of a path can be refused. */
+/** Below roots the links are resolved already. Without roots, only the last part of a path can be refused. */
 const flagsOf = ({ roots, links = true }: Bounds): number => (roots !== undefined || !links ? NO_FOLLOW : 0);
 
 function requireRegular(found: BigIntStats | undefined, path: string): void {

@@ -2,7 +2,7 @@ import type { EnvVars } from "./runtime.ts";
 
 /** The sources of a value that no output shows. It goes with the value from the declaration to the reports. */
 export interface Origin {
-  /** As expressions name them: `env.HOOK_TOKEN`, `var.token`, `hosting_webhook.billing.secret`. */
+  /** In the notation of expressions: `env.HOOK_TOKEN`, `var.token`, `hosting_webhook.billing.secret`. */
   readonly from: readonly string[];
   /** The text before the first sensitive part: declared, so it may be shown. Absent: no part of the value is known to be open. */
   readonly open?: string;

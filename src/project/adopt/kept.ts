@@ -98,7 +98,7 @@ async function begun({ file, account, now, encryption }: KeptOptions): Promise<K
 
 /** Undefined where there is nothing to go on with. */
 async function resumed({ file, account, now, encryption }: KeptOptions): Promise<Kept | undefined> {
-  // Of another user, or of another form: another one takes its place.
+  // A file of another user, or of another form: another one takes its place.
   const handle = attempt(
     () => requirePrivate(file) && openPrivate(file, "append"),
     ifErrno(() => undefined),

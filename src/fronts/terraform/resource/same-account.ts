@@ -66,7 +66,7 @@ export async function refuseForeign(
     throw new HostformError([otherHost(kind, recorded, "refreshed")]);
   }
   const { origin: was } = mark.account;
-  // What is in a missing object is missing with it, and proves nothing more.
+  // An object is missing together with the one that it is in: both are one piece of evidence.
   const outer = kind.parent === undefined ? undefined : recorded[kind.parent];
   const anchors = mark.account.anchors.filter(({ id }) => id !== outer);
   const record = recordedAs(kind, recorded, mark);
