@@ -30,6 +30,7 @@ export function learnDeclared(
     for (const name of Object.keys(one.config)) {
       const origin = one.originOf?.(name, scope);
       if (origin === undefined) continue;
+      if (origin.open?.includes("?")) redaction.expose(pathOf(origin.open));
       try {
         learnPart(redaction, origin, split(one.evaluate(name, scope)).known);
       } catch (error) {
@@ -69,11 +70,17 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
   return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
 }
 
-/** Messages show a URL without its query: of one that is sensitive before it, this is a secret, too. */
+/** A URL as messages show it, without its query. */
+const pathOf = (url: string): string => openUrl(url).split("?")[0] ?? "";
+
+/**
+ * Messages show a URL without its query: of one that is sensitive before it, this is a secret, too. The state does not know how far
+ * a URL is open: the declaration, which is read before, has exposed what approvers must see of it.
+ */
 function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
   for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
-    const isInPath = openUrl(text) !== text && !open.includes("?");
-    redaction.learn(from.join(", "), text, isInPath ? openUrl(text).split("?")[0] : undefined);
+    const isInPath = openUrl(text) !== text && !open.includes("?") && !redaction.isExposed(pathOf(text));
+    redaction.learn(from.join(", "), text, isInPath ? pathOf(text) : undefined);
   }
 }
 

@@ -34,6 +34,7 @@ export class Redaction {
   readonly #announced = new Set<string>();
   #announce: ((secret: string) => void) | undefined;
   #fields: readonly Field[] = [];
+  readonly #exposed = new Set<string>();
 
   /** Calls back with each secret, once: those that were learned, and each that is learned later. */
   onLearn(callback: (secret: string) => void): void {
@@ -55,6 +56,15 @@ export class Redaction {
         else this.#add(form, mark);
       }
     }
+  }
+
+  /** Notes the beginning of a URL that the declaration shows. */
+  expose(beginning: string): void {
+    this.#exposed.add(beginning);
+  }
+
+  isExposed(beginning: string): boolean {
+    return this.#exposed.has(beginning);
   }
 
   #add(form: string, mark: string): void {
