@@ -107,9 +107,17 @@ const liesIn = (roots: readonly string[], place: string): boolean =>
     },
   );
 
-/** Refuses a policy that an untrusted project brings along. @throws HostformError `trust.file`. */
+/** Returns true for a path that ends in these folders, its links followed, wherever they lie. One that has no end lies nowhere. */
+const endsIn = (roots: readonly string[], place: string): boolean =>
+  attempt(
+    () => roots.map((root) => realPath(root)).some((root) => isInside(root, realPath(place))),
+    () => false,
+  );
+
+/** Refuses a policy that an untrusted project brings along, also by a link from outside. @throws HostformError `trust.file`. */
 export function refuseOwnPolicy(source: ProjectSource, file: string): void {
-  if (source.untrusted !== true || !liesIn(rootsOf(source), file)) return;
+  const roots = rootsOf(source);
+  if (source.untrusted !== true || !(liesIn(roots, file) || endsIn(roots, file))) return;
   fail("trust.file", `The policy ${path.relative(source.cwd, file)} lies in the untrusted project`, {
     remedies: ["Name the policy of the main branch, in another folder."],
   });

@@ -1,5 +1,5 @@
 /** A policy from outside the request: every way to change the account keeps it, and a request cannot bring its own. */
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -75,6 +75,32 @@ describe("a policy", () => {
     const plan = ["plan", "--untrusted", "-C", "request", "--policy"];
     await refused(project, "trust.file", ...plan, "request/policy.yaml");
     await refused(project, "policy.denied", ...plan, "policy.yaml");
+    await symlink(path.join(request, "policy.yaml"), path.join(project.dir, "link.yaml"));
+    await symlink(request, path.join(project.dir, "folder"));
+    await symlink(path.join(project.dir, "folder", "policy.yaml"), path.join(project.dir, "links.yaml"));
+    for (const link of ["link.yaml", "folder/policy.yaml", "links.yaml"])
+      await refused(project, "trust.file", ...plan, link);
+  });
+
+  it.each(["", " ", path.delimiter])("of the runner that lost its name (%j) refuses the run", async (name) => {
+    const project = await ruled(HOSTS);
+    project.env.HOSTFORM_POLICY = name;
+    for (const args of [["plan"], ["plan", "--policy", "policy.yaml"], ["apply", "--auto-approve"]])
+      expect(await refused(project, "policy.invalid", ...args)).toContain("HOSTFORM_POLICY is set, but empty");
+  });
+
+  /** Left: WHATWG's host. Other parsers read another one, or none. */
+  it.each([
+    String.raw`https://www.acme.example\@hooks.evil.example/in`,
+    String.raw`https://www.acme.example\.evil.example/in`,
+    String.raw`https:\\www.acme.example/in`,
+    "https:///www.acme.example/in",
+    "https://a@b@www.acme.example/in",
+    "https:www.acme.example/in",
+  ])("and its plan judge no receiver that can be read in two ways: %j", async (url) => {
+    const project = await startProject({ declare: { project: "ruled", webhooks: { audit: { ...hook, url } } } });
+    await rule(project, HOSTS);
+    await refused(project, "config.invalid_value", "plan", "--policy", "policy.yaml");
   });
 
   it("with a window only warns in a plan, and refuses the apply that begins in it", async () => {

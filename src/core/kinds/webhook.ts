@@ -1,6 +1,16 @@
 import * as z from "zod";
 import type { WebhookRecord } from "../api/index.ts";
-import { EVENTS, errorOf, hasUnknown, isSameTarget, type Json, normalUrl, sameUrl, sentUrl } from "../model/index.ts";
+import {
+  EVENTS,
+  errorOf,
+  hasPlainHost,
+  hasUnknown,
+  isSameTarget,
+  type Json,
+  normalUrl,
+  sameUrl,
+  sentUrl,
+} from "../model/index.ts";
 import { attribute, createdAtAttribute, idAttribute, sameSet } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
@@ -22,9 +32,17 @@ function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   return !shown.map(letters).some((name) => name.includes("*") || others.includes(name));
 }
 
+/** A policy, the plan and the host must agree on who receives the events. */
+const receiver = z
+  .url({ protocol: /^https?$/, abort: true, error: "expected an http or https URL" })
+  .refine(
+    hasPlainHost,
+    "its host can be read in two ways: write `https://HOST/…`, without a backslash or a second `@`",
+  );
+
 const attributes = z.strictObject({
   id: idAttribute("subscription"),
-  url: attribute(z.url({ protocol: /^https?$/, error: "expected an http or https URL" }), {
+  url: attribute(receiver, {
     description: "Where events are posted to.",
     change: "replace",
     decisive: "host",

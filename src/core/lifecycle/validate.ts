@@ -16,6 +16,7 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  openUrl,
   type Remedy,
   shorten,
   split,
@@ -142,9 +143,14 @@ function size(
   return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
 }
 
-/** Terraform writes null for whatever is not given inside a nested attribute: the user has not written it. */
-const withoutNulls = (_: string, value: unknown): unknown =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
+/**
+ * A value as messages show it: a URL without the parts that hold credentials, and no null, which Terraform writes for whatever is
+ * not given inside a nested attribute.
+ */
+function inTheOpen(_: string, value: unknown): unknown {
+  if (typeof value === "string") return openUrl(value);
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
+}
 
 function partOf(value: unknown, path: readonly PropertyKey[]): unknown {
   let part = value;
@@ -155,7 +161,7 @@ function partOf(value: unknown, path: readonly PropertyKey[]): unknown {
 /** The value at fault, for the message; long ones are cut. */
 function shown(value: Value, path: readonly PropertyKey[]): string {
   const part = partOf(value, path);
-  const text = part === undefined ? "missing" : escapeLine(JSON.stringify(part, withoutNulls));
+  const text = part === undefined ? "missing" : escapeLine(JSON.stringify(part, inTheOpen));
   return shorten(text, 80);
 }
 

@@ -94,6 +94,15 @@ export function normalUrl(value: unknown): string | undefined {
 
 export const sameUrl = sameBy(normalUrl);
 
+/** What stands between `//` and the path: perhaps credentials, and a host. */
+const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
+
+/**
+ * Returns true for a URL whose host is the same to every parser. WHATWG's takes `\` for `/`, and passes over blanks and further
+ * slashes; those of RFC 3986 do not, so `https://a.example\@b.example` leads to either.
+ */
+export const hasPlainHost = (url: string): boolean => PLAIN_HOST.test(url);
+
 /** The form in which a URL is sent: as it is declared, a host in other letters as A-labels. */
 export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (URL.parse(url)?.href ?? url));
 

@@ -1,9 +1,19 @@
 import path from "node:path";
-import type { EnvVars } from "../model/index.ts";
+import { type EnvVars, fail } from "../model/index.ts";
 
-/** Files that HOSTFORM_POLICY names, separated as in PATH. */
-export const policyFiles = ({ HOSTFORM_POLICY: named = "" }: EnvVars): readonly string[] =>
-  named.split(path.delimiter).filter((file) => file.trim() !== "");
+/**
+ * Files that HOSTFORM_POLICY names, separated as in PATH.
+ * @throws HostformError `policy.invalid` where it is set and names none: a value that was lost would lift the policy.
+ */
+export function policyFiles({ HOSTFORM_POLICY: named }: EnvVars): readonly string[] {
+  if (named === undefined) return [];
+  const files = named.split(path.delimiter).filter((file) => file.trim() !== "");
+  if (files.length > 0) return files;
+  return fail("policy.invalid", "HOSTFORM_POLICY is set, but empty", {
+    detail: "A run without its policy is refused.",
+    remedies: ["Name the files of the policy, or unset it."],
+  });
+}
 
 /** Variables with the account that started a run, by the variable that marks the CI. Names in commits are anybody's to choose. */
 const AUTHORS = [

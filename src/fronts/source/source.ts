@@ -120,7 +120,7 @@ const SECRET_VALUE =
   /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
 const TOKEN_AS_NAME = /(token_env["']?\s*:\s*)(?!["']?[A-Z_][A-Z0-9_]*["']?\s*(?:$|[,}#]))(\S.*)/g;
 const TOKEN_VALUE = /\bbearer\s+\S+|\b\d+\|[A-Za-z0-9]{16,}/gi;
-const PASSWORD_IN_URL = /(?<=:\/\/)[^/\s@]+(?=@)/g;
+const PASSWORD_IN_URL = /(?<=:\/\/)[^/?#\s]+(?=@)/g;
 const PARAMETER_IN_URL = /(?<=[?&][\w.-]{0,50}(?:token|password|secret|key)[\w.-]{0,50}=)[^&\s"']+/gi;
 
 /**

@@ -110,7 +110,7 @@ export const calls: Calls = {
     try {
       // Loading the API client is a third of the start-up time, and most processes only validate.
       const { openSession } = await import("../provider/session.ts");
-      if (env.HOSTFORM_POLICY) {
+      if (env.HOSTFORM_POLICY !== undefined) {
         const { Enforcement } = await import("../resource/enforcement.ts");
         connection.enforcement = await Enforcement.open(env, folder ?? process.cwd(), clock ?? systemClock);
       }

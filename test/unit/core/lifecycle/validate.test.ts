@@ -214,6 +214,15 @@ describe("validate", () => {
     expect(said("hosting_service", { ...order, currency: "usd", password: "long enough" })).toHaveLength(1);
   });
 
+  it.each([
+    ["https://ci:hunter22hunter@x.example:99999/in?key=abcdefgh", '"https://…@x.example:99999/in?…"'],
+    ["https://ci:hunter22@hunter@x.example/in", '"https://…@x.example/in"'],
+    [String.raw`https://x.example\y?key=abcdefgh`, String.raw`"https://x.example\\y?…"`],
+  ])("shows a URL without credentials and query: %s", (url, shown) => {
+    const { diagnostics } = validate(kindOf("hosting_webhook"), { url, events: ["invoice.paid"] }, "a.b");
+    expect(diagnostics.map(({ detail }) => detail)).toEqual([`The value is ${shown}.`]);
+  });
+
   it("does not show what Terraform fills in where nothing is given", () => {
     const output = { file: "a", env_file: null, command: ["b"] };
     const { diagnostics } = validate(kindOf("hosting_service"), { ...order, secret_output: output }, "a.b");

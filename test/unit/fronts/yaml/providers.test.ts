@@ -167,6 +167,8 @@ describe("a token in a declaration", () => {
     ["a bearer token where it is no key's value", `services:\n  a: {domian: Bearer ${token}}`],
     ["a password beside a misspelt attribute", `services:\n  a: {domian: x, password: ${token}}`],
     ["a misspelt password", `services:\n  a:\n    passwort: ${token}`],
+    ["a URL that is in another place", `webhooks:\n  a: {uri: "https://ci:${token}@x.example/"}`],
+    ["a URL with a second @", `webhooks:\n  a: {uri: "https://ci:x@${token}@x.example/"}`],
   ])("is not shown by %s", (_, text) => {
     const { diagnostics } = declare(`${text}\n`);
     expect(diagnostics.length).toBeGreaterThan(0);

@@ -190,6 +190,13 @@ describe("ConfigureProvider", () => {
 });
 
 describe("a connection", () => {
+  it("with a policy that lost its name is refused", async () => {
+    const answer = await configure(provider({ ...env, HOSTFORM_POLICY: "" }), { base_url: "http://127.0.0.1:1" });
+    expect(answer.diagnostics).toMatchObject([
+      { severity: Diagnostic_Severity.ERROR, summary: "HOSTFORM_POLICY is set, but empty" },
+    ]);
+  });
+
   it("that is not configured answers what needs the account with a diagnostic, not with a failed call", async () => {
     const type = [...catalogue.resources.keys()][0] ?? "";
     const { attributes } = catalogue.resources.get(type) ?? { attributes: {} };
