@@ -135,11 +135,14 @@ const text = (pattern: RegExp, expected: string): Check =>
 export const checkDomain = text(DOMAIN, "a domain name, such as www.acme.example");
 export const checkEmail = text(EMAIL, "an e-mail address");
 
+/** A URL whose host is the same to every parser. */
+const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
+
 export const checkUrl = given((property, value) => {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   // A URL may hold a password before an @.
   if (url?.password) return `${property}: the address holds a password, which would stand in clear text in cdk.tf.json`;
-  return url?.protocol === "https:" || url?.protocol === "http:"
+  return url !== undefined && PLAIN_HOST.test(String(value).trim())
     ? undefined
     : `${property}: ${shown(value)} is not an http or https address`;
 });
