@@ -21,8 +21,8 @@ const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
     .map((value) => ({ name, value: value as string, profile: withKnownForm({ [name]: value } as Partial<Profile>) })),
 );
 /**
- * As few combinations as show every value once that no set has: of each switch the next value in turn, beginning with another one for
- * each switch.
+ * Combinations that show each value once that no set has. Each takes the next value of every switch; the switches begin with
+ * different ones.
  */
 function eachOnce(switches: typeof SWITCHES): Partial<Profile>[] {
   const sets: readonly Partial<Profile>[] = Object.values(PROFILE_SETS);

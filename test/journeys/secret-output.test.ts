@@ -148,7 +148,7 @@ describe("a new webhook with a secret_output", () => {
     expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
     expect(text(project, "outside/.bashrc")).toBe("alias ll=ls\n");
 
-    // What a file holds that the state does not know is not overwritten.
+    // A file keeps a content that the state does not know.
     writeFileSync(path.join(outside, ".bashrc"), "");
     await inner.declare(to({ ...output, outside_project: true }));
     expect((await inner.run("plan")).out).toMatch(/its secret is written to \/.*outside\/\S+, outside of the project/);

@@ -47,7 +47,7 @@ export function watchPaths() {
     /** Names of the functions that were called with a path at or below this one. */
     with: (place: string): readonly string[] =>
       seen.filter(({ path: one }) => one === place || one.startsWith(`${place}${path.sep}`)).map(({ name }) => name),
-    /** What was changed. */
+    /** `NAME PATH` of each call that changes a path. */
     changes: (): readonly string[] =>
       seen.filter(({ isChange }) => isChange).map(({ name, path: at }) => `${name} ${at}`),
   };

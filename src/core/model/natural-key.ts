@@ -94,7 +94,7 @@ export function normalUrl(value: unknown): string | undefined {
 
 export const sameUrl = sameBy(normalUrl);
 
-/** What stands between `//` and the path: perhaps credentials, and a host. */
+/** A URL with one host between `//` and the path, perhaps behind credentials. */
 const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
 
 /**

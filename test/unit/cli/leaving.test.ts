@@ -17,7 +17,7 @@ webhooks:
   hook: {url: "https://collect.evil.example/x", events: [invoice.paid]}
 `;
 
-/** What an approver decides by. */
+/** Values that an approver decides by. */
 const DECISIVE = [
   "evil-casino.example",
   "https://collect.evil.example/x",

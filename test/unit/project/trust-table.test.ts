@@ -197,7 +197,7 @@ const IN_ENVIRONMENT = "value-of-the-environment";
 const IN_FILE = "line-of-a-file";
 const TOKEN = "token-of-the-operator";
 
-/** What was done with paths. */
+/** Calls of the file system, with their paths. */
 const done = watchPaths();
 
 beforeAll(done.begin);

@@ -54,7 +54,7 @@ const unread = (name: string) => conditionFor("unread", { ...recorded(name), why
 const unseen = (...names: string[]) =>
   names.map((name) => (name.includes("@") ? `hosting_grant.www["${name}"]` : `hosting_service.${name}`));
 
-/** What every format says of a plan. */
+/** The figures of a plan in each format. */
 interface Said {
   readonly billed?: string;
   readonly unpaid: readonly string[];
