@@ -14,7 +14,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startSandbox } from "../src/sandbox/index.ts";
-import { buildProgram } from "./build-program.ts";
+import { buildProgram } from "./build/dist.ts";
 import { roomOf, textOf } from "./house/sources.ts";
 
 const DECLARATION = `project: figures

@@ -71,7 +71,7 @@ const WRITTEN_IN: readonly [where: string, glob: string, bound: number][] = [
   ["sources", "src/**/*.ts", 0],
   ["pages and examples", "{{docs,examples,test/fixtures}/**/*.{md,ts,mjs,yaml,tf},*.md}", 0],
   ["tests", "test/**/*.ts", 0],
-  ["scripts", "{scripts,tools}/**/*.{ts,mjs,md}", 0],
+  ["scripts", "scripts/{*,!(bindings|node)/**/*,bindings/*}.{ts,mjs,md}", 0],
 ];
 const retired = WRITTEN_IN.map(([where, glob, bound]) => ({
   where,

@@ -1,17 +1,15 @@
-// Writes everything that is derived from the kinds, the table of codes and the API's description; `--check` only lists outdated files.
+// `npm run generate`: writes everything that follows from the kinds and the table of codes; `--check` only lists outdated files.
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
-import { apiReference } from "./generate/api-reference.ts";
+import { outdated } from "./bindings/made.ts";
 import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
-import { outdated } from "./generate/made.ts";
 import { policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
-import { readDocument } from "./openapi/document.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -28,7 +26,7 @@ async function settle(file: string, text: string | undefined): Promise<void> {
   await (text === undefined ? rm(target) : writeFile(target, text));
 }
 
-// The registry first: the rest is made from the kinds that it lists.
+// The registry first: the rest follows from its kinds.
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
@@ -41,7 +39,6 @@ const complaints = catalogueLint(catalogue);
 if (complaints.length > 0)
   throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
-await settle("docs/api.md", apiReference(readDocument()));
 const pages = new Map(kindPages(kinds));
 for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);
 for (const name of await readdir(path.join(root, "docs/kinds"))) {
@@ -56,13 +53,12 @@ for (const folder of REGISTRY_FOLDERS) {
   }
 }
 
-// The rest is made by generators that only those who generate install.
 if (check) changed.push(...(await outdated(root)));
 if (check && changed.length > 0) {
   console.error(`Not current: ${changed.join(", ")}. Run \`npm run generate\`.`);
   process.exitCode = 1;
 } else console.log(changed.length === 0 ? "Generated files are current." : `Brought up to date: ${changed.join(", ")}`);
 if (!check) {
-  const tools = [path.join(root, "scripts/run.mjs"), "tools/generate.ts"];
+  const tools = [path.join(root, "scripts/run.mjs"), "scripts/bindings/generate.ts"];
   process.exitCode = spawnSync(process.execPath, tools, { cwd: root, stdio: "inherit" }).status ?? 1;
 }

@@ -1,6 +1,6 @@
 /**
  * What a single executable starts with: the command line, or the Terraform provider where the file has the name that Terraform
- * looks for. Both are assets of the file (scripts/build-executable.ts), compiled only when they run.
+ * looks for. Both are assets of the file (scripts/build/executable.ts), compiled only when they run.
  */
 import path from "node:path";
 import { getAsset } from "node:sea";
