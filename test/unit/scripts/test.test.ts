@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { installationOf, skippedLines } from "../../../scripts/missing-programs.ts";
+import { type Report, summary } from "../../../scripts/test.ts";
 import { CHROMIUM, POSTGRES, PROGRAMS, type Program, TERRAFORM, verdictOn } from "../../support/programs.ts";
 
+const root = path.resolve(import.meta.dirname, "../../..");
 const without = (program: Program): Program => ({ ...program, path: undefined });
 const present = (program: Program): Program => ({ ...program, path: "/usr/bin/it" });
-const machine = { isRoot: true, hasApt: true };
 
 describe("a test that needs a program", () => {
   it("runs where its programs are, in CI and elsewhere", () => {
@@ -30,23 +31,30 @@ describe("a test that needs a program", () => {
 });
 
 describe("the end of a run", () => {
-  const test = (status: string, missing?: string) => ({ status, meta: missing === undefined ? {} : { missing } });
+  const file = (name: string, seconds: number, ...tests: readonly [status: string, missing?: string][]) => ({
+    ...{ name: path.join(root, "test", name), startTime: 5_000, endTime: 5_000 + seconds * 1_000 },
+    assertionResults: tests.map(([status, missing]) => ({ status, meta: missing === undefined ? {} : { missing } })),
+  });
+  const report = (...testResults: Report["testResults"]): Report => ({ testResults });
 
   it("counts the skipped tests of each missing program in one line, which says how to get the program", () => {
-    const lines = skippedLines({
-      testResults: [
-        { assertionResults: [test("passed"), test("skipped", "Terraform"), test("skipped")] },
-        { assertionResults: [test("skipped", "Terraform"), test("skipped", "Chromium")] },
-      ],
-    });
-    expect(lines).toEqual([
+    const some = report(
+      file("a", 1, ["passed"], ["skipped", "Terraform"], ["skipped"]),
+      file("b", 1, ["skipped", "Terraform"], ["skipped", "Chromium"]),
+    );
+    expect(summary(some, 0)).toEqual([
       `SKIPPED: 2 tests did not run, because Terraform is missing. ${TERRAFORM.get}`,
       `SKIPPED: 1 test did not run, because Chromium is missing. ${CHROMIUM.get}`,
     ]);
+    expect(summary(report(file("a", 1, ["passed"], ["skipped"])), 360_000)).toEqual([]);
   });
 
-  it("has no line when all programs are there", () => {
-    expect(skippedLines({ testResults: [{ assertionResults: [test("passed"), test("skipped")] }] })).toEqual([]);
+  it("names the ten slowest files of a run that takes longer than six minutes", () => {
+    const files = Array.from({ length: 12 }, (_, at) => file(`${at}.test.ts`, at * 1.5));
+    const [heading, ...lines] = summary(report(...files), 361_000);
+    expect(heading).toBe("The tests took 361 s. The slowest files:");
+    expect(lines).toHaveLength(10);
+    expect([lines.at(0), lines.at(-1)]).toEqual(["   16.5 s  test/11.test.ts", "    3.0 s  test/2.test.ts"]);
   });
 
   it("in CI has that line for Terraform, and a failure for a program that CI can install", { timeout: 60_000 }, () => {
@@ -57,28 +65,5 @@ describe("the end of a run", () => {
     expect(ended.stdout.match(/^SKIPPED/gm)).toHaveLength(1);
     expect(ended.stdout + ended.stderr).toContain("mandoc is missing, and CI skips no test for it");
     expect(ended.status).toBe(1);
-  });
-});
-
-describe("the programs of a CI machine", () => {
-  it("come from Debian's packages, only the missing ones; Terraform does not", () => {
-    const programs = [without(TERRAFORM), without(CHROMIUM), present(POSTGRES)];
-    expect(installationOf(programs, machine)).toEqual({
-      commands: [
-        ["apt-get", "update"],
-        ["apt-get", "install", "-y", "--no-install-recommends", "chromium"],
-      ],
-    });
-    expect(installationOf([without(TERRAFORM), present(CHROMIUM)], machine)).toEqual({ commands: [] });
-  });
-
-  it.each([
-    [{ isRoot: true, hasApt: false }, "this machine has no apt-get. Install Chromium"],
-    [
-      { isRoot: false, hasApt: true },
-      "apt-get needs root. Run `sudo apt-get install -y --no-install-recommends chromium`",
-    ],
-  ])("are refused with the reason on a machine that cannot install them: %o", (where, says) => {
-    expect(installationOf([without(CHROMIUM)], where)).toEqual({ refusal: expect.stringContaining(says) });
   });
 });
