@@ -26,7 +26,7 @@ const GENERATED: Readonly<Record<string, { readonly from: readonly Files[]; read
 
 type Fingerprints = Readonly<Record<string, { readonly from: string; readonly made: string }>>;
 
-/** The outputs to generate again: their inputs have changed, or they were edited by hand. */
+/** Returns the outputs to generate again: their inputs changed, or somebody edited them. */
 export async function outdated(root: string): Promise<string[]> {
   const kept: Fingerprints = JSON.parse(await readFile(path.join(root, KEPT), "utf8"));
   const now = await fingerprints(root);
@@ -43,11 +43,10 @@ export async function recordMade(root: string): Promise<void> {
 const KEPT = "scripts/bindings/made.json";
 
 async function fingerprints(root: string): Promise<Fingerprints> {
-  const found: Record<string, Fingerprints[string]> = {};
-  for (const [name, { from, made }] of Object.entries(GENERATED)) {
-    found[name] = { from: await digest(root, from), made: await digest(root, [made]) };
-  }
-  return found;
+  const found = Object.entries(GENERATED).map(async ([name, { from, made }]) => {
+    return [name, { from: await digest(root, from), made: await digest(root, [made]) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
 }
 
 /** Paths are relative to the folder, so that it may move. */

@@ -1,7 +1,4 @@
-/**
- * The sources as the checks of the house see them: files, their lines, and who imports whom. Read as text; statements begin a
- * line, so that no comment and no string is taken for one.
- */
+/** Files, sizes and imports of `src`, for the checks of the house. A statement begins a line, so that no comment or string counts as one. */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "@babel/parser";
