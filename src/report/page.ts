@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { escapeHtml, sentenceHtml } from "./escape.ts";
 
-/** With more rows than this a table is a list of lines, and changes are lines as well: a browser must still open it. */
+/** Above this many rows, tables and changes become plain lines, so that browsers open the page. */
 export const MOST_ROWS = 500;
 
 const STYLE = `
@@ -63,7 +63,7 @@ export function table(
   from = head.length,
 ): string {
   const number = (i: number) => (i >= from ? ' class="num"' : "");
-  // Where a row is stacked, each cell has its head before it.
+  // Stacked rows print the head before each cell.
   const headOf = (i: number, text: string, named: number) =>
     i < named || text === "" ? "" : ` data-head="${escapeHtml(head[i] ?? "")}"`;
   const row = (cells: readonly string[], named = 1) =>
