@@ -1,4 +1,5 @@
 // The state for people: a page, and the same as Markdown. No request is sent.
+import { html } from "hono/html";
 import {
   capitalized,
   clientOf,
@@ -11,7 +12,7 @@ import {
   type ResourceState,
   shorten,
 } from "../core/model/index.ts";
-import { breakMarkdown, escapeHtml, escapeMarkdown } from "./escape.ts";
+import { breakMarkdown, escapeMarkdown } from "./escape.ts";
 import { plural, UNSCALED } from "./numbers.ts";
 import { outputTexts } from "./outputs.ts";
 import { list, pageHtml, section, table } from "./page.ts";
@@ -46,8 +47,8 @@ export interface RecordedOptions extends PlanReportOptions {
 export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
   return pageHtml(heading, [
-    `<p class="headline">${escapeHtml(headline)}</p>`,
-    ...notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
+    html`<p class="headline">${headline}</p>`,
+    ...notes.map((note) => html`<p class="note">${note}</p>`),
     ...(attention.length > 0 ? [section("Needs attention", list(attention))] : []),
     ...tables.map(({ title, head, rows }) => section(`${title}: ${formatNumber(rows.length)}`, table(head, rows))),
   ]);
