@@ -67,7 +67,7 @@ async function project(what: string, count: number, adopts: boolean, args: reado
         const attributes = ["plan_id: 11", "currency: USD", `domain: ${domain}`, ...(imports ? [`import: ${id}`] : [])];
         return [`  s${at}:`, ...attributes.map((line) => `    ${line}`)].join("\n");
       });
-      const settings = ["project: bench", "providers: { default: { requests_per_minute: 6000 } }"];
+      const settings = ["project: bench", "providers:", "  default:", "    requests_per_minute: 6000"];
       return writeFile(path.join(folder, "hosting.yaml"), [...settings, "services:", ...services, ""].join("\n"));
     };
     await rm(path.join(folder, "hosting.tfstate"), { force: true });
