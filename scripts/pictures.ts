@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { html } from "hono/html";
 import { stringify } from "yaml";
 import { runCli } from "../src/cli/cli.ts";
-import { escapeHtml } from "../src/report/index.ts";
 import { startSandbox } from "../src/sandbox/index.ts";
 import { openBrowser, openPage } from "../test/support/browser.ts";
 import { testClock } from "../test/support/clock.ts";
@@ -102,7 +102,7 @@ export async function firstMinute(): Promise<string> {
         return "";
       }
       const look = line.startsWith("$ ") ? "p" : [...looks].join(" ");
-      return look === "" || piece === "" ? escapeHtml(piece) : `<tspan class="${look}">${escapeHtml(piece)}</tspan>`;
+      return String(look === "" || piece === "" ? html`${piece}` : html`<tspan class="${look}">${piece}</tspan>`);
     });
     const place = `x="${margin}" y="${margin + at * 18 + 13}"`;
     return line === "" ? "" : `<text ${place} xml:space="preserve">${pieces.join("")}</text>\n`;

@@ -17,10 +17,10 @@ const SECRET = /(?:^|_)(?:secret|password|token)$/;
 /** Returns the problems that Terraform would have with the schemas. The build of the constructs finds clashes of names in the bindings. */
 export function catalogueLint(catalogue: Catalogue): string[] {
   const { provider, resources, dataSources, ephemeral } = catalogue;
-  const each = (schemas: Catalogue["resources"], sort: Sort) =>
+  const each = (schemas: Iterable<readonly [string, Schema]>, sort: Sort) =>
     [...schemas].flatMap(([name, schema]) => lint(schema, sort).map((complaint) => `${name} (${sort}): ${complaint}`));
   return [
-    ...lint(provider, "provider").map((complaint) => `the provider: ${complaint}`),
+    ...each([["hosting", provider]], "provider"),
     ...each(resources, "resource"),
     ...each(dataSources, "data source"),
     ...each(ephemeral, "ephemeral resource"),
