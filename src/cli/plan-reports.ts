@@ -1,8 +1,9 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
 import { replace } from "../core/files/index.ts";
-import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
+import { type Diagnostic, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import type { BaseOptions } from "../project/base.ts";
+import { diagnosticsOf } from "../project/failure.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import { declaredPlaces } from "../project/identity.ts";
 import type { RefreshOptions } from "../project/last-read.ts";

@@ -24,7 +24,6 @@ import {
   type ResourceState,
   refusalsOfPlan,
   type State,
-  selected,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
@@ -41,6 +40,7 @@ import { Providers } from "./providers.ts";
 import { RunPolicy, withFiles } from "./run-policy.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
+import { selected } from "./selection.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
 import { conditionsForStack, forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";

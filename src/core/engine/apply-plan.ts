@@ -14,6 +14,7 @@ import {
   refuseStopped,
   settleStored,
 } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type ApplyEvent,
@@ -38,10 +39,9 @@ import {
   type State,
   unfulfilledIn,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
-import { ReadyQueue, skipped, waitsFor } from "./dependencies.ts";
+import { ReadyQueue } from "./dependencies.ts";
 import { type Limits, storeRefusals } from "./guards.ts";
 import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
@@ -139,7 +139,7 @@ class Run {
     this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle, mayLook });
     this.#confirmations = new JobWatch({ clock, stop, timeoutMs: CONFIRM_MS, idle, mayLook });
     this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
-    this.#gate = new OrderGate({ plan, limits, kinds, providers: desired.providers });
+    this.#gate = new OrderGate(plan, limits, kinds, desired.providers);
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
@@ -248,11 +248,19 @@ class Run {
     const { address } = change;
     const failed = blockers.find((other) => this.#outcomes.get(other)?.result !== "done");
     if (failed !== undefined && this.#outcomes.get(failed)?.result === "waiting") {
-      this.#outcomes.set(address, { address, result: "waiting", diagnostics: [waitsFor(address, failed)] });
+      this.#outcomes.set(address, {
+        address,
+        result: "waiting",
+        diagnostics: [problem("apply.waiting", { address, other: failed })],
+      });
       return;
     }
     if (failed !== undefined) {
-      this.#outcomes.set(address, { address, result: "skipped", diagnostics: [skipped(address, failed)] });
+      this.#outcomes.set(address, {
+        address,
+        result: "skipped",
+        diagnostics: [problem("apply.skipped", { address, failed, because: failed })],
+      });
       return;
     }
     const action = progressOf(change);
@@ -294,7 +302,11 @@ class Run {
     const { requests, isUnrecorded, did } = this.#fateOf(address);
     const stopped = this.#stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
     if (stopped && requests === "nothing") return notStarted(address);
-    const diagnostics = !stopped ? this.#explain(error, change) : requests === "open" ? [] : [halfway(address)];
+    const diagnostics = !stopped
+      ? this.#explain(error, change)
+      : requests === "open"
+        ? []
+        : [problem("interrupted/halfway", { address })];
     return {
       address,
       result: "failed",
@@ -395,14 +407,6 @@ const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
 
 const notStarted = (address: string): ChangeOutcome => ({ address, result: "not-started", diagnostics: [] });
 const unknown = (address: string): ChangeOutcome => ({ address, result: "failed", unknown: true, diagnostics: [] });
-
-/** A change of several requests, of which the last ones never left. */
-function halfway(address: string): Diagnostic {
-  return warningOf("interrupted", `${address} was stopped halfway: what was done is recorded, the rest was not sent`, {
-    remedies: ["Run the same command again: it does the rest."],
-    address,
-  });
-}
 
 /** Resolves when the signal is aborted; never without one. */
 const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>

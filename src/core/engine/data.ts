@@ -1,3 +1,4 @@
+import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type DesiredData,
@@ -6,7 +7,7 @@ import {
   ExpressionError,
   type Expressions,
   equal,
-  fail,
+  HostformError,
   hasUnknown,
   isNoOp,
   type JsonObject,
@@ -153,11 +154,8 @@ function configOf(source: DesiredData, scope: EvalScope): ValueObject {
         return [name, source.evaluate(name, scope)];
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
-        return fail("config.expression", `${name}: ${error.message}`, {
-          address: source.address,
-          attribute: [name],
-          range: source.locate([name]),
-        });
+        const place = { address: source.address, attribute: [name], range: source.locate([name]) };
+        throw new HostformError([problem("config.expression", { name, message: error.message, ...place })]);
       }
     }),
   );

@@ -1,20 +1,18 @@
 // What depends on what: the references of a resource, the part of a declaration that `--target` names, the order of changes.
 import type { Kinds } from "../kinds/kind.ts";
 import { plannedValues, thingKey } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type Change,
   type Desired,
   type DesiredResource,
-  type Diagnostic,
-  didYouMean,
-  errorOf,
-  fail,
+  HostformError,
   isReplacement,
+  nearest,
   resourceOf,
   type State,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 
@@ -74,7 +72,7 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
     const there = (recordedIndex.get(target) ?? []).filter((address) => !declared.has(address));
     if (here.length + there.length === 0) {
       const known = [...declaredIndex.keys(), ...recordedIndex.keys()];
-      fail("plan.address", `No resource ${target} is declared or recorded.${didYouMean(target, known)}`);
+      throw new HostformError([problem("plan.address", { target, near: nearest(target, known) })]);
     }
     choose(here, (at) => {
       const resource = declared.get(at);
@@ -207,19 +205,3 @@ export class ReadyQueue {
 
 const isDeletedFirst = (change: Change) => isReplacement(change) && change.actions[0] === "delete";
 const isRemoval = ({ actions }: Change) => (actions[0] === "delete" && actions.length === 1) || actions[0] === "forget";
-
-/** A change that was not made because one before it failed. */
-export function skipped(address: string, failed: string): Diagnostic {
-  return errorOf("apply.skipped", `Skipped ${address}`, {
-    detail: `${failed}, which comes first, was not applied.`,
-    remedies: [`Fix ${failed} and apply again.`],
-    address,
-    because: failed,
-  });
-}
-
-/** A change that waits for one that waits. */
-export function waitsFor(address: string, other: string): Diagnostic {
-  const summary = `${address} waits for ${other}`;
-  return warningOf("apply.waiting", summary, { remedies: ["Run it again when that is done."], address });
-}

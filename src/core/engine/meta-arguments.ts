@@ -1,17 +1,16 @@
 import type { Kind } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Change,
   type Desired,
   type DesiredResource,
   type Diagnostic,
-  errorOf,
   isReplacement,
   type JsonObject,
   type Plan,
   type RemovedBlock,
   resourceOf,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 
 /**
@@ -52,11 +51,10 @@ export function preventDestroyErrors(
     // What is gone already is not destroyed by leaving the state.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || protecting === undefined || isGone) return [];
-    const whose = protecting === change.address ? "its block" : `the block of ${protecting}, where it was,`;
-    const summary = `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: ${whose} has prevent_destroy`;
-    const remedies = ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."];
     const range = resource?.locate([]) ?? names.get(resourceOf(protecting));
-    return [errorOf("plan.prevented", summary, { remedies, address: change.address, range })];
+    const former = protecting === change.address ? undefined : protecting;
+    const about = { address: change.address, former, isReplaced: isReplacement(change) };
+    return [problem("plan.prevented/lifecycle", { ...about, range })];
   });
 }
 
@@ -64,10 +62,8 @@ export function preventDestroyErrors(
 export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
   const asked = resource.lifecycle?.createBeforeDestroy === true;
   if (!asked || actions.length === 1 || actions[0] === "create") return [];
-  const summary = `${resource.address} is removed before it is recreated, despite create_before_destroy`;
-  const detail = `After a lost answer, two such ${kind.noun}s could not be distinguished.`;
   const { address } = resource;
-  return [warningOf("config.unsupported", summary, { detail, address, range: resource.locate([]) })];
+  return [problem("config.unsupported/order", { address, noun: kind.noun, range: resource.locate([]) })];
 }
 
 /** Which recorded resources `removed` blocks only forget. A block that names an instance outranks one that names all. */
@@ -82,9 +78,5 @@ export function removedErrors({ resources, removed = [] }: Pick<Desired, "resour
   const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));
   return removed
     .filter(({ from }) => names.has(from))
-    .map(({ from, range }) => {
-      const remedies = ["Remove one of the two blocks."];
-      const summary = `${from} is still declared, but a removed block names it`;
-      return errorOf("config.reference", summary, { remedies, address: from, range });
-    });
+    .map(({ from, range }) => problem("config.reference/removed", { address: from, range }));
 }

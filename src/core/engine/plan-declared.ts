@@ -19,10 +19,8 @@ import {
   type Diagnostic,
   type EnvVars,
   type EvalScope,
-  errorOf,
   isError,
   isNoOp,
-  type JsonObject,
   located,
   originsOf,
   type ResourceState,
@@ -30,7 +28,6 @@ import {
   type State,
   UNKNOWN,
   type Value,
-  warningOf,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
@@ -216,29 +213,19 @@ function planOne(input: PlanInput, missing: string | undefined): Planned {
     return unchanged(input, null, [isElsewhere(unread) ? elsewhere() : { ...why, address }]);
   }
   if (missing !== undefined && input.observed.status !== "present") {
-    const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;
-    const remedies = [`Resolve ${missing} first.`];
-    return unchanged(input, null, [
-      warningOf("apply.skipped", summary, { remedies, address: input.address, because: missing }),
-    ]);
+    const about = { address: input.address, missing, because: missing };
+    return unchanged(input, null, [problem("apply.skipped/missing", about)]);
   }
   const recorded = input.prior?.provider;
-  if (recorded !== undefined && recorded !== input.provider)
-    return unchanged(input, present(input.observed), [moved(input, recorded)]);
+  if (recorded !== undefined && recorded !== input.provider) {
+    const { address, provider, observed } = input;
+    const moved = problem("plan.immutable/provider", {
+      address,
+      from: recorded,
+      to: provider,
+      attribute: ["provider"],
+    });
+    return unchanged(input, observed.status === "present" ? observed.attributes : null, [moved]);
+  }
   return planResource(input);
-}
-
-const present = (observation: Observation): JsonObject | null =>
-  observation.status === "present" ? observation.attributes : null;
-
-function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
-  return errorOf("plan.immutable", `${address} cannot move from provider ${recorded} to ${provider}`, {
-    detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
-    remedies: [
-      { do: "use_provider", provider: recorded },
-      { do: "forget", why: "import" },
-    ],
-    address,
-    attribute: ["provider"],
-  });
 }

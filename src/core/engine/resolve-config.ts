@@ -9,8 +9,7 @@ import {
   type EnvVars,
   type EvalScope,
   ExpressionError,
-  errorOf,
-  fail,
+  HostformError,
   hasOpenHost,
   hiddenText,
   type JsonObject,
@@ -78,7 +77,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
       if (!(error instanceof ExpressionError)) throw error;
       evaluated[name] = UNKNOWN;
       const { address } = resource;
-      diagnostics.push(errorOf("config.expression", `${name}: ${error.message}`, { address, attribute: [name] }));
+      diagnostics.push(problem("config.expression", { name, message: error.message, address, attribute: [name] }));
     }
   }
   // Declared, but read only when a request needs it.
@@ -152,12 +151,8 @@ async function readSource(
   const value = await read(source);
   const issue = kind.attributes.shape[name]?.safeParse(value).error?.issues[0];
   if (issue === undefined) return value;
-  return fail("secret.source", `The ${name} of ${address} is invalid: ${issue.message}`, {
-    detail: `It was read from ${sourcePlace(source)}.`,
-    remedies: ["Store a valid value there and apply again."],
-    address,
-    attribute: [name],
-  });
+  const about = { address, name, issue: issue.message, place: sourcePlace(source), attribute: [name] };
+  throw new HostformError([problem("secret.source/invalid", about)]);
 }
 
 const cache = new WeakMap<Kinds, Kinds>();

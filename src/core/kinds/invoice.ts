@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { InvoiceRecord } from "../api/index.ts";
-import { type Diagnostic, type Invoice, isPaid, type JsonObject, scaleProblem } from "../model/index.ts";
+import { scaleProblem } from "../messages/index.ts";
+import { type Diagnostic, type Invoice, isPaid, type JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 import type { ReadSettings } from "./kind.ts";
 

@@ -1,16 +1,8 @@
-import type { ApiRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
+import type { ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, endingWith, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
-import { problem } from "../messages/index.ts";
-import {
-  type ApiError,
-  HostformError,
-  inScale,
-  isForbidden,
-  isNoList,
-  isNotFound,
-  saysNotFound,
-} from "../model/index.ts";
+import { problem, requireScale } from "../messages/index.ts";
+import { type ApiError, HostformError, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
 import { Invoices } from "./invoices.ts";
 import type { ListCosts, Recheck, Rows, Shown } from "./list-costs.ts";
 import { listName, readAgainCost } from "./list-costs.ts";
@@ -272,7 +264,11 @@ export class Account {
       this.#plans = undefined;
     };
     const reading = { ...this.#context, ...(isShown && { onNoList }) };
-    const plans = this.#inScale("plan", this.#context.client.plans.list(reading).all());
+    const list = this.#context.client.plans.list(reading).all();
+    const plans = list.then((found) => {
+      requireScale(this.settings.moneyScale, "plan", found);
+      return found;
+    });
     this.#plans = plans;
     plans.then(
       ({ length }) => {
@@ -286,11 +282,6 @@ export class Account {
       },
     );
     return plans;
-  }
-
-  /** Records with amounts. @throws HostformError `api.money_scale` when one contradicts the provider's scale. */
-  async #inScale<R extends ApiRecord>(of: string, records: Promise<R[]>): Promise<R[]> {
-    return [...inScale(this.settings.moneyScale, of, await records)];
   }
 
   /** The same, as far as the host shows them and the token may read them (§5: `view`), or (`isFree`) this run reads them anyway. */

@@ -1,11 +1,11 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Awaiting,
   type Clock,
   type Diagnostic,
-  fail,
   HostformError,
   type Invoice,
   isError,
@@ -218,5 +218,5 @@ export function proceed({ stop }: Pick<RunContext, "stop">): void {
 
 /** @throws HostformError `interrupted`. */
 export function refuseStopped(): never {
-  fail("interrupted", "The run was stopped before this was sent");
+  throw new HostformError([problem("interrupted", {})]);
 }

@@ -1,18 +1,17 @@
 /** Reads one resource from the account, and objects that are like it. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Diagnostic,
-  fail,
+  HostformError,
   isForbidden,
   isNoList,
   type JsonObject,
   type Phase,
   type ResourceState,
-  some,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { type Forms, parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
@@ -279,12 +278,8 @@ const PRECISION_MS = 2_000;
  * other. @throws HostformError `state.stranger`.
  */
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
-  const detail = differenceOf(kind, recorded, attributes);
-  if (detail === undefined) return;
-  const remedies = [
-    "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
-  ];
-  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, { detail, remedies });
+  const evidence = differenceOf(kind, recorded, attributes);
+  if (evidence !== undefined) throw new HostformError([problem("state.stranger", { noun: kind.noun, id, evidence })]);
 }
 
 /** Returns true unless an object is certainly not the recorded one. */
@@ -386,11 +381,8 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
 
 /** @param own the one of them that is managed as `address`. */
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
-  const ids = same.map(({ id }) => id);
-  const summary = `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`;
-  const detail = `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`;
-  const remedies = [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`];
-  return warningOf("account.double", summary, { detail, remedies, address });
+  const domain = String(kind.naturalKey(own.attributes));
+  return problem("account.double", { address, noun: kind.noun, id: own.id, domain, ids: same.map(({ id }) => id) });
 }
 
 /** An address that is no longer declared, whose object may be the declared one under its old name. */

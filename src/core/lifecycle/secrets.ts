@@ -19,7 +19,6 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { attributesOf, plannedAttributes } from "./attributes.ts";
 import type { ApplyContext, SecretOutputs } from "./context.ts";
@@ -110,10 +109,13 @@ export function planSecret(
   }
   if (known(before[secret.fingerprint]) === undefined) {
     if (!returnsSecretOnce(kind, before)) return nothing;
-    return { ...nothing, diagnostics: [neverCame(kind, address, secret, output)] };
+    const about = { address, noun: kind.noun, name: secret.name, place: outputPlace(output) };
+    return { ...nothing, diagnostics: [problem("secret.output/unknown", { ...about, attribute: ["secret_output"] })] };
   }
   const old = outputIn(before);
-  return isSamePlace(old, output) ? nothing : { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+  if (isSamePlace(old, output)) return nothing;
+  const about = { address, name: secret.name, from: old && outputPlace(old), place: outputPlace(output) };
+  return { ...nothing, diagnostics: [problem("secret.output/moved", { ...about, attribute: ["secret_output"] })] };
 }
 
 /** The place that the attributes of a resource name, when it is a file and known; undefined too for what is no place. */
@@ -169,31 +171,6 @@ export function misplacedSecret(
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
   return equal(place(old), place(output));
-}
-
-/** The warning for a secret that is to be written out and is not known here. */
-function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
-  const place = outputPlace(output);
-  const summary = `The ${name} of ${address} is not known and could not be written to ${place}`;
-  const detail = `The API returns it only when the ${kind.noun} is created. It did not arrive then, the ${kind.noun} was created elsewhere, or the state was lost.`;
-  const remedies = [
-    { do: "renew" } as const,
-    `If ${place} holds the right one already, remove secret_output: nothing else writes there.`,
-  ];
-  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
-}
-
-function unmovable(
-  address: string,
-  { name }: OneTimeSecret,
-  from: SecretOutput | undefined,
-  to: SecretOutput,
-): Diagnostic {
-  const where = from === undefined ? "It left the state earlier" : `It was written to ${outputPlace(from)}`;
-  const summary = `The ${name} of ${address} is no longer known and cannot be moved to ${outputPlace(to)}`;
-  const detail = `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`;
-  const remedies = ["Move it by hand."];
-  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
 /**

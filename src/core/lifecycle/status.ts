@@ -168,18 +168,13 @@ export class NotLiveYet extends HostformError {
 
   /** The refusal where the status is not understood: the word may be why, and only the user can say what it means. */
   notUnderstood(): HostformError {
-    const { attributes, id } = this.service;
-    const word = attributes.status == null ? undefined : JSON.stringify(attributes.status);
-    const what = word === undefined ? "not shown" : `${word}, which is not understood`;
-    const unclear = `The status of ${this.kind.noun} ${id} is ${what}: it may not be live yet.`;
-    const say =
-      word === undefined
-        ? "Look in the dashboard whether it is live."
-        : `Say in the provider's status_words what ${word} means: pending, if the service is not live yet.`;
+    const { id, attributes } = this.service;
+    const about = { noun: this.kind.noun, id, status: attributes.status };
+    const { summary, remedies = [] } = problem("plan.unknown_status/parent", about);
     const diagnostics = this.refusal.diagnostics.map((each) => ({
       ...each,
-      detail: [each.detail, unclear].filter(Boolean).join(" "),
-      remedies: [say, ...(each.remedies ?? [])],
+      detail: [each.detail, `${summary}.`].filter(Boolean).join(" "),
+      remedies: [...remedies, ...(each.remedies ?? [])],
     }));
     return new HostformError(diagnostics, { cause: this.refusal });
   }

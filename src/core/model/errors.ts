@@ -102,27 +102,6 @@ export class HostformError extends Error {
   }
 }
 
-/** Refusals for which the machine is the cause, wherever a file is read or written, and those of hostform itself. */
-const OF_THE_MACHINE = [
-  ...["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"],
-  ...["EOUTSIDE", "ELINK", "ENOTREGULAR", "EOWNER", "EMODE"],
-];
-
-/** What an error says, whatever it is: of one that hostform did not foresee, that it is a defect. */
-export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
-  if (error instanceof HostformError) return error.diagnostics;
-  if (error instanceof NotUtf8 || OF_THE_MACHINE.includes(errnoOf(error) ?? "")) {
-    const summary = `A file cannot be read or written: ${fileFailure(error)}`;
-    const remedies = ["Correct what the message names. Then run the command again."];
-    const detail = error instanceof NotUtf8 ? undefined : messageOf(error);
-    return [errorOf("file.refused", summary, { ...(detail && { detail }), remedies })];
-  }
-  const summary = "hostform has failed in a way that was not foreseen";
-  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const remedies = ["Run the command again with HOSTFORM_DEBUG=1 and report the output."];
-  return [{ severity: "error", code: "internal", summary, detail, remedies }];
-}
-
 /** Throws one error diagnostic; the common case. */
 export function fail(code: Code, summary: string, parts?: DiagnosticParts): never {
   throw new HostformError([errorOf(code, summary, parts)]);

@@ -41,6 +41,9 @@ export function some(names: readonly string[], most = 10): string {
   return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
 }
 
+/** `1 order`, `2 orders`. */
+export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
 /** A text in the single quotes of a shell: the command that it stands in can be copied, whatever is in it. */
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

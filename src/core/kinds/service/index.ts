@@ -1,11 +1,10 @@
 import * as z from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
+import { problem, requireScale } from "../../messages/index.ts";
 import {
   CURRENCIES,
   type Diagnostic,
-  errorOf,
   foldedDomain,
-  inScale,
   isDomainForm,
   sameDomain,
   sameFolded,
@@ -224,16 +223,7 @@ const DESCRIBING = [
 
 function check(config: ValueObject): Diagnostic[] {
   if (config.password === undefined || config.password_version !== undefined) return [];
-  return [
-    errorOf("config.missing_attribute", "password needs password_version", {
-      detail: "The password is never stored, so a change of it cannot be seen.",
-      remedies: [
-        { do: "set", attribute: "password_version", value: 1 },
-        "Raise it each time the password is to be set.",
-      ],
-      attribute: ["password"],
-    }),
-  ];
+  return [problem("config.missing_attribute/password_version", { attribute: ["password"] })];
 }
 
 /** Services: the paid kind. §2 Service, §4 services endpoints. */
@@ -261,7 +251,7 @@ export const service: Kind<"createService"> = {
   async *list(context) {
     const { client, settings, ...options } = context;
     for await (const record of client.services.list(options)) {
-      inScale(settings.moneyScale, "service", [record]);
+      requireScale(settings.moneyScale, "service", [record]);
       yield remote(record, settings, lifeOf(record, context, LIVES.services));
     }
   },

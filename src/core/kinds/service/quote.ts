@@ -1,5 +1,6 @@
 import type { PlanRecord } from "../../api/index.ts";
-import { type Diagnostic, errorOf, type Quote, type ValueObject, warningOf } from "../../model/index.ts";
+import { problem } from "../../messages/index.ts";
+import type { Diagnostic, Quote, ValueObject } from "../../model/index.ts";
 import { monthsOf } from "./words.ts";
 
 /**
@@ -26,15 +27,9 @@ export function quoteService(
     // Of an entry whose number cannot be read it is not known that it is another plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
     // An order that is sent again is answered as it was when the plan was offered.
-    const report = isComplete && !isOrdered ? errorOf : warningOf;
-    const summary = `plan_id ${planned.plan_id} is not among the ${plans.length} plans that this account can order`;
-    const diagnostic = report("plan.catalogue", summary, {
-      detail: isComplete
-        ? "The list was read to its end, and only a plan that is in it can be ordered."
-        : "The list has plans without a number; the API refuses the order if the plan is not active.",
-      remedies: [{ do: "see", what: "plans" }],
-      attribute: ["plan_id"],
-    });
+    const severity = isComplete && !isOrdered ? "error" : "warning";
+    const about = { id: planned.plan_id, count: plans.length, isComplete, attribute: ["plan_id"] };
+    const diagnostic = problem("plan.catalogue", { ...about, severity });
     return { quote, diagnostic };
   }
   const list = listPrice(plan, currency);

@@ -3,7 +3,8 @@
  */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { reportedInvoice } from "../../../core/kinds/invoice.ts";
-import { type Attributes, inScale, type JsonObject } from "../../../core/model/index.ts";
+import { requireScale } from "../../../core/messages/index.ts";
+import type { Attributes, JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
@@ -58,7 +59,7 @@ export const hostingInvoice: DataSource = {
   check: (config) => exactlyOne(config, ["id", "invoice_number"]),
   async read(config, session) {
     const found = typeof config.id === "string" ? await withId(config.id, session) : await withNumber(config, session);
-    inScale(session.moneyScale, "invoice", [found]);
+    requireScale(session.moneyScale, "invoice", [found]);
     return withConfigured(config, described(found, session));
   },
 };
