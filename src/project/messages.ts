@@ -109,7 +109,7 @@ const messages = {
     remedies: ["Ask for 60 at most: with more, the host refuses requests of others that use the token."],
   })),
   "trust.untrusted/words": error(({ alias, word }: Words<"alias" | "word">) => ({
-    summary: `The untrusted declaration gives a known status another meaning for the provider ${alias} (status_words: ${word})`,
+    summary: `The untrusted declaration gives a known status another meaning (status_words: ${word}) for the provider ${alias}`,
     remedies: ["Keep only words that hostform does not know.", TRUST],
   })),
   "trust.untrusted/variable": error(({ name }: Words<"name">) => ({

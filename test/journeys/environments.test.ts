@@ -69,7 +69,7 @@ describe("a project with environments", () => {
     const ran = await project.run(...args);
     expect(ran.code, ran.text).toBe(1);
     expect(ran.err).toContain("This project has environments: production, staging");
-    expect(ran.err).toContain("`hostform -e NAME COMMAND`");
+    expect(ran.err).toContain("Choose one with `-e NAME`.");
     expect(project.sent()).toEqual([]);
   });
 
