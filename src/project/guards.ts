@@ -1,24 +1,29 @@
 import type { Limits } from "../core/engine/index.ts";
 import type { Guards } from "../core/model/index.ts";
 
-/** The most that a run may do. They replace the declared guards for one run; of a saved plan they only tighten those in force. */
+/** Maxima of a run. They replace the declared guards of a new plan, and only tighten those of a saved plan. */
 export interface Caps {
+  /** Maximum number of services and domains to order. */
   readonly maxOrders?: number;
+  /** Currency -> the most to spend, in the API's own unit. */
   readonly maxSpend?: Readonly<Record<string, number>>;
+  /** Maximum number of resources to remove. */
   readonly maxRemovals?: number;
 }
 
-/** Options that override the declared guards for one run. */
+/** Limits that replace the declared guards for one run. */
 export interface GuardFlags extends Caps {
+  /** Lifts the removal limits. Default: false. */
   readonly allowRemovals?: boolean;
+  /** Also orders items without a listed price. Default: false. */
   readonly allowUnknownPrices?: boolean;
-  /** Resources that are missing in the account are gone on purpose. */
+  /** Accepts that many recorded resources are missing in the account. Default: false. */
   readonly allowMissing?: boolean;
-  /** The account is the recorded one, whatever its address and its objects. */
+  /** Accepts another address of the account, or one without the recorded objects, and records it. Default: false. */
   readonly accountMoved?: boolean;
 }
 
-/** Their names. An option that is missing here does not compile. */
+/** Names of all limits. A missing name does not compile. */
 export const GUARD_FLAGS = Object.keys({
   maxOrders: true,
   maxSpend: true,
@@ -30,8 +35,8 @@ export const GUARD_FLAGS = Object.keys({
 } satisfies Record<keyof GuardFlags, true>) as readonly (keyof GuardFlags)[];
 
 /**
- * The limits of a run: the declared guards, as far as the command line does not override them.
- * @param unattended nobody sees the plan before it is applied.
+ * Returns the declared guards, as far as the run does not replace them.
+ * @param unattended no person sees the plan before its apply.
  */
 export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
   const { maxOrders, maxSpend, maxRemovals } = flags;
@@ -46,7 +51,7 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended
     allowUnknownPrices,
     allowMissing,
     unattended,
-    // A place in the declaration would mislead where the command line set the limit.
+    // Drops the place in the declaration of a replaced limit.
     ranges: {
       ...ranges,
       ...(maxOrders === undefined && orders && { maxOrders: orders }),
@@ -56,7 +61,7 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended
   };
 }
 
-/** Limits that are also within the caps: the stricter one holds, whatever the plan or the declaration allows. */
+/** Returns the stricter one of each limit and each cap. */
 export function tightened(limits: Limits, { maxOrders, maxSpend = {}, maxRemovals }: Caps): Limits {
   const least = (cap: number, limit = Number.POSITIVE_INFINITY) => Math.min(cap, limit);
   const spend = Object.entries(maxSpend).map(([currency, cap]) => [currency, least(cap, limits.maxSpend?.[currency])]);

@@ -139,9 +139,9 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   const starts = [
     ...made.changes.filter((change) => touches(change, mode)).map(({ address }) => address),
     ...made.diagnostics.flatMap((one) =>
-      one.address !== undefined && (mode !== "false" || isError(one)) ? one.address : [],
+      one.address !== undefined && (mode !== "none" || isError(one)) ? one.address : [],
     ),
-    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "false" ? [] : address)),
+    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "none" ? [] : address)),
     // What could not be planned, since its values are wrong: it may refer to what is recorded wrongly.
     ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
   ];
@@ -156,7 +156,7 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
 
 /** Whether a change must rest on what the account shows. With `false`, what changes the record alone need not. */
 function touches(change: Change, mode: RefreshMode): boolean {
-  if (mode === "false") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
+  if (mode === "none") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
   if (change.previousAddress !== undefined) return true;
   return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
 }

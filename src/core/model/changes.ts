@@ -126,8 +126,8 @@ export const heldIn = ({ diagnostics, held = [] }: Pick<Plan, "diagnostics" | "h
   return [...new Set([...refused, ...held.map(({ address }) => address)])].sort();
 };
 
-/** How much of the account is read (`--refresh`): everything, what the plan changes, or only what its requests touch. */
-export type RefreshMode = "all" | "changed" | "false";
+/** How much of the account is read in a plan: everything, what the plan changes, or only what its requests touch. */
+export type RefreshMode = "all" | "changed" | "none";
 
 /** A recorded resource that a plan did not read. */
 export interface NotRead {

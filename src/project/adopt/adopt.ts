@@ -1,4 +1,4 @@
-/** `adopt`: an account that was there already comes under management. Sends GETs only. */
+/** The adoption of an existing account. Sends GETs only. */
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { exists, type Reading, read } from "../../core/files/index.ts";
@@ -12,19 +12,19 @@ import {
   fileFailure,
   foldedDomain,
   HostformError,
-  inQuotes,
   isProjectName,
   type JsonObject,
   parseAddress,
   type State,
-  shellWord,
   utf8,
   type ValueObject,
 } from "../../core/model/index.ts";
 import { secondsFor } from "../../report/index.ts";
 import { identityOf, marking, requireAccount } from "../identity.ts";
+import { refuse } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
+import { yamlRemedies } from "../stack-diagnostics.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known, settled } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
@@ -40,14 +40,13 @@ type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaratio
 /**
  * Brings an account under management.
  *
- * 1. Each collection is listed, `approve` sees the forecast, then the grants are read: a request for each service. What was read
- *    is kept beside the state until the end, and used again within an hour.
- * 2. What is neither declared nor recorded becomes a declaration. What is declared stays as it is.
- * 3. It is recorded as `import` records it, and planned from what was read. What would change is left out, so that the plan of the
- *    rest has no changes.
- * 4. Files and state are written, or neither.
+ * 1. Lists each collection, passes the forecast to `approve`, and reads the grants with a request for each service. The lists are kept
+ *    beside the state until the end, for a retry within an hour.
+ * 2. Declares objects that are neither declared nor recorded.
+ * 3. Records them as an import does, and plans from the same lists. Objects with planned changes are left out.
+ * 4. Writes files and state, or neither.
  *
- * @throws HostformError for mistakes in the declaration, and when the account cannot be read; nothing was written then.
+ * @throws HostformError for mistakes in the declaration, and when the account cannot be read. No file is written then.
  */
 export async function adoptAccount(
   parts: Parts,
@@ -55,11 +54,8 @@ export async function adoptAccount(
   approve: (forecast: Forecast) => boolean | Promise<boolean>,
 ): Promise<Adopted> {
   const { source, host, redaction, log, declaration, state: recorded } = parts;
-  if (source.stack !== undefined || (source.files.length > 0 && options.declared !== true)) {
-    fail("usage", "adopt writes the files of a folder: it takes neither --file nor a stack", {
-      remedies: ["Run it in the project's folder, or name that with `-C`. `--declared` takes `--file`."],
-    });
-  }
+  if (source.stack !== undefined || (source.files.length > 0 && options.declared !== true))
+    refuse("usage/adopt_files", {});
   const alias = options.provider ?? "default";
   const given = {
     names: givenNames(await pairsOf(source.cwd, options.names), kinds.values(), options.names ?? ""),
@@ -67,15 +63,11 @@ export async function adoptAccount(
   };
   const { format = "yaml" } = options;
   const standing = await standingAt(parts);
-  if (format !== "yaml" && standing.desired !== undefined) {
-    fail("usage", `--format ${format} is for a folder without a declaration in YAML`, {
-      remedies: ["To translate the declaration for Terraform: `hostform export`."],
-    });
-  }
+  if (format !== "yaml" && standing.desired !== undefined) refuse("usage/adopt_format", { format });
   const project = options.project ?? nameFrom(source.dir);
   if (!isProjectName(project)) {
     fail("usage", `${JSON.stringify(project)} cannot be the name of a project`, {
-      remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
+      remedies: ["Give another name, of at most 64 letters, digits, `.`, `_` and `-`."],
     });
   }
   const language =
@@ -160,19 +152,14 @@ export async function adoptAccount(
         const unlisted = known.declared.flatMap(({ address, type, config, isRecorded, importId }) =>
           kinds.get(type)?.list !== undefined || isRecorded || importId !== undefined
             ? []
-            : `${address}: no list of the API shows it. If the account has it, import it before the next apply: \`hostform import ${inQuotes(address)} ${shellWord(String(config.domain ?? "ID"))}\`.`,
+            : `${address}: no list of the API shows it. ${yamlRemedies({ address, remedies: [{ do: "import", id: String(config.domain ?? "ID"), when: "the account has it, import it before the next apply" }] })}`,
         );
         return adoptedOf(
           parts,
           { ...made, left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray] },
           contents,
           changes,
-          {
-            requests: provider.client.requests,
-            isFirst,
-            format,
-            ...(isFirst && { next: language.next }),
-          },
+          { requests: provider.client.requests, isFirst, format },
         );
       } finally {
         await kept.close();
@@ -186,19 +173,17 @@ const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: []
 
 const programIn = async (library: "cdktf" | "cdktn") => (await import("./program.ts")).programFor(library);
 
-/** What a create without known outcome has made is in the account: adopted under another name, it would be made twice. */
+/** Refuses pending creates: an adoption would declare their objects a second time. */
 function refusePending({ resources }: State): void {
   const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
   if (pending.length === 0) return;
   const names = pending.map(escapeLine).join(", ");
-  fail("plan.pending", `Nothing was adopted: ${names} may have been made, and the state does not show it`, {
-    remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
-  });
+  refuse("plan.pending/adoption", { names, address: pending[0] });
 }
 
 const UNIT = "The unit of amounts. If the API counts in cents, set `money_scale: 2` in the provider's settings.";
 
-/** Resolves the ids and domains that `--clients` names. @returns id of a service -> client, and a sentence for each other key. */
+/** Resolves the ids and domains of the file of clients. @returns id of a service -> client, and a sentence for each other key. */
 function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<string, Remote>, file = "") {
   const byDomain = Map.groupBy(listed.values(), ({ attributes }) => foldedDomain(attributes.domain));
   const clients = new Map<string, string>();
@@ -219,13 +204,13 @@ async function pairsOf(cwd: string, file: string | undefined) {
   return readPairs(await textOf(path.resolve(cwd, file), file, fix, { streams: true }), file);
 }
 
-/** @throws HostformError `usage` with the reason, the place of a byte that is not UTF-8 among them. */
+/** @throws HostformError `usage` with the reason, such as the place of a byte that is not UTF-8. */
 const textOf = (file: string, shown: string, fix: string, reading: Reading): Promise<string> =>
   read(file, reading)
     .then(utf8)
     .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
-/** What is there already. @throws HostformError the mistakes of the declaration. */
+/** Reads the existing declaration. @throws HostformError its mistakes. */
 async function standingAt({ source, declaration, log }: Parts): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
@@ -242,7 +227,7 @@ async function standingAt({ source, declaration, log }: Parts): Promise<Standing
   return { desired, texts: new Map(texts), ignored };
 }
 
-/** Services that the declaration or the state has, or may have: only their grants are read. */
+/** Returns the services that the declaration or the state may have. Only their grants are read. */
 function declaredAmong(services: readonly Remote[], { declared, recorded }: Known): readonly Remote[] {
   const own = declared.filter(({ type }) => type === service.type);
   return services.filter(
@@ -280,7 +265,7 @@ const countOf = (types: readonly string[]) =>
     [...Map.groupBy(types, (type) => type)].map(([type, { length }]) => [kinds.get(type)?.noun ?? type, length]),
   );
 
-/** What the declaration and the state have of the account. */
+/** Returns the parts of the account that declaration and state have. */
 function knownOf(
   { desired, texts }: Standing,
   state: State,
@@ -330,7 +315,7 @@ function adoptedOf(
   { adopts, left, otherChanges }: Proof,
   { unread }: AccountContents,
   changes: readonly FileChange[],
-  { format, ...run }: Pick<Adopted, "requests" | "isFirst" | "next"> & { readonly format: AdoptFormat },
+  { format, ...run }: Pick<Adopted, "requests" | "isFirst"> & { readonly format: AdoptFormat },
 ): Adopted {
   const objects = countOf(adopts.map(({ kind }) => kind.type));
   return {
@@ -341,13 +326,13 @@ function adoptedOf(
     }),
     left,
     unknown: [...unread, ...unknownOf(objects)],
-    // What somebody has declared in another language is not compared here.
+    // The plan does not compare declarations in other languages.
     otherChanges: format === "yaml" ? otherChanges : 0,
     ...run,
   };
 }
 
-/** What no answer of the API shows (§2 Gaps). */
+/** Returns sentences about values that no answer of the API shows (§2 Gaps). */
 function unknownOf({
   webhook = 0,
   service = 0,

@@ -184,21 +184,21 @@ describe("what is refused", () => {
     writeFileSync(path.join(project.dir, "hosting.yaml"), "project: [");
     git(project.dir, "commit", "-q", "-a", "-m", "mistakes");
     await project.declare(BEFORE);
-    expect(await of("--base", "HEAD")).toContain("the declaration of that commit has mistakes");
+    expect(await of("--base", "HEAD")).toContain("The base HEAD has a declaration with mistakes");
     project.onCapture = async () => ({ failure: "could not be found", stdout: "", stderr: "" });
-    expect(await of("--base", "HEAD")).toContain("git could not be found");
+    expect(await of("--base", "HEAD")).toContain("cannot be read: git could not be found");
     project.onCapture = captureCommand;
     rmSync(path.join(project.dir, ".git"), { recursive: true });
-    expect(await of("--base", "HEAD")).toContain("is in no git repository");
+    expect(await of("--base", "HEAD")).toContain("git finds no repository");
   });
 
   it("what says otherwise what is planned, a stack, and a stranger's declaration: without starting git", async () => {
     const project = await changed(BEFORE);
     project.onCapture = async () => Promise.reject(new Error("git was started"));
     const of = async (...args: string[]) => (await project.run(...args, "--base", "main")).err;
-    expect(await of("plan", "--target", "hosting_service.www")).toContain("--base does not go with --target");
-    expect(await of("plan", "--destroy")).toContain("--base does not go with the removal of everything");
-    expect(await of("plan", "--untrusted")).toContain("--base does not go with an untrusted declaration");
+    expect(await of("plan", "--target", "hosting_service.www")).toContain("A base cannot be combined with targets");
+    expect(await of("plan", "--destroy")).toContain("combined with the removal of everything");
+    expect(await of("plan", "--untrusted")).toContain("combined with an untrusted declaration");
     await project.declare(
       { resource: { hosting_webhook: { a: { url: "https://a.example", events: ["invoice.paid"] } } } },
       "main.tf.json",
@@ -251,7 +251,7 @@ describe("what git is given and made to do", () => {
     git(project.dir, "config", "protocol.ext.allow", "always");
     git(project.dir, "config", "extensions.partialClone", "origin");
     const { code, err } = await project.run("plan", "--base", "main");
-    expect([code, err]).toEqual([1, expect.stringContaining("is not in this clone")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("which this clone lacks")]);
     expect(existsSync(ran)).toBe(false);
   });
 
@@ -263,7 +263,7 @@ describe("what git is given and made to do", () => {
     git(inner, "config", "core.fsmonitor", `touch ${ran}`);
     writeFileSync(path.join(inner, "hosting.yaml"), JSON.stringify(BEFORE));
     const { code, err } = await project.run("plan", "-C", "inner", "--state", project.statePath, "--base", "main");
-    expect([code, err]).toEqual([1, expect.stringContaining("is in no git repository that git reads here")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("git finds no repository")]);
     expect(existsSync(ran)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OutputChange } from "../../../src/core/model/index.ts";
-import { learnPlan } from "../../../src/project/known-secrets.ts";
+import { learnPlan } from "../../../src/project/secrets.ts";
 import { Redaction } from "../../../src/project/redaction.ts";
 
 const output = (after: string, over: Partial<OutputChange> = {}): OutputChange => ({

@@ -109,11 +109,11 @@ describe("a path", () => {
     expect(stackHint(folder)).toBeUndefined();
     expect(stackHint(path.join(folder, "nowhere"))).toBeUndefined();
     put("main.tf.json");
-    expect(stackHint(folder)).toContain("--stack .");
+    expect(stackHint(folder)).toEqual({ do: "advise", on: "stack_folder" });
     put("cdktf.json");
-    expect(stackHint(folder)).toContain("--app");
+    expect(stackHint(folder)).toEqual({ do: "advise", on: "stack_app" });
     put("cdktf.out/manifest.json");
-    expect(stackHint(folder)).toContain("--stack cdktf.out");
+    expect(stackHint(folder)).toEqual({ do: "advise", on: "stack_output" });
   });
 });
 

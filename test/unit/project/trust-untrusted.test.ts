@@ -324,6 +324,6 @@ describe("an untrusted stack", () => {
   it("is not synthesized", async () => {
     const { run } = await place(declared());
     const { code, stderr } = await run(["plan", "--untrusted", "--app", "node main.js"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("--app runs a program of the project")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The app is a program of the untrusted project")]);
   });
 });
