@@ -303,7 +303,7 @@ describe("a form that is refused", () => {
       "a subject that is none",
       "/dashboard/webhooks",
       { do: "trigger", event: "invoice.paid", subject: "abc" },
-      /whole number/,
+      /must be a number/,
       ['value="abc"'],
     ],
     [
