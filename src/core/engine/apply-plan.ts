@@ -163,7 +163,8 @@ class Run {
    */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests, accounts } = this.#options;
-    const [started, before] = [clock.monotonic(), requests()];
+    const started = clock.monotonic();
+    const before = requests();
     const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
     if (refusals.length > 0) throw new HostformError(refusals);
     await this.#recordObserved();
@@ -237,7 +238,8 @@ class Run {
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
     for (const { address, provider, private: mark } of stale) {
-      const [prior, kind] = [state.resources.get(address), kindOf(address, this.#kinds)];
+      const prior = state.resources.get(address);
+      const kind = kindOf(address, this.#kinds);
       if (mark.pending === undefined && isPendingCreate(prior) && kind !== undefined)
         await settleStored(accounts(provider).account, kind, prior, true, owner?.());
     }

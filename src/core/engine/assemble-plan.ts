@@ -59,7 +59,8 @@ export function plan(options: PlanOptions): Plan {
   const former = new Map(options.moves?.map(({ from, to }) => [to, from]));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const clientOf = (address: string): Pick<Change, "client" | "formerClient"> => {
-    const [declared, recorded] = [places.get(address), state.resources.get(address)?.private];
+    const declared = places.get(address);
+    const recorded = state.resources.get(address)?.private;
     const { client } = declared ?? recorded ?? {};
     const isOther = declared !== undefined && recorded !== undefined && recorded.client !== client;
     return { ...(client !== undefined && { client }), ...(isOther && { formerClient: recorded.client ?? null }) };
@@ -103,7 +104,8 @@ export function plan(options: PlanOptions): Plan {
   found.push(...because, ...restricted(sorted, options));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
-    const [recorded, declared] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
+    const recorded = recordedAll.resources.size;
+    const declared = options.declared?.size ?? resources.length;
     const { observations } = observed;
     const context = { kinds, providers, recorded, declared, records: state.resources, observations };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));

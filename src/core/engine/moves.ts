@@ -63,7 +63,8 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
 
 /** The instances that a block moves. Without a key it means all of them. */
 function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, ResourceState>): Move[] {
-  const [source, target] = [parseAddress(from), parseAddress(to)];
+  const source = parseAddress(from);
+  const target = parseAddress(to);
   if (source === undefined || target === undefined) return [];
   if (source.key !== undefined || target.key !== undefined) return resources.has(from) ? [{ from, to }] : [];
   return [...resources.keys()].flatMap((address) => {

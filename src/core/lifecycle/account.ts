@@ -2,7 +2,18 @@ import type { ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, endingWith, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
 import { problem, requireScale } from "../messages/index.ts";
-import { type ApiError, HostformError, isForbidden, isNoList, isNotFound, saysNotFound } from "../model/index.ts";
+import {
+  type ApiError,
+  type Clock,
+  type ClockTimes,
+  HostformError,
+  isForbidden,
+  isGap,
+  isNoList,
+  isNotFound,
+  momentOf,
+  saysNotFound,
+} from "../model/index.ts";
 import { Invoices } from "./invoices.ts";
 import type { ListCosts, Recheck, Rows, Shown } from "./list-costs.ts";
 import { listName, readAgainCost } from "./list-costs.ts";
@@ -12,6 +23,9 @@ const PAGE_ROWS = 100;
 
 /** What was read so short a time ago is not read again before an order, unless a person was waited for: the order itself takes as long. */
 const MOMENT_MS = 15_000;
+/** A moment before every other. */
+const BEGINNING = Number.NEGATIVE_INFINITY;
+
 type Listing = Recheck["again"];
 
 /**
@@ -34,6 +48,8 @@ export class Account {
   /** Listings that prove nothing: the host answered with no list, or with a row that cannot be read. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
+  /** The last comparison of the clocks. */
+  #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   /** Objects that a DELETE did not find, although their list shows them as alive. */
@@ -200,6 +216,14 @@ export class Account {
       void this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) });
     if (parent === undefined) listing.then(note, () => {});
     return listing;
+  }
+
+  /** Has all lists read again if there was a gap since the last call; at the first call, since the run began. */
+  outdateAfterGap(clock: Clock): void {
+    const last = this.#comparedAt;
+    const isGone = last === undefined ? (clock.wokeAt?.() ?? BEGINNING) > BEGINNING : isGap(last, clock);
+    this.#comparedAt = momentOf(clock);
+    if (isGone) this.outdateAll();
   }
 
   /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */

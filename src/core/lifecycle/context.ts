@@ -159,7 +159,8 @@ export const wasRefused = (error: unknown): boolean => error instanceof ApiError
 
 /** All waits of one request for a busy host, in milliseconds. */
 const MOST_BUSY_MS = 300_000;
-const [FIRST_BUSY_MS, LONGEST_BUSY_MS] = [1_000, 20_000];
+const FIRST_BUSY_MS = 1_000;
+const LONGEST_BUSY_MS = 20_000;
 
 /** Returns true if the API says that it is busy with another request. The result of this one is open. */
 export const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && error.isBusy;

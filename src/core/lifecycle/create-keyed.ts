@@ -231,7 +231,8 @@ async function refuseOther(creation: Creation, earlier: Remote, plans: readonly 
   const other = differing(kind, planned, { attributes: live });
   if (other === undefined) return;
   await creation.withdraw();
-  const [is, declared] = [live[other] ?? null, planned[other] ?? null];
+  const is = live[other] ?? null;
+  const declared = planned[other] ?? null;
   const about = {
     ...replay(creation, earlier.id),
     name: other,

@@ -16,9 +16,9 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "./attention.ts";
-import { attributesOf, formsOf, hasAll, sameValue, unclearOf } from "./attributes.ts";
+import { attributesOf, formsOf, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
-import { formNotices, isOwnForm, isUnkept, settledForms, unkept, withForms } from "./own-forms.ts";
+import { formNotices, isOwnForm, isUnkept, reread, unkept, withForms } from "./own-forms.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
 import { attemptsOf, decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, reasonOf, secretNames, unchanged } from "./planned.ts";
@@ -318,13 +318,11 @@ function causeIn(
     : undefined;
 }
 
-/** The attributes as they will be; null for what an object of the kind does not have. The same ones where nothing changes. */
-function planned(before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject {
-  if (Object.keys(changed).length === 0 && hasAll(before, entries)) return before;
-  const after: Record<string, Value> = {};
-  for (const { name } of entries) after[name] = (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null;
-  return after;
-}
+/** The attributes after a change; null for an attribute that the object does not have. */
+const planned = (before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject =>
+  Object.fromEntries(
+    entries.map(({ name }) => [name, (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null]),
+  );
 
 /** How many requests an update takes. */
 function stepsOf(kind: Kind, before: JsonObject, after: ValueObject): number {
@@ -361,7 +359,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
       const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
       return planResent(then, prior, text, { requests: 2 });
     }
-    const found = settledForms(kind, prior, only);
+    const found = reread(kind, prior, only, {}, "made");
     const present = { status: "present", ...found, phase: only.phase } as const;
     const { change, ...planned } = planAdopted({ ...then, importId: only.id, observed: present }, prior);
     const because = (one: ChangeReason) =>

@@ -109,7 +109,7 @@ const hasOrigins = ({ origins = {} }: PlanInput) => Object.keys(origins).length 
 
 /** Puts a change together. */
 export function finish(input: PlanInput, end: Finish): Planned {
-  const { known, unknown } = end.after === end.before ? { known: end.before, unknown: false } : split(end.after);
+  const { known, unknown } = split(end.after);
   const change: Change = {
     address: input.address,
     type: input.kind.type,

@@ -291,14 +291,16 @@ export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject)
  * does not say, for what is paid, the natural key does.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
-  const [was, is] = [madeBetween({ attributes: recorded }), madeBetween({ attributes: live })];
+  const was = madeBetween({ attributes: recorded });
+  const is = madeBetween({ attributes: live });
   if (was && is) {
     const isOther = is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS;
     return isOther
       ? `It was made at ${String(live.created_at)}; the recorded one at ${String(recorded.created_at)}.`
       : undefined;
   }
-  const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(live)];
+  const before = kind.naturalKey(recorded);
+  const now = kind.naturalKey(live);
   const isOther = kind.quote !== undefined && before !== undefined && before !== now;
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }

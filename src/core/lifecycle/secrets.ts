@@ -152,7 +152,8 @@ export function misplacedSecret(
   const held = record.attributes;
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
-  const [old, output] = [outputIn(held), declaredOutput(config)];
+  const old = outputIn(held);
+  const output = declaredOutput(config);
   if (old === undefined || (output !== undefined && isSamePlace(old, output))) return undefined;
   return problem("secret.output/held", {
     address,

@@ -18,7 +18,7 @@ import type { Account } from "./account.ts";
 import { type Forms, parentOf, sensitiveNames, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
 import { learnFromUser } from "./habits.ts";
-import { openValues, otherForms, settledForms, takenForms, withForms } from "./own-forms.ts";
+import { openValues, otherForms, reread, takenForms, withForms } from "./own-forms.ts";
 import { type PendingCreate, settledMark } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
@@ -57,7 +57,7 @@ export async function adopt(
   refuseOther(kind, prior, { ...remote, attributes: sold.live }, { differences, isForced });
   await learnFromUser(account, kind, prior.attributes, remote);
   const taken = takenForms(differences);
-  const { forms, attributes } = settledForms(kind, prior, { ...remote, attributes: sold.live }, taken);
+  const { forms, attributes } = reread(kind, prior, { ...remote, attributes: sold.live }, taken, "made");
   return { ...settled, attributes, private: withForms(settled.private, forms) };
 }
 

@@ -59,7 +59,8 @@ export class NotUtf8 extends Error {
 
   constructor(bytes: Uint8Array, before: string) {
     const lines = before.split(/\r\n|\r|\n/);
-    const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
+    const line = lines.length;
+    const column = (lines.at(-1)?.length ?? 0) + 1;
     const [first, second] = bytes;
     const utf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) ? ", but in UTF-16" : "";
     const what = `not valid UTF-8${utf16}`;
@@ -82,7 +83,8 @@ export function utf8(bytes: Uint8Array): string {
   };
   const text = decoded(bytes.length, true);
   if (text !== undefined) return text;
-  let [good, bad] = [0, bytes.length + 1];
+  let good = 0;
+  let bad = bytes.length + 1;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
     if (decoded(middle) === undefined) bad = middle;
