@@ -1,4 +1,4 @@
-// What depends on what: the references of a resource, the part of a declaration that `--target` names, the order of changes.
+// Dependencies: the references of a resource, the part of a declaration that targets name, the order of changes.
 import type { Kinds } from "../kinds/kind.ts";
 import { plannedValues, thingKey } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";

@@ -124,7 +124,7 @@ function inOrder(blocks: readonly MovedBlock[]) {
   return { order: order.flatMap(blockOf), circles: circles.flatMap(({ nodes: [first = ""] }) => blockOf(first)) };
 }
 
-/** What is wrong with the `moved` blocks, whatever is recorded: each mistake at its block. */
+/** Mistakes in the `moved` blocks, whatever is recorded. */
 export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "resources" | "moved">): Diagnostic[] {
   if (blocks.length === 0) return [];
   const declared = new Set(resources.map(({ address }) => address));
@@ -137,7 +137,7 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
     if (type !== parseAddress(to)?.type) return [problem("config.reference/types", block)];
     if (from !== to && (key === undefined ? names : declared).has(from))
       return [problem("config.reference/declared", block)];
-    // As in Terraform: it is unknown which of the two is meant, and the other one would be ordered or removed.
+    // The other one of the two would be ordered or removed.
     if ((byFrom.get(from)?.length ?? 0) > 1) return [problem("config.reference/forked", block)];
     return (byTo.get(to)?.length ?? 0) > 1 ? [problem("config.reference/joined", block)] : [];
   });

@@ -20,7 +20,7 @@ import {
 } from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
-/** Where results are recorded; each call resolves when its content is durable. */
+/** Records results. Each call resolves when its content is durable. */
 export interface Recorder {
   put(resource: ResourceState): Promise<void>;
   remove(address: string): Promise<void>;

@@ -46,7 +46,7 @@ export const writeOnlyNames = (kind: Kind): readonly string[] =>
 
 const absent = new WeakMap<z.ZodType, z.ZodSafeParseResult<unknown>>();
 
-/** What the check of an attribute says where none is declared: the same for every resource. */
+/** Check of an attribute that is not declared: the same for every resource. */
 export function checkOfNone(type: z.ZodType): z.ZodSafeParseResult<unknown> {
   const known = absent.get(type) ?? type.safeParse(undefined);
   absent.set(type, known);
@@ -83,7 +83,7 @@ export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is, foreign }: Ow
 export const mayBeSame = (meta: AttributeMeta, sent: Value, shown: Value): boolean =>
   sameValue(meta, sent, shown) || meta.ownForm?.(sent as Json, shown as Json, false) === true;
 
-/** What is read of an object; `id` null: an answer that names none. */
+/** An object as read; `id` null: the answer names none. */
 interface Live {
   readonly id: string | null;
   readonly attributes: JsonObject;
@@ -143,7 +143,7 @@ export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): b
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
   const { identity = [] } = kind;
   const hidden = identity.filter((name) => isEmpty(live[name] ?? null));
-  // Of most objects of a list nothing is hidden: then no value is compared.
+  // Most objects of a list hide nothing: no value is compared.
   if (hidden.length === 0) return [];
   const differs = attributesOf(kind).some(({ name, meta }) => {
     const isShown = identity.includes(name) && !hidden.includes(name);
@@ -250,7 +250,7 @@ export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueOb
   });
 }
 
-/** What is recorded of a resource that a change is about. */
+/** Record of the resource of a change. */
 export function recordOf(kind: Kind, change: Change, attributes: JsonObject, mark: PrivateMark): ResourceState {
   const { address, provider, sensitive, dependsOn: dependencies } = change;
   return { address, provider, schemaVersion: kind.schemaVersion, attributes, sensitive, private: mark, dependencies };

@@ -17,7 +17,7 @@ import {
 import type { Account } from "./account.ts";
 import type { PendingCreate } from "./pending-create.ts";
 
-/** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
+/** Destinations of one-time secrets outside of the state (`secret_output`). */
 export interface SecretOutputs {
   /** Makes sure, by trying, that a secret can be written there. @throws HostformError `secret.output`. */
   check(output: SecretOutput, of: SecretName): Promise<void>;
@@ -191,14 +191,14 @@ export const MOST_LATE = 8;
 /** The failure to report for a request that was late too often: that of an attempt before it, if there was one. */
 export const whyLate = (error: ApiError): ApiError => (error.cause instanceof ApiError ? error.cause : error);
 
-/** What came of a change. */
+/** Result of a change. */
 export interface Applied {
   /** The attributes afterwards; null when the resource left the state. */
   readonly attributes: JsonObject | null;
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
   readonly awaiting?: Awaiting;
-  /** With `awaiting: "status"`: an error, though the change was carried out and nothing failed. */
+  /** An error with `awaiting: "status"`, though the change was carried out and nothing failed. */
   readonly unclear?: Diagnostic;
 }
 
@@ -206,7 +206,7 @@ export interface Applied {
 export function ended(applied: Applied): Applied {
   const { diagnostics, unclear } = applied;
   const errors = diagnostics.filter(isError);
-  // What failed is what the one line of progress is about.
+  // The line of progress reports the first error.
   if (errors.length > 0)
     throw new HostformError([...new Set([...errors, ...diagnostics, ...(unclear ? [unclear] : [])])]);
   return applied;

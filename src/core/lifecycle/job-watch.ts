@@ -7,7 +7,7 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly timeoutMs: number;
-  /** When it is waited for no longer, once that is counted, by the monotonic clock. */
+  /** End of the wait, once it is counted, by the monotonic clock. */
   deadline?: number;
   /** The status that is not understood and since when it is shown, by the same clock. */
   unclear?: { readonly word: string; readonly since: number };
@@ -25,7 +25,7 @@ interface Queue {
 
 interface JobWatchOptions {
   readonly clock: Clock;
-  /** How long a job is waited for, in milliseconds, unless it is said of that job. */
+  /** Default of the longest wait for a job, in milliseconds. */
   readonly timeoutMs: number;
   /** Resolves when nothing else is left to be sent: jobs are looked at, and their time is counted, only from then on. */
   readonly idle?: () => Promise<void>;

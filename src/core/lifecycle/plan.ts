@@ -93,7 +93,7 @@ export function planResource(input: PlanInput): Planned {
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : (spent ?? input.nextGeneration);
   const { waitsFor } = observed;
-  // What is to be adopted is looked for first, and nothing is made in its place.
+  // An import is looked for first, and nothing is created in its place.
   if (waitsFor !== undefined && input.importId !== undefined)
     return leave(problem("apply.waiting/lists", { address: input.address, noun: kind.noun, waitsFor }));
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
@@ -107,7 +107,7 @@ const likeOrWrong = (input: PlanInput, doubles: readonly Remote[], mistakes: rea
 const notCreated = ({ address, severity }: PlanInput, expired: string) =>
   problem("plan.expired", { address, expired, severity });
 
-/** Of some objects, those that no other address holds. */
+/** Returns the objects without an owner. */
 const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
   objects.filter((remote) => ownerOf(remote) === undefined);
 
@@ -166,7 +166,7 @@ function planCreate(
   });
 }
 
-/** What is wrong with a declaration that only the account shows. @param before undefined: it is still to be made. */
+/** Mistakes of a declaration that only the account shows. @param before undefined: it does not exist yet. */
 const mismatchesWithLive = ({ kind, config, plans, address }: PlanInput, before?: JsonObject): Diagnostic[] =>
   (kind.validateAgainstLive?.(config, before, plans) ?? []).map((each) => ({ ...each, address }));
 
@@ -216,7 +216,7 @@ function planPresent(
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
-  // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
+  // A change that is not possible yet, or that an unknown status forbids, waits.
   const diagnostics = [
     ...mismatchesWithLive(input, before),
     ...unknownValues(input.address, unclear),
@@ -242,9 +242,9 @@ function planPresent(
     conditions.push(...billingConditions(billed, seenMark, invoices, { isRestored: toggle === false, moneyScale }));
   }
 
-  // What was never recorded is here because an id names it.
+  // Only an import presents an object without a record.
   const importing = prior === undefined;
-  // What the API does not show and the state does not have (after an import) is believed as it is declared.
+  // An attribute that neither the API nor the state shows (after an import) counts as declared.
   const refused = active.filter(
     ({ meta, name }) =>
       (meta.change === "immutable" && before[name] !== null) || (input.isAnswer && meta.change === "replace"),
@@ -324,7 +324,6 @@ const planned = (before: JsonObject, changed: ValueObject, entries: readonly Att
     entries.map(({ name }) => [name, (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null]),
   );
 
-/** How many requests an update takes. */
 function stepsOf(kind: Kind, before: JsonObject, after: ValueObject): number {
   const known = split(after).known as JsonObject;
   return kind.update?.(before, known, known).length ?? 0;

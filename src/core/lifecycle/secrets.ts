@@ -71,7 +71,7 @@ function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undef
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** What the secret of an object adds to its plan: it is still to be written out, or cannot be moved any more. */
+/** Effect of the secret of an object on its plan: it is still to be written out, or cannot be moved any more. */
 interface PlannedSecret {
   /** Attributes as they will be. */
   readonly after: JsonObject;
@@ -168,7 +168,7 @@ export function misplacedSecret(
   });
 }
 
-/** Whether the place may lie outside of the project makes it no other place. */
+/** A permission to lie outside of the project is no difference of the place. */
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
   return equal(place(old), place(output));
@@ -215,7 +215,7 @@ async function refuseOther(
   throw new HostformError([problem("secret.output/other", about)]);
 }
 
-/** Whether a response of the change may contain a new secret; else the recorded one stays. */
+/** Returns true if a response of the change may contain a new secret; else the recorded one stays. */
 function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }

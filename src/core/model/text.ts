@@ -96,7 +96,7 @@ export function utf8(bytes: Uint8Array): string {
 /** Set by GitHub Actions (Gitea's and Forgejo's too), Azure Pipelines and TeamCity, whose agents act on what a log says. */
 const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
 
-/** Whether an agent of a CI reads what a command writes, and takes some of it as commands. */
+/** Returns true if an agent of a CI reads the output, and takes some of it as commands. */
 export function isCiLog(env: Readonly<Record<string, string | undefined>>): boolean {
   return AGENTS.some((name) => Boolean(env[name]));
 }
@@ -159,7 +159,7 @@ export function jsonText(value: unknown, indent = 0): string {
 
 /** The candidate that `word` most probably was meant to be, or undefined when none is near. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // Of an address only the name counts: all services begin alike, and that makes none of them nearer.
+  // Only the name of an address counts: all services begin alike, which says nothing about distance.
   const limit = Math.max(1, Math.floor((word.length - word.lastIndexOf(".") - 1) / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;

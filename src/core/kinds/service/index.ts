@@ -201,7 +201,7 @@ function isOtherProduct(
 ): boolean {
   if (typeof product !== "string") return false;
   const form = passwordForm(product);
-  // What is ordered without a domain is no hosting: that requires one (§4).
+  // Hosting requires a domain (§4).
   if (domain == null && form === "given") return true;
   if (declared === null || sameFolded(declared, product)) return false;
   const own = passwordForm(declared);
