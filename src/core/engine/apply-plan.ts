@@ -64,9 +64,9 @@ export interface ApplyOptions extends Secrets {
   /** A name for the state, the same at each run; undefined while it has none. */
   owner?(): string | undefined;
   readonly clock: Clock;
-  /** How many changes may be under way at once. */
+  /** Most changes under way at the same time. */
   readonly concurrency: number;
-  /** How long queued jobs are waited for, in milliseconds; 0: not at all. */
+  /** Longest wait for queued jobs, in milliseconds; 0: none. */
   readonly waitMs: number;
   /** Longest wait for the turn to create, in milliseconds. Default: until other processes give it back. */
   readonly turnTimeoutMs?: number | undefined;
@@ -81,11 +81,11 @@ export interface ApplyOptions extends Secrets {
   onPause?(why: Diagnostic): void;
   /** API requests made so far, all providers together. */
   requests(): number;
-  /** What the run may order and spend; no limit when absent. */
+  /** Limits of the run. Default: none. */
   readonly limits?: Limits;
   /** Reads data sources that depend on what is made here; absent: there are none. */
   readonly readData?: ReadData;
-  /** What data sources returned when the plan was made. */
+  /** Readings of data sources when the plan was computed. */
   readonly data?: ReadonlyMap<string, DataReading>;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly all?: ReadonlySet<string>;
@@ -141,7 +141,7 @@ class Run {
     this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
     this.#gate = new OrderGate(plan, limits, kinds, desired.providers);
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
-    // What templates refer to: as observed for what stays, as applied for what changes.
+    // Values for templates: as observed for unchanged resources, as applied for others.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
     for (const { address, before } of plan.changes) if (before !== null) this.#attributes.set(address, before);
     const changes = new Map(plan.changes.map((change) => [change.address, change]));
@@ -163,7 +163,8 @@ class Run {
    */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests, accounts } = this.#options;
-    const [started, before] = [clock.monotonic(), requests()];
+    const started = clock.monotonic();
+    const before = requests();
     const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
     if (refusals.length > 0) throw new HostformError(refusals);
     await this.#recordObserved();
@@ -237,7 +238,8 @@ class Run {
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
     for (const { address, provider, private: mark } of stale) {
-      const [prior, kind] = [state.resources.get(address), kindOf(address, this.#kinds)];
+      const prior = state.resources.get(address);
+      const kind = kindOf(address, this.#kinds);
       if (mark.pending === undefined && isPendingCreate(prior) && kind !== undefined)
         await settleStored(accounts(provider).account, kind, prior, true, owner?.());
     }
@@ -296,7 +298,7 @@ class Run {
     }
   }
 
-  /** How a change ended that did not come to its end. */
+  /** Outcome of a change that failed or was stopped. */
   #unfinished(error: HostformError, change: Change): ChangeOutcome {
     const { address } = change;
     const { requests, isUnrecorded, did } = this.#fateOf(address);
@@ -402,7 +404,7 @@ class Run {
 /** One look decides; whatever delays it longer, each is looked at alone then. */
 const CONFIRM_MS = 60_000;
 
-/** What a request that was stopped before it left ends with. */
+/** Codes of a request that was stopped before it left. */
 const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
 
 const notStarted = (address: string): ChangeOutcome => ({ address, result: "not-started", diagnostics: [] });

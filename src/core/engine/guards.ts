@@ -18,12 +18,12 @@ import {
 export interface GuardContext {
   readonly kinds: Kinds;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** How many resources are recorded, whatever the targets of the run are. */
+  /** Number of recorded resources, whatever the targets of the run are. */
   readonly recorded: number;
   /** Recorded resources of the run, and what the account shows of them. */
   readonly records?: ReadonlyMap<string, ResourceState>;
   readonly observations?: ReadonlyMap<string, Observation>;
-  /** How many resources are declared, whatever the targets of the run are. */
+  /** Number of declared resources, whatever the targets of the run are. */
   readonly declared: number;
 }
 
@@ -95,7 +95,7 @@ function lookOf(
   return seen.status === "present" && seen.unlisted !== undefined ? "unlisted" : "shown";
 }
 
-/** What leaves the account or the state on purpose; not what is gone already, nor half a replacement. */
+/** Returns true if the object leaves the account or the state on purpose: it is not gone already, and not half a replacement. */
 function isRemoval(change: Change): boolean {
   return change.removal !== undefined && change.reasons.every((reason) => reason.why !== "gone");
 }
@@ -170,13 +170,13 @@ export interface Limits extends Guards {
   readonly unattended?: boolean;
 }
 
-/** What costs money: a service or a domain that is ordered, also again, or once more after a lost answer. */
+/** A paid create: a service or a domain that is ordered, ordered again, or sent again after a lost answer. */
 export interface Order {
   readonly address: string;
   readonly type: string;
   readonly provider: string;
   readonly currency: string;
-  /** What its invoice cannot exceed; null when that is not known. */
+  /** Upper bound of its invoice; null: unknown. */
   readonly most: number | null;
   /** Why an amount is not known. */
   readonly unknown: string;
@@ -205,15 +205,15 @@ export const ordersInTurn = ({ maxSpend = {} }: Limits): boolean => Object.keys(
 
 const isCurrency = (word: string) => CURRENCIES.some((currency) => currency === word);
 
-/** Whether an amount is in a currency, or may be: null and other words than those of §2 name none. */
+/** Returns true if an amount is in a currency, or may be: null and other words than those of §2 name none. */
 export const mayBeIn = (word: string | null, currency: string) =>
   word === currency || word === null || !isCurrency(word);
 
-/** How amounts are written where they are compared with a limit. */
+/** Notation of amounts that are compared with a limit. */
 export interface Amounts {
   /** `450 USD`, as a limit is written; `450 USD (4.50)` where the scale is known. */
   text(amount: number, currency: string): string;
-  /** Which unit that is: with cents it matters. */
+  /** A sentence about the unit: with cents it matters. */
   readonly unit: string;
 }
 

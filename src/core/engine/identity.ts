@@ -1,4 +1,4 @@
-// Which resources are one object of an account, or would be the same thing twice; and which address owns what.
+// Identity of resources: two that are one object, creates of one thing, and the owner of an object.
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   billedTwice,

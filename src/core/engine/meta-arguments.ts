@@ -48,7 +48,7 @@ export function preventDestroyErrors(
     const resource = declared.get(change.address);
     // The block that an object was under protects it until the object is gone.
     const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
-    // What is gone already is not destroyed by leaving the state.
+    // An object that is gone already is not destroyed.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || protecting === undefined || isGone) return [];
     const range = resource?.locate([]) ?? names.get(resourceOf(protecting));
@@ -66,13 +66,13 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
   return [problem("config.unsupported/order", { address, noun: kind.noun, range: resource.locate([]) })];
 }
 
-/** Which recorded resources `removed` blocks only forget. A block that names an instance outranks one that names all. */
+/** Returns a function that finds resources which `removed` blocks only forget. A block of an instance outranks one of all. */
 export function forgottenBy(removed: readonly RemovedBlock[] = []): (address: string) => boolean {
   const destroyed = new Map(removed.map(({ from, destroy }) => [from, destroy]));
   return (address) => (destroyed.get(address) ?? destroyed.get(resourceOf(address))) === false;
 }
 
-/** What a `removed` block names and is still declared: each an error at the block. */
+/** Errors for declared resources that a `removed` block names. */
 export function removedErrors({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): Diagnostic[] {
   if (removed.length === 0) return [];
   const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));

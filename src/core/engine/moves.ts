@@ -63,7 +63,8 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
 
 /** The instances that a block moves. Without a key it means all of them. */
 function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, ResourceState>): Move[] {
-  const [source, target] = [parseAddress(from), parseAddress(to)];
+  const source = parseAddress(from);
+  const target = parseAddress(to);
   if (source === undefined || target === undefined) return [];
   if (source.key !== undefined || target.key !== undefined) return resources.has(from) ? [{ from, to }] : [];
   return [...resources.keys()].flatMap((address) => {
@@ -123,7 +124,7 @@ function inOrder(blocks: readonly MovedBlock[]) {
   return { order: order.flatMap(blockOf), circles: circles.flatMap(({ nodes: [first = ""] }) => blockOf(first)) };
 }
 
-/** What is wrong with the `moved` blocks, whatever is recorded: each mistake at its block. */
+/** Mistakes in the `moved` blocks, whatever is recorded. */
 export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "resources" | "moved">): Diagnostic[] {
   if (blocks.length === 0) return [];
   const declared = new Set(resources.map(({ address }) => address));
@@ -136,7 +137,7 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
     if (type !== parseAddress(to)?.type) return [problem("config.reference/types", block)];
     if (from !== to && (key === undefined ? names : declared).has(from))
       return [problem("config.reference/declared", block)];
-    // As in Terraform: it is unknown which of the two is meant, and the other one would be ordered or removed.
+    // The other one of the two would be ordered or removed.
     if ((byFrom.get(from)?.length ?? 0) > 1) return [problem("config.reference/forked", block)];
     return (byTo.get(to)?.length ?? 0) > 1 ? [problem("config.reference/joined", block)] : [];
   });

@@ -62,7 +62,7 @@ export function planOutputs(
       equal(known, before) &&
       prior.sensitive === output.sensitive &&
       equal(typeOf(evaluated, known), prior.type);
-    // As for Terraform: an output that is null is none.
+    // Terraform drops null outputs as well.
     const none = known === null && unknown === false;
     const action = prior === undefined ? (none ? "no-op" : "create") : none ? "delete" : same ? "no-op" : "update";
     const type = unknown === false && !none ? { type: typeOf(evaluated, known) } : {};
@@ -85,7 +85,7 @@ export function planOutputs(
   return { outputs, diagnostics };
 }
 
-/** What the end of an apply needs for its outputs. */
+/** The part of an apply that its outputs need. */
 interface OutputsRun {
   readonly plan: Plan;
   readonly desired: Desired;

@@ -59,12 +59,12 @@ export interface PlanOptions {
   readonly now: number;
   /** API requests that were made to observe. */
   readonly readRequests: number;
-  /** When each listing was last read (ISO 8601), by name. */
+  /** Times of the last readings (ISO 8601), by listing. */
   readonly lastRead?: ReadonlyMap<string, string>;
   /** By provider, what requests cost there: for the estimate. */
   readonly costs?: ReadonlyMap<string, AccountCosts>;
   readonly applying?: Applying;
-  /** What the plan is held against; nothing when absent. */
+  /** Limits of the run. Absent: none. */
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly declared?: ReadonlySet<string>;
@@ -156,7 +156,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
     };
     const missing = dependsOn.find((address) => left.has(address));
     const planned = planOne(input, missing);
-    // What is not there has no attributes to refer to but the recorded ones.
+    // References to a missing object see the recorded attributes.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
       left.add(resource.address);

@@ -68,7 +68,7 @@ interface Known {
   readonly config: ValueObject;
 }
 
-/** What was declared before and is the same object of the same account. Notes the resource for those that follow. */
+/** Returns the earlier declaration of the same object of the same account, and remembers this one. */
 function twinOf(
   resource: DesiredResource,
   kind: Kind,

@@ -97,7 +97,7 @@ export function moneyScaleOf(
   return scale;
 }
 
-/** What kinds need to know of a provider. Status words are compared in lower case. */
+/** Settings of a provider for kinds. Status words are compared in lower case. */
 export function readingSettings({
   statusWords = {},
   keyLifetimeMs,

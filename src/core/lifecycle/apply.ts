@@ -1,11 +1,19 @@
 import type { Created } from "../kinds/kind.ts";
-import { type Change, equal, type Invoice, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
+import {
+  type Change,
+  equal,
+  type Invoice,
+  invoiceOf,
+  isReplacement,
+  type JsonObject,
+  type ValueObject,
+} from "../model/index.ts";
 import { formsOf, recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create, refuseTaken, writeOut } from "./create.ts";
 import { settleStored } from "./create-turn.ts";
 import { deleteObject, isYoung, sendSteps, subjectOf } from "./in-place.ts";
-import { billOf, invoiceOf } from "./invoices.ts";
+import { billOf } from "./invoices.ts";
 import { formNotices, formsTried, withForms } from "./own-forms.ts";
 import { isPendingCreate, settledMark } from "./pending-create.ts";
 import { drop, type Progress, save } from "./perform.ts";
@@ -101,7 +109,7 @@ async function createNew(progress: Progress): Promise<void> {
 async function invoiceOfAdopted({ attributes, context }: Progress): Promise<Invoice | null> {
   const id = String(attributes.id);
   const bill = billOf(await context.account.invoices.of([id]).catch(() => undefined), id);
-  const [first] = [...(bill?.open ?? []), ...(bill?.paid ?? [])];
+  const first = bill?.open[0] ?? bill?.paid[0];
   return first === undefined ? null : invoiceOf(first);
 }
 

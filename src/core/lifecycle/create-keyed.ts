@@ -163,7 +163,7 @@ const replay = ({ kind: { noun }, change: { address } }: Creation, id: string | 
   object: id ?? undefined,
 });
 
-/** What could be taken for the declared service: the same natural key or, without one, alike enough. */
+/** Returns a function that finds objects like the declared service: the same natural key or, without one, alike enough. */
 const likenessOf =
   (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
   ({ attributes }: Remote): boolean =>
@@ -192,7 +192,7 @@ function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonl
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }
 
-/** Whether an answer may repeat that of an order from long ago, whose object has left the list since. */
+/** Returns true if an answer may repeat that of an old order whose object has left the list. */
 function looksOld(made: Created, account: Account): boolean {
   const [, last] = madeBetween(made) ?? [];
   return made.id !== null && !(last !== undefined && last > account.hostNow() - SKEW_MS);
@@ -231,7 +231,8 @@ async function refuseOther(creation: Creation, earlier: Remote, plans: readonly 
   const other = differing(kind, planned, { attributes: live });
   if (other === undefined) return;
   await creation.withdraw();
-  const [is, declared] = [live[other] ?? null, planned[other] ?? null];
+  const is = live[other] ?? null;
+  const declared = planned[other] ?? null;
   const about = {
     ...replay(creation, earlier.id),
     name: other,

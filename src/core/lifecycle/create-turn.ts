@@ -52,7 +52,8 @@ export async function createInTurn(
       return left;
     }
     if (await account.catchUp(turn)) isOutdated = true;
-    const [thing, likeness] = [thingOf(kind, change, planned, run.project), likenessOf(kind, planned)];
+    const thing = thingOf(kind, change, planned, run.project);
+    const likeness = likenessOf(kind, planned);
     const countAtStart = await account.countAtStart;
     const alike = await alikeElsewhere(change, { likeness, place, countAtStart }, store);
     if (alike !== undefined && !awaited.has(alike.at)) {
@@ -160,7 +161,8 @@ export async function settleStored(
   place = "",
 ): Promise<void> {
   const { pending } = mark;
-  const [thing, likeness] = [thingOf(kind, { address, private: mark }, attributes, ""), likenessOf(kind, attributes)];
+  const thing = thingOf(kind, { address, private: mark }, attributes, "");
+  const likeness = likenessOf(kind, attributes);
   const at = Date.parse(pending.resent ?? pending.since);
   await store?.[isMade ? "answer" : "unsent"]({ id: intentId(pending), thing, likeness, place, at });
 }

@@ -21,7 +21,6 @@ import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, settleStored } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
-import { outdateAfterGap } from "./fence.ts";
 import { learnFromAnswer } from "./habits.ts";
 import { deleteObject } from "./in-place.ts";
 import { formNotices, formsSeen, withForms } from "./own-forms.ts";
@@ -66,7 +65,7 @@ export async function create(
   const { kind, change, context } = progress;
   let creation = new Creation(progress, withdraw);
   creation.ticket = ticket;
-  outdateAfterGap(context.account, context.run.clock);
+  context.account.outdateAfterGap(context.run.clock);
   claimKey(creation);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
@@ -153,7 +152,7 @@ async function attempt(
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
   const { clock } = context.run;
-  outdateAfterGap(context.account, clock);
+  context.account.outdateAfterGap(clock);
   const since = momentOf(clock);
   creation.crowded = undefined;
   creation.late = undefined;

@@ -16,7 +16,6 @@ import { parentOf, plannedAttributes } from "./attributes.ts";
 import { isBusy, MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
-import { outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import {
   attemptsOf,
@@ -213,7 +212,7 @@ export class Creation {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
     const parent = parentOf(kind, planned);
-    outdateAfterGap(account, run.clock);
+    account.outdateAfterGap(run.clock);
     const since = momentOf(run.clock);
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);

@@ -145,8 +145,3 @@ export function invoiceText({ id, number, total, currency, due_date }: Invoice, 
   const amount = total === null ? [] : [formatMoney(total, currency, scale)];
   return [name === null ? "its invoice" : `invoice ${name}`, ...amount, ...due].join(", ");
 }
-
-export const invoiceOf = (record: InvoiceRecord): Invoice => {
-  const { id, invoice_number: number, currency, total, status, due_date } = record;
-  return { id, number, currency, total, status, due_date, paid: isPaid(record) === true };
-};

@@ -35,7 +35,7 @@ export class Ownership<Owner> {
     return undefined;
   }
 
-  /** What is recorded belongs to its resource; a damaged state may record one object for two of them. */
+  /** Adds a recorded owner; a damaged state may record one object for two of them. */
   add(owner: Owner, key: string | undefined): void {
     if (key === undefined) return;
     insert(this.#owners, key, owner);
@@ -48,7 +48,7 @@ export class Ownership<Owner> {
     return undefined;
   }
 
-  /** Whether a resource has it, be it with others. */
+  /** Returns true if a resource owns it, alone or with others. */
   has(owner: Owner, key: string | undefined): boolean {
     return this.#owners.get(key ?? "")?.includes(owner) === true;
   }
@@ -74,13 +74,13 @@ function remove<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else lists.delete(key);
 }
 
-/** What makes two resources the same object: its account, its kind, its parent and its id. Undefined while there is no id. */
+/** Key of an object: its account, kind, parent and id. Undefined without an id. */
 export function objectKey(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
   const { id } = attributes;
   return typeof id === "string" ? keyOf("object", provider, kind, attributes, id) : undefined;
 }
 
-/** What makes two creates the same thing: its account, its kind, its parent and its natural key. Undefined while one is unknown. */
+/** Key of a create: its account, kind, parent and natural key. Undefined while one is unknown. */
 export function thingKey(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
   const key = kind.naturalKey(attributes);
   if (key === undefined || (kind.parent !== undefined && parentOf(kind, attributes) === undefined)) return undefined;

@@ -35,7 +35,7 @@ export interface Unread {
   readonly said: string;
 }
 
-/** What the account shows of one resource. A plain value. */
+/** Observation of one resource. A plain value. */
 export type Observation =
   /** It exists (or, where the API cannot show it, is taken to). */
   | {
@@ -64,7 +64,7 @@ export type Observation =
   /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. `unread`: nor by this answer. */
   | ({ readonly status: "absent"; readonly waitsFor?: string; readonly unread?: Unread } & Likeness);
 
-/** What else the account shows that could be the resource. */
+/** Other objects of the account that could be the resource. */
 interface Likeness {
   /** Live objects with its natural key. */
   readonly matches: readonly Remote[];
@@ -76,7 +76,7 @@ interface Likeness {
   readonly listed?: Listed;
 }
 
-/** What is to be read of one resource. */
+/** Query for one resource. */
 export interface ReadQuery {
   readonly kind: Kind;
   readonly prior: ResourceState | undefined;
@@ -205,7 +205,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   return present(kind, prior, remote, forms);
 }
 
-/** What is not seen is taken to be as it was recorded, in the phase that its attributes show. */
+/** Falls back to the recorded state, in the phase that its attributes show. */
 export const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
   ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
@@ -291,14 +291,16 @@ export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject)
  * does not say, for what is paid, the natural key does.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
-  const [was, is] = [madeBetween({ attributes: recorded }), madeBetween({ attributes: live })];
+  const was = madeBetween({ attributes: recorded });
+  const is = madeBetween({ attributes: live });
   if (was && is) {
     const isOther = is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS;
     return isOther
       ? `It was made at ${String(live.created_at)}; the recorded one at ${String(recorded.created_at)}.`
       : undefined;
   }
-  const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(live)];
+  const before = kind.naturalKey(recorded);
+  const now = kind.naturalKey(live);
   const isOther = kind.quote !== undefined && before !== undefined && before !== now;
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
@@ -324,11 +326,11 @@ function present(
   return { status: "present", attributes, phase, ...known };
 }
 
-/** What is known of other resources, to find the owner of a live object. */
+/** Facts about other resources, to find the owner of a live object. */
 export interface Others {
   /** The address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;
-  /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
+  /** Returns true for an address that is recorded and no longer declared: its object may be the declared resource, renamed. */
   isLeaving?(address: string): boolean;
   /** Returns true for an address that a removed block names. */
   isRemoved?(address: string): boolean;

@@ -108,7 +108,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   );
 }
 
-/** What is recorded of how an object without a DELETE may leave the state; `prevent` unless it says otherwise. */
+/** Recorded deletion policy of an object without a DELETE. Default: `prevent`. */
 export function policyOf(attributes: JsonObject): RemovalPolicy {
   const policy = attributes.deletion_policy;
   return policy === "forget" || policy === "suspend" ? policy : "prevent";

@@ -71,7 +71,7 @@ function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undef
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** What the secret of an object adds to its plan: it is still to be written out, or cannot be moved any more. */
+/** Effect of the secret of an object on its plan: it is still to be written out, or cannot be moved any more. */
 interface PlannedSecret {
   /** Attributes as they will be. */
   readonly after: JsonObject;
@@ -152,7 +152,8 @@ export function misplacedSecret(
   const held = record.attributes;
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
-  const [old, output] = [outputIn(held), declaredOutput(config)];
+  const old = outputIn(held);
+  const output = declaredOutput(config);
   if (old === undefined || (output !== undefined && isSamePlace(old, output))) return undefined;
   return problem("secret.output/held", {
     address,
@@ -167,7 +168,7 @@ export function misplacedSecret(
   });
 }
 
-/** Whether the place may lie outside of the project makes it no other place. */
+/** A permission to lie outside of the project is no difference of the place. */
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
   return equal(place(old), place(output));
@@ -214,7 +215,7 @@ async function refuseOther(
   throw new HostformError([problem("secret.output/other", about)]);
 }
 
-/** Whether a response of the change may contain a new secret; else the recorded one stays. */
+/** Returns true if a response of the change may contain a new secret; else the recorded one stays. */
 function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }

@@ -21,7 +21,7 @@ import { attributesOf, type Forms, parentOf } from "./attributes.ts";
 import { withForms } from "./own-forms.ts";
 import { settledMark } from "./pending-create.ts";
 
-/** What is said and remembered where a status word is not understood (§2 Gaps): it is named, and never acted upon. */
+/** The subject of a message about an unknown status word (§2 Gaps): it is named, and never acted upon. */
 interface Subject {
   readonly kind: Pick<Kind, "noun">;
   readonly address: string;
@@ -29,7 +29,7 @@ interface Subject {
   readonly provider: string;
   /** The live attributes. */
   readonly attributes: JsonObject;
-  /** What hostform last asked for, if that is not known to have ended. */
+  /** The job that hostform last requested, unless its end is known. */
   readonly job: QueuedJob | undefined;
 }
 
@@ -132,7 +132,7 @@ export const unknownAtOnce = (subject: Subject, names: readonly string[]): Diagn
  */
 const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423, 425]);
 
-/** Whether a refusal may be over when the service is live. One of values that were sent (§7, 422) is not. */
+/** Returns true if a refusal may end when the service is live. A refusal of sent values (§7, 422) does not. */
 export function mayPass(error: unknown, kind?: Kind): error is ApiError {
   if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
   if (error.diagnostics[0]?.code === "api.malformed") return false;
@@ -224,7 +224,7 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
   return paid === false ? "its invoice is not paid" : "no invoice shows its payment";
 }
 
-/** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
+/** Returns true if the invoices of a service are paid; undefined: unreadable, or none. */
 async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
   // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
   const invoices = await account.invoices.all().catch(() => []);

@@ -110,7 +110,7 @@ function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? `\`${Number(text)}\`` : "a number in decimal digits";
 }
 
-/** What was expected. Where the kind has no words of its own, zod's, without their label; alternatives as a list. */
+/** Words for the expected value: the kind's own, else zod's without their label; alternatives as a list. */
 function sentence(issue: z.core.$ZodIssue): string {
   const { code, message } = issue;
   if (code === "too_small" && message.startsWith("Too ")) return size(issue.origin, "least", issue.minimum, issue);

@@ -113,7 +113,7 @@ export function fail(code: Code, summary: string, parts?: DiagnosticParts): neve
  */
 export type Reached = "no" | "answered" | "maybe";
 
-/** What is known of a request that failed. */
+/** Facts about a request that failed. */
 export interface ApiFailure {
   readonly code: Code;
   readonly summary: string;
@@ -128,7 +128,7 @@ export interface ApiFailure {
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The API says that it is busy with another request that changes something. */
   readonly isBusy?: boolean | undefined;
-  /** How long the server asked to wait, in ms. */
+  /** Wait that the server asked for, in milliseconds. */
   readonly waitMs?: number | undefined;
   readonly detail?: string | undefined;
   readonly remedies?: readonly Remedy[] | undefined;
@@ -173,7 +173,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
-/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
+/** Returns true also for a page of a proxy with the same status, or for the API's own form of the answer (§7 Gaps). */
 export function saysNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status === 410);
 }

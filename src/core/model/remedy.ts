@@ -6,10 +6,10 @@ import type { Json, JsonObject } from "./value.ts";
  */
 export type Remedy = string | RemedyAction;
 
-/** How a front renders what can be done about a diagnostic, as one text; undefined where nothing is known. */
+/** Renders the remedies of a diagnostic as one text; undefined: none is known. */
 export type RemedyText = (diagnostic: Remediable) => string | undefined;
 
-/** What a front looks at to render remedies: those of a diagnostic, and the resource that it is about. */
+/** The parts of a diagnostic that its remedies need: the remedies, and the resource. */
 export interface Remediable {
   readonly remedies?: readonly Remedy[];
   readonly address?: string;
@@ -69,7 +69,7 @@ type ActionOf =
       readonly do: "forget";
       readonly address?: string;
       readonly why?: "import" | "restore" | "replace";
-      /** With `import`: the id of the right object. */
+      /** Id of the right object, with `import`. */
       readonly id?: string;
     }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */

@@ -5,6 +5,7 @@ import {
   CURRENCIES,
   type Diagnostic,
   foldedDomain,
+  invoiceOf,
   isDomainForm,
   sameDomain,
   sameFolded,
@@ -12,7 +13,7 @@ import {
   type ValueObject,
 } from "../../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
-import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
+import { invoiceAttributes, invoiceProblem, recordedInvoice } from "../invoice.ts";
 import { type ChangeStep, holdsId, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "../life.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
@@ -200,7 +201,7 @@ function isOtherProduct(
 ): boolean {
   if (typeof product !== "string") return false;
   const form = passwordForm(product);
-  // What is ordered without a domain is no hosting: that requires one (§4).
+  // Hosting requires a domain (§4).
   if (domain == null && form === "given") return true;
   if (declared === null || sameFolded(declared, product)) return false;
   const own = passwordForm(declared);
@@ -294,7 +295,7 @@ export const service: Kind<"createService"> = {
       id,
       phase,
       attributes: { ...live, ...recordedInvoice(invoice) },
-      invoice: reportedInvoice(invoice),
+      invoice: invoice && invoiceOf(invoice),
       ...(unclear && { unclear }),
       ...(warning && { warning }),
     };

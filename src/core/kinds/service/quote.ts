@@ -24,7 +24,7 @@ export function quoteService(
   if (plan === undefined) {
     const { quote } = unpriced(`plan ${planned.plan_id} is not in the list of plans`);
     if (plans.length === 0) return { quote };
-    // Of an entry whose number cannot be read it is not known that it is another plan.
+    // An entry without a readable number may be the ordered plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
     // An order that is sent again is answered as it was when the plan was offered.
     const severity = isComplete && !isOrdered ? "error" : "warning";
@@ -55,13 +55,13 @@ export function quoteService(
   return { quote: { ...quote, unknown } };
 }
 
-/** How well a row of the list suits an order: 2, it has the price of the term; 1, a price in the currency; 0, neither. */
+/** Rates a row of the list for an order: 2, it has the price of the term; 1, a price in the currency; 0, neither. */
 function fit(row: PlanRecord, currency: string, term: ValueObject[string] | undefined): 0 | 1 | 2 {
   if (listPrice(row, currency) === null) return 0;
   return cyclesOf(row, term) === 1 ? 2 : 1;
 }
 
-/** Of the rows of one plan (some hosts list it once for each currency or cycle), the one that an order is priced by. */
+/** Chooses the row that prices an order: some hosts list a plan once for each currency or cycle. */
 const rowFor = (rows: readonly PlanRecord[], currency: string, term: ValueObject[string] | undefined) =>
   rows.toSorted((a, b) => fit(b, currency, term) - fit(a, currency, term))[0];
 
@@ -74,7 +74,7 @@ export function listPrice(plan: PlanRecord, currency: string): number | null {
   return amount(own ?? plan.prices[currency]);
 }
 
-/** Whether the amounts that the plan has once are in this currency: it says so. */
+/** Returns true if the row names this currency for its amounts. */
 const isOwn = ({ currency: own }: PlanRecord, currency: string) => own?.trim().toUpperCase() === currency;
 
 const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
@@ -83,7 +83,7 @@ const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
 /** Below zero is no price but a word for "none": it must not make room under a limit. */
 const amount = (price: number | null | undefined) => (price == null || price < 0 ? null : price);
 
-/** How many of the listed price's cycles a term is; undefined when that is not known, or it is less than one. */
+/** Number of listed cycles in a term; undefined: unknown, or less than one. */
 function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefined {
   const months = monthsOf(billing_cycle);
   if (months === undefined) return term === 1 ? 1 : undefined;

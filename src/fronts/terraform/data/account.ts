@@ -2,9 +2,8 @@
  * What the account has beside its services: invoices, client accounts, webhook subscriptions.
  */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
-import { reportedInvoice } from "../../../core/kinds/invoice.ts";
 import { requireScale } from "../../../core/messages/index.ts";
-import type { Attributes, JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, isPaid, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
@@ -43,7 +42,7 @@ function described(record: InvoiceRecord, session: DataSession): JsonObject {
   const { subtotal, total, currency } = record;
   return shaped(invoice, {
     ...record,
-    paid: reportedInvoice(record)?.paid ?? null,
+    paid: isPaid(record) === true,
     subtotal_text: moneyText(subtotal, currency, session),
     total_text: moneyText(total, currency, session),
   });
