@@ -1,6 +1,8 @@
 /** Texts of errors in expressions: clauses that the fronts put into a sentence with its place. */
 
 export const VALUES = {
+  call: "function calls are not allowed here",
+  unreadable: "this cannot be evaluated",
   hidden: (type: string) => `this secret is not a ${type}; it is not shown`,
   inside: (part: string, message: string) => `${part}: ${message}`,
   element: (place: number | string) => `element ${JSON.stringify(place)}`,
