@@ -3,7 +3,7 @@ import {
   type EnvVars,
   ExactNumber,
   errorOf,
-  HostformError,
+  failWith,
   hiddenText,
   isCredential,
   isObject,
@@ -124,7 +124,7 @@ export class Redaction {
         }),
       );
     });
-    if (hidden.length > 0) throw new HostformError(hidden);
+    failWith(hidden);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type DesiredResource,
   type Diagnostic,
   errorOf,
-  HostformError,
+  failWith,
   hasUnknown,
   UNKNOWN,
 } from "../../core/model/index.ts";
@@ -54,7 +54,7 @@ export async function refuseSharedOrders(
         if (!holders.has(key)) holders.set(key, { stack: stack.name, address: resource.address });
     }
   }
-  if (twice.length > 0) throw new HostformError(twice);
+  failWith(twice);
 }
 
 function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) {
