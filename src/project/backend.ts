@@ -51,7 +51,7 @@ export async function stateBackend(
   backend: Backend,
   source: ProjectSource,
   clock: Clock,
-  log: Pick<Log, "alert">,
+  log: Log,
   signal?: AbortSignal,
 ): Promise<StateBackend> {
   try {
@@ -179,7 +179,7 @@ const MOST_KEPT = 9;
 
 /** Keeps a state that the backend refuses in a file of the project. The state may hold secrets that no other place has. */
 const keeping =
-  (folder: string, log: Pick<Log, "alert">) =>
+  (folder: string, log: Log) =>
   async (text: string): Promise<void> => {
     const lost = (error: unknown) => problem("state.unwritable/lost", { reason: messageOf(error) });
     log.alert(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));

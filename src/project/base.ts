@@ -8,7 +8,7 @@ import {
   type Desired,
   type DesiredResource,
   equal,
-  HostformError,
+  failWith,
   isError,
   type Json,
   type State,
@@ -47,7 +47,7 @@ const KEPT = /^(?:PATH|Path|HOME|USERPROFILE|SystemRoot|XDG_CONFIG_HOME|TMPDIR|T
 const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"];
 
 /** Reads one repository, from the folder of a project. */
-function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: string) {
+function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   const refuseBase = (why: string, fix: string): never => refuse("usage/base", { ref, why, fix });
 
   /** Returns the output of a command; undefined when the command fails. @throws HostformError `usage` when git cannot run. */
@@ -128,10 +128,7 @@ function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: s
 }
 
 /** Reads the declaration of a commit. @throws HostformError `usage`; `trust.untrusted` for a stranger's project. */
-export async function readBase(
-  { source, host, declaration }: Pick<Project, "source" | "host" | "declaration">,
-  ref: string,
-): Promise<Base> {
+export async function readBase({ source, host, declaration }: Project, ref: string): Promise<Base> {
   if (source.untrusted === true) refuse("trust.untrusted/base", {});
   if (source.stack !== undefined) refuse("usage/base_of_stack", {});
   const repository = repositoryOf(host, source, ref);
@@ -140,7 +137,7 @@ export async function readBase(
   const errors = diagnostics.filter(isError);
   // The refusals of git are among the mistakes of the files.
   const refused = errors.filter(({ code }) => code === "usage");
-  if (refused.length > 0) throw new HostformError(refused);
+  failWith(refused);
   if (desired === undefined && errors.some(({ code }) => code !== "config.missing"))
     repository.refuseBase("has a declaration with mistakes", "Name a commit whose declaration is valid.");
   return { ref, commit, desired };

@@ -197,7 +197,7 @@ function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 }
 
 /** Returns the way to the stacks of a folder; undefined without stacks. */
-export function stackHint(folder: string): Remedy | undefined {
+function stackHint(folder: string): Remedy | undefined {
   const names: readonly string[] = attempt(
     () => listNow(folder),
     ifErrno(() => []),

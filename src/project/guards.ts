@@ -1,27 +1,8 @@
 import type { Limits } from "../core/engine/index.ts";
 import type { Guards } from "../core/model/index.ts";
+import type { Caps, GuardFlags } from "./library-types.ts";
 
-/** Maxima of a run. They replace the declared guards of a new plan, and only tighten those of a saved plan. */
-export interface Caps {
-  /** Maximum number of services and domains to order. */
-  readonly maxOrders?: number;
-  /** Currency -> the most to spend, in the API's own unit. */
-  readonly maxSpend?: Readonly<Record<string, number>>;
-  /** Maximum number of resources to remove. */
-  readonly maxRemovals?: number;
-}
-
-/** Limits that replace the declared guards for one run. */
-export interface GuardFlags extends Caps {
-  /** Lifts the removal limits. Default: false. */
-  readonly allowRemovals?: boolean;
-  /** Also orders items without a listed price. Default: false. */
-  readonly allowUnknownPrices?: boolean;
-  /** Accepts that many recorded resources are missing in the account. Default: false. */
-  readonly allowMissing?: boolean;
-  /** Accepts another address of the account, or one without the recorded objects, and records it. Default: false. */
-  readonly accountMoved?: boolean;
-}
+export type { Caps, GuardFlags };
 
 /** Names of all limits. A missing name does not compile. */
 export const GUARD_FLAGS = Object.keys({

@@ -6,7 +6,7 @@ import {
   type AccountMark,
   type Desired,
   type Diagnostic,
-  HostformError,
+  failWith,
   type JsonObject,
   type Place,
   parseAddress,
@@ -33,19 +33,19 @@ export function requireAccounts(
   const problems = [...aliases].flatMap((alias) =>
     problemsOf(alias, () => providers.get(alias).account, state, identities[alias]),
   );
-  if (problems.length > 0) throw new HostformError(problems);
+  failWith(problems);
 }
 
 /** Compares one account. @throws HostformError `account.foreign` */
 export function requireAccount(alias: string, account: Account, state: State): void {
   const problems = problemsOf(alias, () => account, state);
-  if (problems.length > 0) throw new HostformError(problems);
+  failWith(problems);
 }
 
 /** Compares the address of an account with that of a record. Sends no request. @throws HostformError `account.foreign` */
 export function requireAddress(alias: string, account: Account, record: ResourceState): void {
   const problems = originProblem(`Provider ${alias}`, account, [record]);
-  if (problems.length > 0) throw new HostformError(problems);
+  failWith(problems);
 }
 
 /** @param saved the account of a saved plan. */
@@ -76,12 +76,7 @@ export const identitiesOf = (aliases: Iterable<string>, providers: Providers): I
 type Named = Pick<Desired, "project" | "providers">;
 
 /** Describes an account by its declaration alone. @param among number of accounts. */
-function placeOf(
-  { env, environment }: Pick<ProjectSource, "env" | "environment">,
-  { project, providers }: Named,
-  provider: string,
-  among: number,
-) {
+function placeOf({ env, environment }: ProjectSource, { project, providers }: Named, provider: string, among: number) {
   const address = providers.get(provider)?.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
   const { host, pathname } = URL.parse(address) ?? { host: address, pathname: "" };

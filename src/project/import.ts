@@ -19,6 +19,7 @@ import {
   didYouMean,
   errorOf,
   fail,
+  failWith,
   formatAddress,
   HostformError,
   isError,
@@ -88,7 +89,7 @@ export async function importObject(project: Project, text: string, id: string): 
       // The declaration supplies attributes that the API does not return, unless it contradicts the others.
       const contradictions = kind.validateAgainstLive?.(config, observed.attributes, plans) ?? [];
       const others = contradictions.filter(({ code }) => code === "plan.mismatch");
-      if (others.length > 0) throw new HostformError(others.map((each) => ({ ...each, address })));
+      failWith(others.map((each) => ({ ...each, address })));
       const wanted = desired.resources.map((one) => (one.address === address ? { ...one, importId: id } : one));
       const seen = { resource, observed: { ...observed, attributes }, plans };
       const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
@@ -198,7 +199,7 @@ function planOf(
     readRequests: 0,
   });
   const contradictions = diagnostics.filter((one) => one.code === "plan.mismatch" && one.address === address);
-  if (contradictions.length > 0) throw new HostformError(contradictions);
+  failWith(contradictions);
   const change = changes.find((one) => one.address === address);
   if (change === undefined) throw new HostformError(diagnostics);
   return change;

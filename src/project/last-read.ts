@@ -28,7 +28,7 @@ const KEPT_MS = 400 * 24 * 3_600_000;
  * @param stores of the accounts in use, by alias: the first word of a listing's name.
  */
 export function lastReads(
-  { untrusted }: Pick<ProjectSource, "untrusted">,
+  { untrusted }: ProjectSource,
   clock: Clock,
   lineage: string,
   { refresh: mode = "all", refreshBudget: budget }: RefreshOptions,

@@ -2,7 +2,6 @@
 import type { ApplyEvent, Clock } from "../core/model/index.ts";
 import type { Attention, DiagnosticJson, PlanJson, RequestEvent } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
-import type { Caps, GuardFlags } from "./guards.ts";
 
 /** A project: its folder, its declaration, and its environment. */
 export interface LoadOptions {
@@ -67,6 +66,28 @@ export type Progress =
   | { readonly type: "waiting"; readonly ms: number }
   /** Number of listings and objects that are still to be read. */
   | { readonly type: "reading"; readonly open: number };
+
+/** Maxima of a run. They replace the declared guards of a new plan, and only tighten those of a saved plan. */
+export interface Caps {
+  /** Maximum number of services and domains to order. */
+  readonly maxOrders?: number;
+  /** Currency -> the most to spend, in the API's own unit. */
+  readonly maxSpend?: Readonly<Record<string, number>>;
+  /** Maximum number of resources to remove. */
+  readonly maxRemovals?: number;
+}
+
+/** Limits that replace the declared guards for one run. */
+export interface GuardFlags extends Caps {
+  /** Lifts the removal limits. Default: false. */
+  readonly allowRemovals?: boolean;
+  /** Also orders items without a listed price. Default: false. */
+  readonly allowUnknownPrices?: boolean;
+  /** Accepts that many recorded resources are missing in the account. Default: false. */
+  readonly allowMissing?: boolean;
+  /** Accepts another address of the account, or one without the recorded objects, and records it. Default: false. */
+  readonly accountMoved?: boolean;
+}
 
 /** Options of a plan. Its limits replace the declared guards. */
 export interface PlanOptions extends WorkOptions, GuardFlags {

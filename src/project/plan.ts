@@ -9,7 +9,7 @@ import {
   refreshAndPlan,
   storeRefusals,
 } from "../core/engine/index.ts";
-import { kinds } from "../core/kinds/index.ts";
+import { kindAt, kinds } from "../core/kinds/index.ts";
 import { findOrder } from "../core/lifecycle/index.ts";
 import {
   type Desired,
@@ -19,7 +19,6 @@ import {
   isError,
   join,
   type Plan,
-  parseAddress,
   type ResourceState,
   refusalsOfPlan,
   type State,
@@ -325,7 +324,7 @@ async function makePlan(
   const refused = refusalsOfPlan(await storeRefusals(changes, accounts));
   const ordered = await Promise.all(
     changes.map((change) => {
-      const kind = kinds.get(parseAddress(change.address)?.type ?? "");
+      const kind = kindAt(change.address);
       return kind && findOrder(accounts(change.provider), kind, change, owner ?? "");
     }),
   );

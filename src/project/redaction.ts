@@ -4,7 +4,7 @@ import {
   type EnvVars,
   ExactNumber,
   errorOf,
-  HostformError,
+  failWith,
   hiddenText,
   isCredential,
   isObject,
@@ -125,7 +125,7 @@ export class Redaction {
         }),
       );
     });
-    if (hidden.length > 0) throw new HostformError(hidden);
+    failWith(hidden);
   }
 }
 

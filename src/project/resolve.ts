@@ -1,5 +1,5 @@
 import { moved, ownerIn, resolveConfig, scopeOf, siblingsOf } from "../core/engine/index.ts";
-import { type Kind, kinds, type Remote } from "../core/kinds/index.ts";
+import { type Kind, kindAt, kinds, type Remote } from "../core/kinds/index.ts";
 import { matches } from "../core/kinds/kind.ts";
 import {
   adopt,
@@ -110,7 +110,7 @@ export async function resolveCreates(
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
         // Other runs still wait for lists, which show more than the user sees. No list has domains.
-        if (kinds.get(parseAddress(one.address)?.type ?? "")?.creation === "blind")
+        if (kindAt(one.address)?.creation === "blind")
           await providers
             .use(one.provider)
             .then(({ account }) => settleStored(account, kindOf(one), one, false))
@@ -192,7 +192,7 @@ async function questionAbout(state: State, providers: Providers, prior: PendingC
   const { account } = await providers.use(prior.provider);
   const orders = new Set(
     [...state.resources.values()].flatMap(({ address, provider, attributes: { id } }) => {
-      const { creation } = kinds.get(parseAddress(address)?.type ?? "") ?? {};
+      const { creation } = kindAt(address) ?? {};
       return provider === prior.provider && creation !== "listable" && typeof id === "string" ? [id] : [];
     }),
   );
@@ -216,7 +216,7 @@ function othersIn(state: State, prior: PendingCreate, kind: Kind) {
 }
 
 function kindOf({ address }: PendingCreate): Kind {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  const kind = kindAt(address);
   if (kind === undefined) fail("state.foreign", `${address} is of a kind that this version does not know`, { address });
   return kind;
 }

@@ -2,13 +2,14 @@
 import path from "node:path";
 import type { Limits } from "../core/engine/index.ts";
 import { read } from "../core/files/index.ts";
-import { kinds, wordsOf } from "../core/kinds/index.ts";
+import { kindAt, wordsOf } from "../core/kinds/index.ts";
 import {
   type Change,
   capsOf,
   changeFacts,
   type Desired,
   type Diagnostic,
+  failWith,
   HostformError,
   ifExplained,
   isError,
@@ -130,12 +131,12 @@ export class RunPolicy {
   confirm(now: number): void {
     if (this.#facts === undefined) return;
     const denied = verdictsOf(this.#policies, { ...this.#facts, now }).filter(({ level }) => level === "deny");
-    if (denied.length > 0) throw new HostformError(denied.map(diagnosticOf));
+    failWith(denied.map(diagnosticOf));
   }
 }
 
 const wordsAt = (address: string) => {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  const kind = kindAt(address);
   return kind && wordsOf(kind);
 };
 

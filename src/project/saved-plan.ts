@@ -141,7 +141,7 @@ function belongsToState(place: string, state: string): boolean {
 
 /** Writes a plan to a file that only its owner can read, whole or not at all. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(
-  { source, state, redaction }: Pick<Project, "source" | "state" | "redaction">,
+  { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
 ): Promise<void> {
@@ -158,10 +158,7 @@ export async function writeSavedPlan(
  * Reads a saved plan. With a key, refuses a plan without its proof, which anyone could have written.
  * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
  */
-export async function readSavedPlan(
-  { source, state }: Pick<Project, "source" | "state">,
-  file: string,
-): Promise<SavedPlan> {
+export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
   const unreadable = ifErrno((reason) => refuse("plan.saved/unreadable", { file, reason }));
   const reading = { limit: MOST_BYTES + 1, streams: true };
   const bytes = await read(path.resolve(source.cwd, file), reading).catch(unreadable);

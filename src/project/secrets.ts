@@ -12,7 +12,7 @@ import {
   SecretFiles,
   systemDisk,
 } from "../core/files/index.ts";
-import { kinds } from "../core/kinds/index.ts";
+import { kindAt, kinds } from "../core/kinds/index.ts";
 import { attributesOf, fileOutputIn, oneTimeSecretName, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Change,
@@ -46,9 +46,9 @@ type Command = readonly [string, ...string[]];
 /** Ways of the secrets of this run. Paths are relative to the project's folder, and commands run there. */
 export function secretsOf(
   source: ProjectSource,
-  host: Pick<Host, "capture">,
+  host: Host,
   redaction: Redaction,
-  { files, providers }: Pick<Desired, "files" | "providers">,
+  { files, providers }: Desired,
 ): Secrets {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
   const inherited = childEnvironment(source.env, tokens);
@@ -101,7 +101,7 @@ export async function misplacedOutputs(source: ProjectSource, { files, resources
 export async function withDestinations(
   source: ProjectSource,
   changes: readonly Change[],
-  { files, resources }: Pick<Desired, "files" | "resources">,
+  { files, resources }: Desired,
 ): Promise<{ readonly changes: readonly Change[]; readonly diagnostics: readonly Diagnostic[] }> {
   const outputs = secretFiles(source, files);
   const diagnostics: Diagnostic[] = [];
@@ -206,7 +206,7 @@ function unreadable(source: SecretSource, detail: string, fix: string): never {
 /** Announces the secrets of a declaration: tokens, passwords, and results of expressions with sensitive values. */
 export function learnDeclared(
   redaction: Redaction,
-  { providers, resources, data = [] }: Pick<Desired, "providers" | "resources" | "data">,
+  { providers, resources, data = [] }: Desired,
   env: ProjectSource["env"],
 ): void {
   const scope = scopeOf(() => UNKNOWN, env);
@@ -230,7 +230,7 @@ export function learnDeclared(
 }
 
 /** Announces the sensitive values of a plan, before and after its changes. */
-export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
+export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Plan): void {
   // A declared sensitive output without a secret origin may be a domain, which an order must show.
   for (const { origin, before, after } of outputs)
     if (origin !== undefined) learnPart(redaction, origin, before, after);
@@ -254,7 +254,7 @@ export function learnResource(redaction: Redaction, resource: ResourceState): vo
 
 /** Returns the attributes of a resource that hold secrets: those of its kind, and those with a sensitive origin. */
 export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
-  const kind = kinds.get(address.slice(0, address.indexOf(".")));
+  const kind = kindAt(address);
   return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
 }
 
@@ -270,7 +270,7 @@ function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values:
 }
 
 /** Returns the values that approvers decide by: addresses, and the decisive attributes that are not sensitive. */
-export function fieldsOf({ changes }: Pick<Plan, "changes">): Field[] {
+export function fieldsOf({ changes }: Plan): Field[] {
   return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
     const kind = kinds.get(type);
     const attributes = kind === undefined ? [] : attributesOf(kind);

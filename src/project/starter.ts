@@ -2,7 +2,7 @@
 import path from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../core/kinds/index.ts";
-import { HostformError, isError } from "../core/model/index.ts";
+import { failWith, isError } from "../core/model/index.ts";
 import { parseDeclaration } from "../fronts/yaml/index.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -110,5 +110,5 @@ export function gitignoreWith(text: string): string {
 export function checkStarter(name: string, text: string, env: ProjectSource["env"]): void {
   const { diagnostics } = parseDeclaration([{ path: name, text }], { kinds, env });
   const errors = diagnostics.filter(isError).map(({ range: _, ...diagnostic }) => diagnostic);
-  if (errors.length > 0) throw new HostformError(errors);
+  failWith(errors);
 }

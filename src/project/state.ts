@@ -16,8 +16,8 @@ import {
   attempt,
   type Backend,
   type Diagnostic,
+  failWith,
   formatAddress,
-  HostformError,
   ifExplained,
   type Plan,
   parseAddress,
@@ -322,7 +322,7 @@ export class ProjectState {
     );
     for (const { address } of [...chosen].filter(isPendingCreate))
       problems.push(problem("plan.pending/forgotten", { address }));
-    if (problems.length > 0) throw new HostformError(problems);
+    failWith(problems);
     const removed = [...chosen].map(({ address }) => address);
     await store.remove(...removed);
     return removed;

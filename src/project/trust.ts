@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type Bounds, bounded, isInside, PathRefused, realPath, requireReplaceable } from "../core/files/index.ts";
-import { kinds } from "../core/kinds/index.ts";
+import { kindAt } from "../core/kinds/index.ts";
 import { LIVES, phaseOfWord } from "../core/kinds/life.ts";
 import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
@@ -301,7 +301,7 @@ function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
 
 function secretsOfType(address: string, data: DataSecrets): readonly string[] {
   if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  const kind = kindAt(address);
   if (kind === undefined) return [];
   // A stranger could compare a fingerprint with fingerprints of guesses.
   const fingerprints = attributesOf(kind).flatMap(({ meta }) => meta.fingerprint ?? []);

@@ -280,7 +280,7 @@ describe("adopt", () => {
     const before = await declared(project);
     const ran = await project.run("adopt", "--auto-approve");
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("hosting_service.box may have been made");
+    expect(ran.err).toContain("hosting_service.box may exist in the account");
     expect(await declared(project)).toEqual(before);
     const [made] = control.list("services");
     expect((await project.run("resolve", "hosting_service.box", "--adopt", String(made?.id))).code).toBe(0);

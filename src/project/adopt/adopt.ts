@@ -2,7 +2,7 @@
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { exists, type Reading, read } from "../../core/files/index.ts";
-import { kinds } from "../../core/kinds/index.ts";
+import { kindAt, kinds } from "../../core/kinds/index.ts";
 import { importIdOf, matches, type Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { Account, isPendingCreate } from "../../core/lifecycle/index.ts";
@@ -14,7 +14,6 @@ import {
   HostformError,
   isProjectName,
   type JsonObject,
-  parseAddress,
   type State,
   utf8,
   type ValueObject,
@@ -24,18 +23,17 @@ import { identityOf, marking, requireAccount } from "../identity.ts";
 import { refuse } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
+import type { ProjectSource } from "../source.ts";
 import { yamlRemedies } from "../stack-diagnostics.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known, settled } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
-import { filesIn, recordIn, refuseForeign, yaml } from "./language.ts";
+import { filesIn, type Language, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
-import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
+import { proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants, selectionOf } from "./read.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "./types.ts";
 import { type FileChange, writeFiles } from "./write.ts";
-
-type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaration" | "state">;
 
 /**
  * Brings an account under management.
@@ -49,7 +47,7 @@ type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaratio
  * @throws HostformError for mistakes in the declaration, and when the account cannot be read. No file is written then.
  */
 export async function adoptAccount(
-  parts: Parts,
+  parts: Project,
   options: AdoptOptions,
   approve: (forecast: Forecast) => boolean | Promise<boolean>,
 ): Promise<Adopted> {
@@ -70,8 +68,7 @@ export async function adoptAccount(
       remedies: ["Give another name, of at most 64 letters, digits, `.`, `_` and `-`."],
     });
   }
-  const language =
-    format === "yaml" ? yaml : format === "hcl" ? (await import("./hcl.ts")).hcl : await programIn(format);
+  const language = await languageOf(format);
   const configured = await filesIn(language, source.dir);
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
@@ -101,15 +98,9 @@ export async function adoptAccount(
         selection.refuseUnmatched();
         const before = store.state;
         const inUse = language.addressesIn(configured);
+        const fixed = { ...given, clients, language, isDeclaredOnly: options.declared === true };
         const knownFor = (found: Known["found"]): Known => {
-          const isDeclaredOnly = options.declared === true;
-          return {
-            ...knownOf(standing, before, alias, source.env, inUse, found),
-            ...given,
-            clients,
-            language,
-            isDeclaredOnly,
-          };
+          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...fixed };
         };
         const all = flat.objects.get("hosting_service") ?? [];
         const services = options.declared ? declaredAmong(all, knownFor(new Map())) : all;
@@ -154,13 +145,20 @@ export async function adoptAccount(
             ? []
             : `${address}: no list of the API shows it. ${yamlRemedies({ address, remedies: [{ do: "import", id: String(config.domain ?? "ID"), when: "the account has it, import it before the next apply" }] })}`,
         );
-        return adoptedOf(
-          parts,
-          { ...made, left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray] },
-          contents,
-          changes,
-          { requests: provider.client.requests, isFirst, format },
-        );
+        const objects = countOf(made.adopts.map(({ kind }) => kind.type));
+        return {
+          approved: true,
+          objects,
+          files: changes.map(({ file: changed, before: old, text }) => {
+            return { file: path.relative(source.cwd, changed), isNew: old === undefined, text };
+          }),
+          left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray],
+          unknown: [...contents.unread, ...unknownOf(objects)],
+          // The plan does not compare declarations in other languages.
+          otherChanges: format === "yaml" ? made.otherChanges : 0,
+          requests: provider.client.requests,
+          isFirst,
+        };
       } finally {
         await kept.close();
         if (isDone) await kept.remove();
@@ -171,7 +169,11 @@ export async function adoptAccount(
 
 const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
 
-const programIn = async (library: "cdktf" | "cdktn") => (await import("./program.ts")).programFor(library);
+async function languageOf(format: AdoptFormat): Promise<Language> {
+  if (format === "yaml") return yaml;
+  if (format === "hcl") return (await import("./hcl.ts")).hcl;
+  return (await import("./program.ts")).programFor(format);
+}
 
 /** Refuses pending creates: an adoption would declare their objects a second time. */
 function refusePending({ resources }: State): void {
@@ -211,7 +213,7 @@ const textOf = (file: string, shown: string, fix: string, reading: Reading): Pro
     .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
 /** Reads the existing declaration. @throws HostformError its mistakes. */
-async function standingAt({ source, declaration, log }: Parts): Promise<Standing> {
+async function standingAt({ source, declaration, log }: Project): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
   const fix = "Save it as UTF-8, as lines are added to it.";
@@ -270,14 +272,14 @@ function knownOf(
   { desired, texts }: Standing,
   state: State,
   alias: string,
-  env: Parts["source"]["env"],
+  env: ProjectSource["env"],
   inUse: readonly string[],
   found: Known["found"],
 ): Omit<Known, "names" | "clients" | "language"> {
   const scope = scopeOf((address) => state.resources.get(address)?.attributes ?? found.get(address), env);
   const resources = desired?.resources ?? [];
   const recorded = [...state.resources.values()].flatMap(({ address, provider, attributes }): [string, string][] => {
-    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    const kind = kindAt(address);
     if (kind === undefined || provider !== alias || typeof attributes.id !== "string") return [];
     return [[`${kind.type} ${importIdOf(kind, attributes.id, attributes)}`, address]];
   });
@@ -308,28 +310,6 @@ function fileChanges(
   const ignoring = { file: path.join(dir, ".gitignore"), before: ignored, text: gitignoreWith(ignored ?? "") };
   const isNew = changed.length > 0 && desired === undefined && ignoring.text !== ignored;
   return isNew ? [...changed, ignoring] : changed;
-}
-
-function adoptedOf(
-  { source }: Parts,
-  { adopts, left, otherChanges }: Proof,
-  { unread }: AccountContents,
-  changes: readonly FileChange[],
-  { format, ...run }: Pick<Adopted, "requests" | "isFirst"> & { readonly format: AdoptFormat },
-): Adopted {
-  const objects = countOf(adopts.map(({ kind }) => kind.type));
-  return {
-    approved: true,
-    objects,
-    files: changes.map(({ file, before, text }) => {
-      return { file: path.relative(source.cwd, file), isNew: before === undefined, text };
-    }),
-    left,
-    unknown: [...unread, ...unknownOf(objects)],
-    // The plan does not compare declarations in other languages.
-    otherChanges: format === "yaml" ? otherChanges : 0,
-    ...run,
-  };
 }
 
 /** Returns sentences about values that no answer of the API shows (§2 Gaps). */

@@ -16,7 +16,7 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
-import { refuse as refuseWith } from "../messages.ts";
+import { refuse } from "../messages.ts";
 import { type OwnPath, onOwn, readOwn } from "../own-files.ts";
 import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 
@@ -67,7 +67,7 @@ async function manifestAt(file: string, near: (file: string) => string, links: b
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
   const { folder, file, root = folder, links = true } = stack;
   const found = await stackFiles(folder, { shown: near(folder), roots: [root] });
-  if (found.length === 0) refuseWith("stack.files/none", { file: near(folder) });
+  if (found.length === 0) refuse("stack.files/none", { file: near(folder) });
   if (file !== undefined && !found.includes(file)) {
     fail("stack.files", `${near(file)} does not exist`, { remedies: ["Synthesize again."] });
   }
@@ -178,25 +178,33 @@ const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
 export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
   const json = parsedJson(text);
   // An error of the parser would show the text, which may be no manifest.
-  if (json === undefined) return refuse(`${shown} is not JSON`);
+  if (json === undefined) return refuseManifest(`${shown} is not JSON`);
   const { data, error } = shape.safeParse(json);
   const [issue] = error?.issues ?? [];
   if (data === undefined)
-    return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
+    return refuseManifest(
+      `${shown} is not a manifest of stacks`,
+      issue && `${issue.path.join(".") || "It"}: ${issue.message}`,
+    );
   const found = Object.values(data.stacks);
   if (found.length === 0)
-    refuse(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
-  if (found.length > MOST_STACKS) refuse(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
+    refuseManifest(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
+  if (found.length > MOST_STACKS)
+    refuseManifest(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
   const names = new Map(found.map((one) => [one.constructPath, one.name]));
   if (new Set(found.map((one) => one.name)).size < found.length || names.size < found.length) {
-    refuse(`${shown} gives two stacks the same name`);
+    refuseManifest(`${shown} gives two stacks the same name`);
   }
   return found.map(({ name, constructPath, workingDirectory, synthesizedStackPath, dependencies, annotations }) => {
     const inside = (at: string) => within(folder, at, `${shown}, stack ${name}`);
     const file = inside(synthesizedStackPath);
     if (!file.endsWith(".tf.json")) {
       const detail = `Stack ${name} was synthesized as ${path.basename(file)}.`;
-      refuse("hostform reads stacks only in Terraform's JSON", detail, "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.");
+      refuseManifest(
+        "hostform reads stacks only in Terraform's JSON",
+        detail,
+        "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.",
+      );
     }
     return {
       name,
@@ -207,7 +215,7 @@ export function readManifest(text: string, folder: string, shown: string): reado
       dependencies: dependencies.map((of) => {
         const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
         const meant = didYouMean(of, names.keys());
-        return known ?? refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${meant}`);
+        return known ?? refuseManifest(`${shown}: stack ${name} depends on ${of}, which does not exist.${meant}`);
       }),
       annotations: annotations.map(said),
     };
@@ -221,7 +229,7 @@ function within(folder: string, named: string, where: string): string {
   const found = path.resolve(folder, at);
   const way = path.relative(folder, found);
   if (path.isAbsolute(at) || /^[A-Za-z]:/.test(at) || way.split(path.sep)[0] === "..") {
-    refuse(`${where}: ${named} is outside the folder`);
+    refuseManifest(`${where}: ${named} is outside the folder`);
   }
   return found;
 }
@@ -260,7 +268,7 @@ function frame(line: string): SourceRange | undefined {
   return { file, ...at, endLine: at.line, endColumn: at.column };
 }
 
-function refuse(summary: string, detail?: string, fix = FIX): never {
+function refuseManifest(summary: string, detail?: string, fix = FIX): never {
   fail("stack.manifest", summary, { ...(detail !== undefined && { detail }), remedies: [fix] });
 }
 

@@ -16,7 +16,7 @@ import {
 import type { Schema } from "../../core/model/schema.ts";
 import { backendSettings, type Declaration } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
-import { refuse as refuseWith } from "../messages.ts";
+import { refuse } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
 import type { ProjectSource } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
@@ -164,12 +164,12 @@ async function outputsOf(
   if (purpose === "other" && state.defaults !== undefined) return { values: defaults, types: {} };
   // Terraform's `defaults` replace missing outputs, not a missing state, which may have been moved.
   if (sibling === undefined) {
-    return refuse(`The state of data.terraform_remote_state.${state.name} does not exist`, {
+    return refuseState(`The state of data.terraform_remote_state.${state.name} does not exist`, {
       ...(state.defaults && { detail: "Its `defaults` replace missing outputs of a state, not the state itself." }),
       remedies: ["Apply the stack that creates it first, or correct `config`."],
     });
   }
-  return refuseWith("stack.remote_state/unapplied", { stack: stack.name, sibling: sibling.name });
+  return refuse("stack.remote_state/unapplied", { stack: stack.name, sibling: sibling.name });
 }
 
 function unknownOutputs(sibling: LoadedStack | undefined): Found {
@@ -189,16 +189,16 @@ const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
 function backendOf({ name, backend: type, config, workspace, defaults }: RemoteState): Backend {
   const what = `data.terraform_remote_state.${name}`;
   if (type !== "local" && type !== "http" && type !== "pg") {
-    refuse(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
+    refuseState(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
       detail: "It reads local files, `http` and `pg`.",
       remedies: ["Apply this stack with Terraform; or give the value as a variable."],
     });
   }
   if (!WORKSPACES.includes(workspace)) {
-    refuse(`${what}: hostform reads only the workspace \`default\``, { remedies: ["Leave `workspace` out."] });
+    refuseState(`${what}: hostform reads only the workspace \`default\``, { remedies: ["Leave `workspace` out."] });
   }
   if ([config, defaults ?? {}].some((value) => isTemplate(JSON.stringify(value)))) {
-    refuse(`${what}: its \`config\` is an expression; hostform reads only states with a literal \`config\``, {
+    refuseState(`${what}: its \`config\` is an expression; hostform reads only states with a literal \`config\``, {
       remedies: ["Write the values themselves."],
     });
   }
@@ -207,17 +207,18 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   const entries = Object.entries(config).filter(([, value]) => value !== null);
   const stray = entries.find(([setting]) => !names.includes(setting));
   if (stray !== undefined) {
-    refuse(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
+    refuseState(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
       detail: `The settings are ${names.join(", ")}.`,
       remedies: ["Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, or PG_CONN_STR."],
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
   const wrong = Object.entries(settings).find(([, value]) => !["string", "boolean"].includes(typeof value));
-  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
+  if (wrong !== undefined)
+    refuseState(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
   return { type, settings };
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
+function refuseState(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
   fail("stack.remote_state", summary, more);
 }

@@ -6,7 +6,7 @@ import {
   type DesiredResource,
   type Diagnostic,
   errorOf,
-  HostformError,
+  failWith,
   hasUnknown,
   UNKNOWN,
 } from "../../core/model/index.ts";
@@ -16,13 +16,6 @@ import { declaredEnvironment } from "../trust.ts";
 import { sourceOn } from "./choose.ts";
 import { unlessMistaken } from "./files.ts";
 import type { LoadedStack, StackRun } from "./stack.ts";
-
-/** One order or one object of a project in an account. */
-interface Order {
-  readonly key: string;
-  /** `domain www.acme.example`, `order reference "x"`. */
-  readonly same: string;
-}
 
 interface Holder {
   readonly stack: string;
@@ -54,7 +47,7 @@ export async function refuseSharedOrders(
         if (!holders.has(key)) holders.set(key, { stack: stack.name, address: resource.address });
     }
   }
-  if (twice.length > 0) throw new HostformError(twice);
+  failWith(twice);
 }
 
 function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) {
@@ -70,12 +63,18 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
     const open = hasUnknown(config.reference ?? null) || hasUnknown(config.domain ?? null);
     // A service without a reference was ordered before, or is adopted.
     const reference = kind.creation !== "keyed" || open ? undefined : kind.orderReference?.(config);
-    const orders: Order[] = [];
-    const add = (same: string, ...names: readonly string[]) =>
-      orders.push({ key: JSON.stringify([...account, kind.type, ...names]), same });
-    if (natural !== undefined) add(`domain ${natural}`, "is", natural);
-    if (reference !== undefined) add(`order reference ${JSON.stringify(reference)}`, "as", desired.project, reference);
-    yield { resource, orders };
+    const orderOf = (same: string, ...names: readonly string[]) => ({
+      key: JSON.stringify([...account, kind.type, ...names]),
+      same,
+    });
+    const named = `order reference ${JSON.stringify(reference)}`;
+    yield {
+      resource,
+      orders: [
+        ...(natural === undefined ? [] : [orderOf(`domain ${natural}`, "is", natural)]),
+        ...(reference === undefined ? [] : [orderOf(named, "as", desired.project, reference)]),
+      ],
+    };
   }
 }
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Bounds } from "../../core/files/index.ts";
-import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
+import { type Diagnostic, fail, failWith, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { problem } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
@@ -68,7 +68,7 @@ async function variablesFile(file: string, shown: string, own: Bounds | undefine
   }
   const { text } = await readText(file, shown, own);
   const { values, diagnostics } = readValuesFile({ path: shown, text });
-  if (diagnostics.length > 0) throw new HostformError(diagnostics);
+  failWith(diagnostics);
   if (values === undefined) {
     refuse(`${shown} is not a JSON object of values by name`, 'Write `{"plan": 11, "domain": "acme.example"}`.');
   }

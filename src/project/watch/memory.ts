@@ -86,14 +86,12 @@ export class Contention {
 
   /** @param addresses that were changed. @param now monotonic, in milliseconds. @returns undefined without contended objects. */
   note(addresses: readonly string[], now: number): Contended | undefined {
-    for (const [address, times] of [...this.#made]) {
-      const recent = times.filter((at) => now - at < WITHIN_MS);
-      if (recent.length === 0) this.#made.delete(address);
-      else this.#made.set(address, recent);
-    }
-    for (const address of addresses) this.#made.set(address, [...(this.#made.get(address) ?? []), now]);
-    const counts = addresses.map((address) => ({ address, times: this.#made.get(address)?.length ?? 0 }));
-    const contended = counts.filter(({ times }) => times >= OFTEN);
+    const contended = addresses.flatMap((address) => {
+      const recent = (this.#made.get(address) ?? []).filter((at) => now - at < WITHIN_MS);
+      const times = [...recent, now];
+      this.#made.set(address, times);
+      return times.length >= OFTEN ? [{ address, times: times.length }] : [];
+    });
     if (contended.length === 0) return undefined;
     return {
       addresses: contended.map(({ address }) => address),

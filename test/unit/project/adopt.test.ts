@@ -2,15 +2,13 @@
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { PlanRecord, Reader } from "../../../src/core/api/index.ts";
+import type { PlanRecord } from "../../../src/core/api/index.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { planOf } from "../../../src/core/kinds/service/steps.ts";
-import { Account } from "../../../src/core/lifecycle/index.ts";
 import { isError, isName, type JsonObject } from "../../../src/core/model/index.ts";
 import { insertNested, parseDeclaration, printDocument } from "../../../src/fronts/yaml/index.ts";
 import { declare, type Known } from "../../../src/project/adopt/declare.ts";
 import { preferredName, readPairs, slug } from "../../../src/project/adopt/names.ts";
-import { readCollections, readGrants } from "../../../src/project/adopt/read.ts";
 import { writeFiles } from "../../../src/project/adopt/write.ts";
 import fc, { character } from "../../support/fc.ts";
 import { quickFolder } from "../../support/folder.ts";
@@ -209,51 +207,6 @@ describe("lines in a block that is there", () => {
     "services:\n  www:\n    grants: {a@b.example: view}\n",
     "services:\n  other: {}\n",
   ])("are not put into %j", (text) => expect(insertNested(text, place, entries)).toBeUndefined());
-});
-
-describe("reading 3,000 services", () => {
-  it("asks each for its grants once, ten at a time, in whatever order they are listed", async () => {
-    const ids = Array.from({ length: 3000 }, (_, at) => String(at + 1));
-    const asked: string[] = [];
-    let [open, most] = [0, 0];
-    const grants = (id: string) => ({
-      all: async () => [],
-      async *[Symbol.asyncIterator]() {
-        asked.push(id);
-        most = Math.max(most, ++open);
-        await new Promise(setImmediate);
-        open -= 1;
-        yield { ...liveGrant, id: `9${id}`, raw: {} } as never;
-      },
-    });
-    const empty = { all: async () => [], async *[Symbol.asyncIterator]() {} };
-    const services = {
-      ...empty,
-      async *[Symbol.asyncIterator]() {
-        for (const id of ids.toReversed()) yield { ...liveService, id, raw: {} } as never;
-      },
-    };
-    const none = { list: () => empty };
-    const reader = {
-      hostNow: () => 0,
-      plans: none,
-      webhooks: none,
-      accounts: none,
-      migrationRequests: none,
-      services: { list: () => services },
-      grants: { list: grants },
-    } as unknown as Reader;
-    const account = new Account(reader, { statusWords: {} });
-    const flat = await readCollections(account, { lists: () => true, wants: () => true });
-    const found = flat.objects.get("hosting_service") ?? [];
-    expect(found.map(({ id }) => id)).toEqual(ids);
-    const progress: number[] = [];
-    const nested = await readGrants(account, found, (left) => progress.push(left));
-    expect(asked.toSorted()).toEqual(ids.toSorted());
-    expect(most).toBe(10);
-    expect([progress[0], progress.at(-1)]).toEqual([3000, 0]);
-    expect(nested.objects.get("hosting_grant")).toHaveLength(3000);
-  });
 });
 
 describe("files", () => {

@@ -32,16 +32,6 @@ function begin() {
 const aborted = ({ stop, now, abandon }: Interrupts) => [stop.aborted, now.aborted, abandon.aborted];
 
 describe("Ctrl-C", () => {
-  it("while reading ends all requests; a second one ends the process", () => {
-    const { run, press, exits } = begin();
-    const interrupts = run();
-    press();
-    expect(aborted(interrupts)).toEqual([true, true, false]);
-    expect(exits).toEqual([]);
-    press();
-    expect(exits).toEqual([1]);
-  });
-
   it("while applying stops what has not left; a second one ends what has, and gives recording its time", async () => {
     const { run, press, pass, exits } = begin();
     const interrupts = run();
@@ -92,15 +82,6 @@ describe("Ctrl-C", () => {
     expect(exits).toEqual([]);
     await new Promise(setImmediate);
     expect(exits).toEqual([1]);
-  });
-
-  it("before a run begins (another look, another stack) is known to it", () => {
-    const { run, press, exits } = begin();
-    const first = run();
-    press();
-    first.end();
-    expect(aborted(run())).toEqual([true, true, false]);
-    expect(exits).toEqual([]);
   });
 });
 

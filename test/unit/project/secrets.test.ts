@@ -4,10 +4,12 @@ import { describe, expect, it } from "vitest";
 import * as cliParts from "../../../src/cli/parts.ts";
 import type { CaptureOptions, CommandEnd } from "../../../src/core/files/index.ts";
 import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
-import { secretsOf } from "../../../src/project/secrets.ts";
+import { Redaction } from "../../../src/project/redaction.ts";
+import { learnPlan, secretsOf } from "../../../src/project/secrets.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type FakeIoParts, fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
+import { plan } from "../report/builders.ts";
 
 const SECRET = "correct horse battery";
 
@@ -27,7 +29,12 @@ async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
   };
   const { terminal, project } = openedOn(cliParts, fake, {}, { dir, state: path.join(dir, "hosting.tfstate") });
   const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
-  const { readSource } = secretsOf(project.source, project.host, project.redaction, { files: [], providers });
+  const { readSource } = secretsOf(project.source, project.host, project.redaction, {
+    project: "acme",
+    resources: [],
+    files: [],
+    providers,
+  });
   if (readSource === undefined) throw new Error("no reader");
   const shown = (text: string) => {
     terminal.out(text);
@@ -155,4 +162,15 @@ describe("a secret value", () => {
     const { dir, read } = await reader();
     expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: there is no such file or folder.`);
   });
+});
+
+// CDKTF declares all outputs that stacks share as sensitive, such as a domain that an order must show.
+it.each([
+  ["stays with a declared sensitive output", {}, "www.acme.example"],
+  ["is hidden with an output of a secret", { origin: { from: ["var.token"] } }, "(sensitive: var.token)"],
+])("the value of a plan %s", (_, over, shown) => {
+  const redaction = new Redaction();
+  const output = { name: "o", action: "create", before: null, after_unknown: false, sensitive: true } as const;
+  learnPlan(redaction, plan([], { outputs: [{ ...output, after: "www.acme.example", ...over }] }));
+  expect(redaction.redact("mail.www.acme.example")).toBe(`mail.${shown}`);
 });

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HostformError } from "../../../src/core/model/index.ts";
-import { stackHint } from "../../../src/project/declaration.ts";
 import { Redaction } from "../../../src/project/redaction.ts";
 import { refuseTerraformArguments, refuseWorkspaces } from "../../../src/project/stacks/choose.ts";
 import { load, outlineOf, stackFiles, stacksAt } from "../../../src/project/stacks/files.ts";
@@ -103,17 +102,6 @@ describe("a path", () => {
     // Resources of the other file would be taken for removed.
     expect(await refusal(opened("plain/a.tf.json"))).toContain("plain/b.tf.json lies beside plain/a.tf.json");
     expect((await opened("plain"))?.files.map((file) => file.path)).toEqual(["plain/a.tf.json", "plain/b.tf.json"]);
-  });
-
-  it("is hinted at where there is no hosting.yaml", () => {
-    expect(stackHint(folder)).toBeUndefined();
-    expect(stackHint(path.join(folder, "nowhere"))).toBeUndefined();
-    put("main.tf.json");
-    expect(stackHint(folder)).toEqual({ do: "advise", on: "stack_folder" });
-    put("cdktf.json");
-    expect(stackHint(folder)).toEqual({ do: "advise", on: "stack_app" });
-    put("cdktf.out/manifest.json");
-    expect(stackHint(folder)).toEqual({ do: "advise", on: "stack_output" });
   });
 });
 

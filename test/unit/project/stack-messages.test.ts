@@ -88,26 +88,4 @@ describe("messages about a stack", () => {
     const adopted = await project.run("import", "hosting_service.a", String(there?.id), "--stack", "infra");
     expect(adopted.code).toBe(0);
   });
-
-  it("leaves a project in YAML as it is", async () => {
-    const project = await startProject({
-      declare: { project: "acme", services: { a: SERVICE } },
-    });
-    await project.run("apply", "--auto-approve");
-    await project.declare({ project: "acme", services: {} });
-    expect(said(await project.run("plan"))).toContain("`deletion_policy: forget` (or `suspend`)");
-  });
-});
-
-describe("an output that is not there", () => {
-  it.each([
-    ["cdktf.json", '`--app "node main.js"`'],
-    ["main.tf.json", "`--stack .`"],
-  ])("beside %s leads to the stacks", async (name, words) => {
-    const project = await startProject();
-    writeFileSync(path.join(project.dir, name), "{}");
-    for (const args of [["plan"], ["output", "x"], ["output"]]) {
-      expect(said(await project.run(...args))).toContain(words);
-    }
-  });
 });

@@ -7,13 +7,6 @@ const MINUTE = 60_000;
 const END = { requests: 4, perMinute: 60, outcome: "ended" } as const;
 
 describe("looks at everything", () => {
-  it("begin at once, and then come at the interval from the end of the one before", () => {
-    const schedule = new Schedule(5 * MINUTE, 1_000);
-    expect(schedule.next()).toEqual({ kind: "whole", at: 1_000 });
-    schedule.ended({ kind: "whole", at: 9_000, ...END });
-    expect(schedule.next()).toEqual({ kind: "whole", at: 9_000 + 5 * MINUTE });
-  });
-
   it("come more rarely while they fail, once an hour at the least, and as before when one succeeds", () => {
     const schedule = new Schedule(10 * MINUTE, 0);
     const gaps = [1, 2, 3, 4, 5, 6].map(() => {
@@ -29,13 +22,6 @@ describe("looks at everything", () => {
     const schedule = new Schedule(120 * MINUTE, 0);
     for (let i = 0; i < 5; i++) schedule.ended({ kind: "whole", at: 0, ...END, outcome: "failed" });
     expect(schedule.next().at).toBe(120 * MINUTE);
-  });
-
-  it("follow soon when a look at what an event named has failed", () => {
-    const schedule = new Schedule(60 * MINUTE, 0);
-    schedule.ended({ kind: "whole", at: 0, ...END });
-    schedule.ended({ kind: "hinted", at: 1_000, ...END, outcome: "failed" });
-    expect(schedule.next()).toEqual({ kind: "whole", at: 1_000 + MINUTE });
   });
 });
 
@@ -72,13 +58,6 @@ describe("looks that events lead to", () => {
     expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
   });
 
-  it("wait also after events that were about something else", () => {
-    const schedule = afterWhole();
-    schedule.idle(20_000);
-    schedule.hint(20_001);
-    expect(schedule.next()).toEqual({ kind: "hinted", at: 30_000 });
-  });
-
   it("never postpone a look at everything", () => {
     const schedule = afterWhole();
     for (let at = 0; at < 60 * MINUTE; at += 15_000) {
@@ -87,13 +66,6 @@ describe("looks that events lead to", () => {
       schedule.ended({ kind: "hinted", at, ...END });
     }
     expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
-  });
-
-  it("give way to one at everything that is due as well", () => {
-    const schedule = afterWhole();
-    schedule.hint(59 * MINUTE);
-    schedule.widen(59 * MINUTE);
-    expect(schedule.next()).toEqual({ kind: "whole", at: 59 * MINUTE });
   });
 
   it("use at most half of the request budget, however many events come", () => {
