@@ -224,11 +224,6 @@ describe("each button is a call of the control API", () => {
     expect(BUTTONS.map(({ key }) => key).toSorted()).toEqual(Object.keys(TWINS).toSorted());
   });
 
-  test("and docs/dashboard.md names it", () => {
-    const page = readFileSync(path.join(import.meta.dirname, "../../docs/dashboard.md"), "utf8");
-    expect([...new Set(BUTTONS.map(({ api }) => api))].filter((api) => !page.includes(`\`${api}\``))).toEqual([]);
-  });
-
   test.each(BUTTONS)("$key does what $api does", async ({ key, name, api }) => {
     const [byPage, byCall] = [await site(), await site()];
     const [made] = [await furnish(byPage), await furnish(byCall)];
