@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../../src/sandbox/dashboard/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
