@@ -51,13 +51,4 @@ describe("the declarations of the pages", () => {
   it.each(found.filter(({ block }) => block.directives.has("not valid")))("$place has mistakes", ({ block }) => {
     expect(mistakesOf(block.text)).not.toEqual([]);
   });
-
-  it("are distinguished from the YAML of CI systems", () => {
-    const files = new Set(found.map(({ place }) => place.split(":")[0]));
-    expect(files).toContain("docs/kinds/hosting_service.md");
-    expect(files).toContain("docs/yaml.md");
-    const block = { lang: "yaml", line: 1, end: 2, directives: new Map<string, string>() };
-    expect(isDeclaration({ ...block, text: "jobs: {a: {services: {}}}" })).toBe(false);
-    expect(isDeclaration({ ...block, text: "services: {}" })).toBe(true);
-  });
 });

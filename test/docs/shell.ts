@@ -6,7 +6,6 @@ import { builtPackage } from "../support/built-package.ts";
 import { installConstructs } from "../support/constructs.ts";
 import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
-import { canServeCommands, serveCommands } from "./command-server.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
 /** How long the blocks of one page may take. */
@@ -47,10 +46,9 @@ export async function runPage(page: Page): Promise<Run[]> {
     string,
   ];
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
-  const commands = page.file !== STARTED && canServeCommands ? await serveCommands() : undefined;
   try {
     for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
-    await writeWrapper(bin, commands?.line);
+    await writeWrapper(bin);
     if (usesConstructs(page)) await installConstructs(project);
     else await linkPackage(project);
     await writeFile(path.join(base, "page.sh"), await script(blocks, out));
@@ -85,7 +83,6 @@ export async function runPage(page: Page): Promise<Run[]> {
     }
     return runs;
   } finally {
-    commands?.close();
     await sandbox.close();
     await rm(base, { recursive: true, force: true });
   }
@@ -97,25 +94,10 @@ const QUICK_GO = { GOGC, GOMAXPROCS };
 
 const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
 
-/** What a reader tries first runs as a process throughout, whatever it says. */
-const STARTED = "README.md";
-
-/**
- * Commands that a process of their own runs, as patterns of the shell, the first that fits: they run until something ends them, or
- * start what belongs to the installed package.
- */
-const STAYING = ["sandbox *", "terraform *", "watch *", "webhooks listen *"];
-/** Of those the ones that the test's process runs after all. */
-const ENDING = ["sandbox *-- *", "terraform schema *", "watch *--max-runs *"];
-
-/** @param served how the other commands are handed over to this process, if they are: a start is most of what a command costs. */
-async function writeWrapper(bin: string, served: string | undefined): Promise<void> {
+/** Puts the built program onto the PATH of the page. */
+async function writeWrapper(bin: string): Promise<void> {
   const file = path.join(bin, "hostform");
-  const start = `exec "${process.execPath}" "${await builtProgram()}" "$@"`;
-  const pattern = (one: string) => one.replace(/[^*]+/g, (words) => `"${words}"`);
-  const choice = `case "$* " in ${ENDING.map(pattern).join("|")}) ;; ${STAYING.map(pattern).join("|")}) ${start} ;; esac`;
-  const lines = served === undefined ? [start] : [choice, served];
-  await writeFile(file, `#!/bin/bash\n${lines.join("\n")}\n`);
+  await writeFile(file, `#!/bin/bash\nexec "${process.execPath}" "${await builtProgram()}" "$@"\n`);
   await chmod(file, 0o755);
 }
 

@@ -54,13 +54,6 @@ describe("the examples for CDKTF and CDK Terrain", () => {
     return value;
   };
 
-  it("are there for both, and run without being built", () => {
-    expect(EXAMPLES).toEqual(["cdktf-agency", "cdktf-site", "cdktn-agency"]);
-    const stacks = EXAMPLES.map((name) => readdirSync(at(name, "cdktf.out/stacks")).sort());
-    const environments = ["development", "production", "staging"];
-    expect(stacks).toEqual([environments, ["site"], environments]);
-  });
-
   it("are synthesized without a warning, and hold nothing of the environment", () => {
     const files = globSync("*/cdktf.out/**/*.json", { cwd: base });
     expect(files).toHaveLength(7 + EXAMPLES.length);
@@ -74,24 +67,6 @@ describe("the examples for CDKTF and CDK Terrain", () => {
 
   it.each(["development", "staging", "production"])("give the same %s under both libraries", (stack) => {
     expect(synthesized("cdktn-agency", stack)).toEqual(synthesized("cdktf-agency", stack));
-  });
-
-  it("differ, from cdktf to cdktn, in what docs/cdktf.md says", () => {
-    const files = readdirSync(path.join(root, "examples/cdktf-agency")).filter((file) => !file.startsWith("main."));
-    expect(readdirSync(path.join(root, "examples/cdktn-agency"))).toEqual([...files, "main.ts"].toSorted());
-    for (const file of files.filter((one) => !/^(?:package\.json|agency\.test\.ts|matchers\.ts)$/.test(one))) {
-      const renamed = read(at("cdktf-agency", file)).replace(/(?<= from "(?:hostform\/)?)cdktf(?=")/g, "cdktn");
-      expect(read(at("cdktn-agency", file)), file).toBe(renamed);
-    }
-  });
-
-  it("refers to the build server across stacks, as one output", () => {
-    const { output } = synthesized("cdktf-agency", "development");
-    expect(Object.values(output)).toEqual([{ sensitive: true, value: "${hosting_service.build.id}" }]);
-    const { resource } = synthesized("cdktf-agency", "production");
-    expect(resource.hosting_grant.deployer.service_id).toMatch(
-      /^\$\{data\.terraform_remote_state\.cross-stack-reference-input-development\.outputs\./,
-    );
   });
 
   it.each(["cdktf-site", "cdktn-agency"])("%s is applied by hostform alone, and is then as declared", async (name) => {
