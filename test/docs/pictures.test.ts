@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { allPictures, FIRST_MINUTE, FOLDER, hashOf, RECORD } from "../../scripts/pictures/pictures.ts";
 import { firstMinute } from "../../scripts/pictures/terminal.ts";
-import { pages, root } from "./markdown.ts";
+import { pages } from "./markdown.ts";
 
 const AGAIN = "`npm run pictures` takes the pictures again";
 const KB = 1024;
