@@ -102,7 +102,7 @@ async function writeWrapper(bin: string): Promise<void> {
 }
 
 /** Makes `import … from "hostform/client"` work in the folder, on the built files. The schemas are left out: readers install hostform globally. */
-async function linkPackage(project: string): Promise<void> {
+export async function linkPackage(project: string): Promise<void> {
   const folder = path.join(project, "node_modules/hostform");
   await mkdir(folder, { recursive: true });
   for (const name of ["package.json", "dist"])
