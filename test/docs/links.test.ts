@@ -5,7 +5,7 @@ import { isOfRegistry, type Page, pages, prose, readPage, root } from "./markdow
 
 const all = pages();
 
-/** The anchors that a page's headings make, as GitHub makes them, and those that it sets itself. */
+/** Anchors of a page: of its headings, as GitHub derives them, and explicit ones. */
 function anchors(page: Page): Set<string> {
   const text = prose(page);
   const headings = [...text.matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, heading = ""]) =>
@@ -18,7 +18,7 @@ function anchors(page: Page): Set<string> {
   return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id)]);
 }
 
-/** The links of a page that lead into the project. */
+/** Links of a page to other files of the project. */
 function links(page: Page): string[] {
   return [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = ""]) => to).filter((to) => !/^https?:/.test(to));
 }
@@ -28,7 +28,7 @@ function target(page: Page, link: string): { file: string; anchor: string | unde
   return { file: to === "" ? page.file : path.posix.join(path.posix.dirname(page.file), to), anchor };
 }
 
-/** What is wrong with a link; undefined when it leads somewhere. */
+/** Returns the mistake of a link, undefined for a correct one. */
 function broken(page: Page, link: string): string | undefined {
   const { file, anchor } = target(page, link);
   if (!existsSync(path.join(root, file))) return `${link}: there is no ${file}`;

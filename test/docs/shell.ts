@@ -8,34 +8,34 @@ import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
-/** How long the blocks of one page may take. */
+/** Longest time for the blocks of one page. */
 const PAGE_MS = 150_000;
-/** The folder that pages show in place of the temporary one. */
+/** Folder that pages show in place of the temporary one. */
 const SHOWN_FOLDER = "/home/nino/acme";
 
-/** What came of a `sh` block. */
+/** Result of a `sh` block. */
 export interface Run {
-  /** Undefined: it was not reached, because an earlier one (or itself) failed. */
+  /** Undefined if this block or an earlier one failed. */
   readonly code: number | undefined;
-  /** Both streams, as the terminal would show them. */
+  /** Both streams in one text, as at a terminal. */
   readonly output: string;
 }
 
-/** True for a block that is executed. */
+/** Returns true for a block that is executed. */
 export const isRun = ({ lang, directives }: Block) => lang === "sh" && !directives.has("not run");
 
-/** Whether a page runs Terraform, which not every machine has. */
+/** Returns true for a page that runs Terraform. */
 export const usesTerraform = ({ blocks }: Page) =>
   blocks.some((block) => isRun(block) && /^(?:hostform )?terraform /m.test(block.text));
 
-/** Whether a page has programs with the constructs for cdktf or cdktn. */
+/** Returns true for a page with programs for cdktf or cdktn. */
 const usesConstructs = ({ blocks }: Page) => blocks.some(({ text }) => /["']hostform\/cdkt[fn]\b/.test(text));
 
 /**
  * Runs a page as a reader would who types everything in order, in one shell and an empty folder: `sh` blocks are
  * executed, blocks with `<!-- file: NAME -->` are written to that file. HOSTING_BASE_URL, HOSTING_TOKEN (the agency's),
  * OWN_HOSTING_TOKEN (the customer's) and HOSTING_SANDBOX_CONTROL_URL lead to a sandbox of the page's own, without rate limit.
- * @returns what came of the blocks that are run, in their order.
+ * @returns the results of the executed blocks, in order.
  */
 export async function runPage(page: Page): Promise<Run[]> {
   const { blocks } = page;
@@ -60,13 +60,13 @@ export async function runPage(page: Page): Promise<Run[]> {
       HOSTING_MONEY_SCALE: "2",
       OWN_HOSTING_TOKEN: sandbox.tokens.customer,
       HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
-      // Node 22 says that running TypeScript is experimental.
+      // Node 22 warns that TypeScript is experimental.
       NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
-      // Half of the time of a hundred starts is the compiler's.
+      // A cache of compiled code halves the time of a start.
       NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/hostform-docs"),
       ...QUICK_GO,
       NO_COLOR: "1",
-      // Terraform does not know that one, and would ask its makers for a newer version.
+      // Terraform ignores NO_COLOR, and asks for newer versions of itself.
       ...Object.fromEntries(COLOURED.map((command) => [`TF_CLI_ARGS_${command}`, "-no-color"])),
       CHECKPOINT_DISABLE: "1",
       TZ: "UTC",
@@ -109,7 +109,7 @@ export async function linkPackage(project: string): Promise<void> {
     await symlink(path.join(await builtPackage(), name), path.join(folder, name));
 }
 
-/** One shell for the whole page, so that `cd`, `export` and background processes last. Stops at the first failure. */
+/** Writes one script for the whole page, so that `cd`, `export` and background processes last. It stops at the first failure. */
 async function script(blocks: readonly Block[], out: string): Promise<string> {
   const parts = ["exec </dev/null"];
   for (const [index, block] of blocks.entries()) {
@@ -125,7 +125,7 @@ async function script(blocks: readonly Block[], out: string): Promise<string> {
   return `${parts.join("\n")}\n`;
 }
 
-/** Runs a script in its own process group, and ends what it left running. */
+/** Runs a script in its own process group, and ends the processes that it leaves. */
 function runScript(file: string, cwd: string, env: Record<string, string>): Promise<void> {
   const child = spawn("bash", [file], { cwd, env, detached: true, stdio: "ignore" });
   const end = () => {

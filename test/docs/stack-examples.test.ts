@@ -11,7 +11,7 @@ import { root } from "./markdown.ts";
 const EXAMPLES = readdirSync(path.join(root, "examples")).filter((name) =>
   existsSync(path.join(root, "examples", name, "cdktf.json")),
 );
-/** In the environment of all that is run: nothing of it may come out. */
+/** A secret in the environment of each run, which no output may contain. */
 const CANARY = "canary-5b1d-hunter22";
 
 const run = promisify(execFile);
@@ -46,7 +46,7 @@ describe("the examples for CDKTF and CDK Terrain", () => {
   }, 60_000);
   afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-  /** Of one stack of an example; without what differs from library to library. */
+  /** Returns one synthesized stack, without the version of the library. */
   const synthesized = (name: string, stack: string) => {
     const text = read(at(name, "cdktf.out/stacks", stack, "cdk.tf.json")).replaceAll(at(name), "");
     const value = JSON.parse(text);
