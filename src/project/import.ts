@@ -8,8 +8,8 @@ import {
   parentOf,
   read,
   sensitiveNames,
-  settledMark,
   unrecoverable,
+  withoutRequests,
 } from "../core/lifecycle/index.ts";
 import {
   type Change,
@@ -104,7 +104,7 @@ export async function importObject(project: Project, text: string, id: string): 
         attributes,
         sensitive: sensitiveNames(kind),
         // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
-        private: settledMark(store.state.resources.get(address)?.private ?? {}),
+        private: withoutRequests(store.state.resources.get(address)?.private ?? {}),
         dependencies: change.dependsOn,
       };
       await account.confirm?.();
