@@ -8,8 +8,8 @@ import {
   parentOf,
   read,
   sensitiveNames,
-  settledMark,
   unrecoverable,
+  withoutRequests,
 } from "../core/lifecycle/index.ts";
 import {
   type Change,
@@ -105,7 +105,7 @@ export async function importObject(project: Project, text: string, id: string): 
         attributes,
         sensitive: sensitiveNames(kind),
         // The generation of an order and a deposed object outlive the mark: the key must not be used again.
-        private: settledMark(store.state.resources.get(address)?.private ?? {}),
+        private: withoutRequests(store.state.resources.get(address)?.private ?? {}),
         dependencies: change.dependsOn,
       };
       await account.confirm?.();

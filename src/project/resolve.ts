@@ -8,8 +8,8 @@ import {
   isPendingCreate,
   type PendingCreate,
   refuseCreated,
+  reportOutcome,
   returnsSecretOnce,
-  settleStored,
   withdraw,
 } from "../core/lifecycle/index.ts";
 import {
@@ -113,7 +113,7 @@ export async function resolveCreates(
         if (kindAt(one.address)?.creation === "blind")
           await providers
             .use(one.provider)
-            .then(({ account }) => settleStored(account, kindOf(one), one, false))
+            .then(({ account }) => reportOutcome(account, kindOf(one), one, false))
             .catch(ifExplained(() => {}));
         return { settled: "absent", address: one.address, ...undeclared };
       }
@@ -131,7 +131,7 @@ export async function resolveCreates(
           : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
-        await settleStored(account, kindOf(one), one, true, project.state.owner(open.state.lineage));
+        await reportOutcome(account, kindOf(one), one, true, project.state.owner(open.state.lineage));
       }
       return resolved;
     }),

@@ -12,7 +12,7 @@ import {
   JobWatch,
   NotLiveYet,
   refuseStopped,
-  settleStored,
+  reportOutcome,
 } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
 import {
@@ -241,7 +241,7 @@ class Run {
       const prior = state.resources.get(address);
       const kind = kindOf(address, this.#kinds);
       if (mark.pending === undefined && isPendingCreate(prior) && kind !== undefined)
-        await settleStored(accounts(provider).account, kind, prior, true, owner?.());
+        await reportOutcome(accounts(provider).account, kind, prior, true, owner?.());
     }
   }
 

@@ -18,8 +18,8 @@ const SKEW_MS = 300_000;
 
 /** The differences between the classes of creates. */
 export interface CreateClass {
-  /** Decides about open attempts. @returns the object; undefined: the request is to be sent again. */
-  settle(creation: Creation): Promise<Created | undefined>;
+  /** Settles open attempts. @returns the object; undefined: the request is to be sent again. */
+  resume(creation: Creation): Promise<Created | undefined>;
   /** Looks for twins of a new create. @throws HostformError if it must not be sent. */
   prepare(creation: Creation): Promise<Ready>;
   /** Records a refusal and throws it. @returns undefined: the loop decides about a lost answer. */
@@ -41,7 +41,7 @@ interface Ready {
  * same key and bytes again if the list proves that nothing was ordered. If the host was busy with another request, this run does.
  */
 export const keyed: CreateClass = {
-  async settle(creation) {
+  async resume(creation) {
     const { lost, answer, context } = creation;
     if (lost === undefined && answer === undefined) {
       const settled = await creation.settle();

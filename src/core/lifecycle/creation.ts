@@ -26,7 +26,7 @@ import {
   type PendingQuestion,
 } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
-import { type Progress, save, type Turn } from "./perform.ts";
+import { type CreateTurn, type Progress, save } from "./perform.ts";
 import { existing, questionOf } from "./refusals.ts";
 
 /** The object that a create made; `isUseless`: its secret was lost with the answer. */
@@ -57,7 +57,7 @@ export class Creation {
   /** Its place within the limit. */
   ticket: Ticket | undefined;
   /** The turn of the last attempt. */
-  turn: Turn | undefined;
+  turn: CreateTurn | undefined;
   readonly #mark: PrivateMark;
   #intent: Intent | undefined;
   #attempts: readonly Attempt[] = [];

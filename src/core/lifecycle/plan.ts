@@ -19,7 +19,7 @@ import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "
 import { attributesOf, formsOf, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
 import { formNotices, isOwnForm, isUnkept, reread, unkept, withForms } from "./own-forms.ts";
-import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
+import { isPendingCreate, namesOutcome, type PendingCreate, withoutRequests } from "./pending-create.ts";
 import { attemptsOf, decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, reasonOf, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
@@ -130,7 +130,7 @@ function planResent(
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
   const forms = formsOf(planned.change.private, {});
-  return { ...planned, change: { ...planned.change, private: withForms(settledMark(prior.private), forms) } };
+  return { ...planned, change: { ...planned.change, private: withForms(withoutRequests(prior.private), forms) } };
 }
 
 function planCreate(

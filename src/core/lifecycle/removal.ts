@@ -2,7 +2,7 @@ import { type Kind, type Remote, type RemovalPolicy, wordsOf } from "../kinds/ki
 import { problem } from "../messages/index.ts";
 import { type Change, type Diagnostic, type JsonObject, type ResourceState, some } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
-import { isPendingCreate, type PendingCreate, settledMark } from "./pending-create.ts";
+import { isPendingCreate, type PendingCreate, withoutRequests } from "./pending-create.ts";
 import { decidePending, type PendingDecision, type PendingSettings } from "./pending-facts.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
@@ -117,7 +117,7 @@ export function policyOf(attributes: JsonObject): RemovalPolicy {
 /** Plans the removal of a pending create: removes its object, forgets a create that made nothing, or waits. */
 function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
   const { kind, observed } = input;
-  const settled = settledMark(prior.private);
+  const settled = withoutRequests(prior.private);
   const { deposed, ...mark } = settled;
   const listed = observed.status === "absent" ? observed.listed : undefined;
   const decided = decidePending({ ...input, sent: prior, listed, want: "nothing" });

@@ -19,7 +19,7 @@ import { type Forms, parentOf, sensitiveNames, unreadableOf } from "./attributes
 import { foresee } from "./decide.ts";
 import { learnFromUser } from "./habits.ts";
 import { openValues, otherForms, reread, takenForms, withForms } from "./own-forms.ts";
-import { type PendingCreate, settledMark } from "./pending-create.ts";
+import { type PendingCreate, withoutRequests } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
 import { type Others, read } from "./read.ts";
@@ -38,7 +38,7 @@ export async function adopt(
   id: string,
   { isForced = false, ...others }: Others & { readonly isForced?: boolean } = {},
 ): Promise<ResourceState | undefined> {
-  const settled = { ...prior, private: settledMark(prior.private) };
+  const settled = { ...prior, private: withoutRequests(prior.private) };
   if (kind.list === undefined && kind.get === undefined) {
     refuseHeld(kind, prior, { id, attributes: prior.attributes, phase: "live" }, others);
     refuseOtherName(kind, prior, id);
@@ -130,7 +130,7 @@ export async function refuseCreated(input: EvidenceInput, undeclared = false): P
  *   order, whose key must not be used for another, outlives it.
  */
 export function withdraw(prior: ResourceState): ResourceState | undefined {
-  const { deposed, ...kept } = settledMark(prior.private);
+  const { deposed, ...kept } = withoutRequests(prior.private);
   if (deposed !== undefined) return { ...prior, attributes: deposed, private: kept };
   return kept.generation === undefined ? undefined : { ...prior, private: kept };
 }

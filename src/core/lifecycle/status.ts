@@ -19,7 +19,7 @@ import {
 import type { Account } from "./account.ts";
 import { attributesOf, type Forms, parentOf } from "./attributes.ts";
 import { withForms } from "./own-forms.ts";
-import { settledMark } from "./pending-create.ts";
+import { withoutRequests } from "./pending-create.ts";
 
 /** The subject of a message about an unknown status word (§2 Gaps): it is named, and never acted upon. */
 interface Subject {
@@ -39,7 +39,7 @@ interface Subject {
  * loses the mark of its suspension.
  */
 export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
-  const { job, ...since } = settledMark(mark);
+  const { job, ...since } = withoutRequests(mark);
   const { suspended: _, ...awake } = since;
   const settled = phase === "live" ? awake : since;
   const rest = forms === undefined ? settled : withForms(settled, forms);
