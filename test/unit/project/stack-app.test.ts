@@ -68,15 +68,6 @@ describe("--app", () => {
     expect((await run(["state", "list", "--quiet", "--app", `${node} app.cjs`])).err).toBe("");
   });
 
-  it("shows the end of what a failing app wrote", async () => {
-    put("app.cjs", 'console.error("no such plan"); process.exit(3);');
-    const { code, err } = await run(["plan", "--quiet", "--app", `${node} app.cjs`]);
-    expect(code).toBe(1);
-    expect(err).toContain("The app ended with exit code 3");
-    expect(err).toContain("no such plan");
-    expect(err).toContain("[stack.app]");
-  });
-
   it("repeats of a failed synthesis what is wrong, and nothing else that has just been shown", async () => {
     put(
       "app.cjs",
@@ -134,17 +125,6 @@ describe("--app", () => {
     expect(await runCli(["plan", "--app", `${node} app.cjs`], { ...io, shell })).toBe(1);
     expect(io.stderr()).toContain("Interrupted.");
     await expect(child).rejects.toThrow();
-  });
-
-  it("is stopped by errors of constructs, before the first request", async () => {
-    put("app.cjs", SYNTH);
-    const annotations = [{ constructPath: "one/site", level: "@cdktf/error", message: "It needs a domain" }];
-    const ANNOTATIONS = JSON.stringify(annotations);
-    for (const command of ["plan", "apply"]) {
-      const { code, err } = await run([command, "--app", `${node} app.cjs`], { ANNOTATIONS });
-      expect(code).toBe(1);
-      expect(err).toContain("one/site: It needs a domain");
-    }
   });
 });
 
