@@ -39,7 +39,7 @@ function declaredOf(...services: readonly JsonObject[]) {
   return declare({ objects, plans: [], unread: [] }, NOTHING, new Map());
 }
 
-describe("the file of what is a client's", () => {
+describe("the file of a client account", () => {
   it.each([
     ["Con", "client-con"],
     ["NUL", "client-nul"],
@@ -47,7 +47,7 @@ describe("the file of what is a client's", () => {
     ["unassigned", "client-unassigned"],
     ["Acme", "acme"],
     ["Console.", "console"],
-  ])("named %j is %s: Windows takes some names for devices", (name, file) => {
+  ])("named %j is %s, which is no device on Windows", (name, file) => {
     const client = remote({
       id: "7",
       name,
@@ -76,7 +76,7 @@ describe("names", () => {
     expect(preferredName(service, remote({ ...liveService, domain }))).toBe(name);
   });
 
-  it("are names, whatever the text", () => {
+  it("are valid names for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 300 }), (text) => {
         expect(slug(text) === "" || isName(slug(text))).toBe(true);
@@ -85,7 +85,7 @@ describe("names", () => {
     );
   });
 
-  it("are read from CSV with quotes, a header and a byte order mark; a mistake is at its line", () => {
+  it("are read from CSV with quotes, a header and a byte order mark; an error names its line", () => {
     const csv = '\uFEFFservice id,client\r\n1001,"Acme, ""Ltd"""\r\n\r\n 1002 , beta \r\n';
     expect(readPairs(csv, "map.csv").map(({ key, value }) => [key, value])).toEqual([
       ["1001", 'Acme, "Ltd"'],
@@ -96,8 +96,8 @@ describe("names", () => {
   });
 });
 
-describe("a declaration of what is there", () => {
-  it("is valid, and says what the API shows, whatever that is", () => {
+describe("a declaration of an account", () => {
+  it("is valid and has the values of the API, whatever they are", () => {
     const words = [
       "${env.X}",
       "$${env.X}",
@@ -139,7 +139,7 @@ describe("a declaration of what is there", () => {
     );
   });
 
-  it("numbers what has one name by id, leaves out a second service of one domain, and writes no `suspended`", () => {
+  it("numbers equal names by id, leaves out a second service of one domain, and writes no `suspended`", () => {
     const made = declaredOf(
       { id: "1001", domain: "www.acme.example", suspended: true },
       { id: "1002", domain: "www-acme.example" },
@@ -166,7 +166,7 @@ describe("a declaration of what is there", () => {
     ],
     ["without a name, the one of its price and cycle", { plan: null, price: 900 }, 3, [1, 2, 3]],
     ["of a name that is not in the list, none", { plan: "Legacy", price: 900 }, undefined, []],
-  ])("takes for plan_id %s", (_, live, id, candidates) => {
+  ])("has the plan_id %s", (_, live, id, candidates) => {
     const planRecord = (plan_id: number, name: string, price: number) =>
       ({ plan_id, name, price, currency: "USD", prices: {}, billing_cycle: "monthly" }) as unknown as PlanRecord;
     const plans = [planRecord(3, "Twin", 900), planRecord(2, "Twin", 500), planRecord(1, "Solo", 500)];
@@ -175,7 +175,7 @@ describe("a declaration of what is there", () => {
   });
 });
 
-describe("lines in a block that is there", () => {
+describe("new lines in an existing block", () => {
   const place = { section: "services", name: "www", nested: "grants" };
   const entries = { "new@acme.example": "view" };
 
@@ -192,7 +192,7 @@ describe("lines in a block that is there", () => {
       "---\nproject: a\n---\nservices:\n    www:\n        grants: # all\n            a@b.example: view",
       "a@b.example: view\n            new@acme.example: view\n",
     ],
-  ])("are put behind what is there: %j", (text, expected) => {
+  ])("follow the present lines: %j", (text, expected) => {
     const after = insertNested(text, place, entries) ?? "";
     expect(after).toContain(expected);
     const kept = text.split("\n");
@@ -206,7 +206,7 @@ describe("lines in a block that is there", () => {
     "services:\n  www: *site\n",
     "services:\n  www:\n    grants: {a@b.example: view}\n",
     "services:\n  other: {}\n",
-  ])("are not put into %j", (text) => expect(insertNested(text, place, entries)).toBeUndefined());
+  ])("are refused for %j", (text) => expect(insertNested(text, place, entries)).toBeUndefined());
 });
 
 describe("files", () => {
@@ -221,7 +221,7 @@ describe("files", () => {
     return Promise.all(names.map(async (name) => [name, await readFile(path.join(dir, name), "utf8")]));
   };
 
-  it("are all written, with the rights that they had", async () => {
+  it("are all written, and keep their modes", async () => {
     const dir = await folder();
     await chmod(path.join(dir, "old.yaml"), 0o640);
     const [old, fresh] = [path.join(dir, "old.yaml"), path.join(dir, "new.yaml")];
@@ -243,7 +243,7 @@ describe("files", () => {
     ["another file has the name", "old.yaml", undefined, false],
     ["somebody has changed one meanwhile", "old.yaml", "older\n", false],
     ["a folder is missing and cannot be made", "old.yaml/new.yaml", undefined, false],
-  ])("are as they were when %s", async (_, name, before, fails) => {
+  ])("stay unchanged when %s", async (_, name, before, fails) => {
     const dir = await folder();
     const was = await contents(dir);
     const changes = [

@@ -85,7 +85,7 @@ describe("a secret value", () => {
     expect(await read({ file: "pw" })).toBe("pässwörd-\u{1F511}-\u5bc6");
   });
 
-  it("comes from a command without the tokens in use, the keys of the state and what opens its backend", async () => {
+  it("comes from a command that gets no token, no key of the state and no credential of its backend", async () => {
     const names = [
       "HOSTING_TOKEN",
       "ACME_TOKEN",
@@ -100,7 +100,7 @@ describe("a secret value", () => {
     expect(given).toEqual([["VAULT_TOKEN"]]);
   });
 
-  it("is taken from what a command prints, once for all that name the same", async () => {
+  it("is read from the output of a command, once for all that name the command", async () => {
     const { runs, read } = await reader({}, { stdout: `${SECRET}\n` });
     const source: SecretSource = { command: ["pass", "show", "acme"] };
     expect(await Promise.all([read(source), read({ ...source })])).toEqual([SECRET, SECRET]);
@@ -109,7 +109,7 @@ describe("a secret value", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("that could not be read is not asked for a second time", async () => {
+  it("that could not be read is not read a second time", async () => {
     const { runs, read } = await reader({}, { failure: "ended with exit code 1" });
     await refusal(read({ command: ["pass"] }));
     await refusal(read({ command: ["pass"] }));
@@ -158,7 +158,7 @@ describe("a secret value", () => {
     expect(await refusal(read(source))).toEqual(detail);
   });
 
-  it("is refused when there is no file, with its path", async () => {
+  it("is refused without a file, with its path", async () => {
     const { dir, read } = await reader();
     expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: there is no such file or folder.`);
   });

@@ -9,8 +9,8 @@ const suspended = update(
 );
 const fine = change({ address: WWW });
 
-describe("what is new at a look", () => {
-  it("is not what was just made, nor that something no longer moves", () => {
+describe("the news of a check", () => {
+  it("has no reported changes and no ended movements", () => {
     const memory = new Memory();
     memory.compare(plan([suspended]), []);
     memory.made([WWW]);
@@ -19,7 +19,7 @@ describe("what is new at a look", () => {
     expect(memory.compare(plan([fine]), [])).toMatchObject({ notes: [], settled: [] });
   });
 
-  it("is nothing about what a look did not look at", () => {
+  it("has nothing about unchecked addresses", () => {
     const memory = new Memory();
     const other = order({ address: "hosting_service.other" });
     memory.compare(plan([suspended, other]), []);
@@ -27,7 +27,7 @@ describe("what is new at a look", () => {
     expect(memory.compare(plan([fine, other]), [])).toEqual({ notes: [], settled: [], problems: [] });
   });
 
-  it("is an error or a warning until it goes and comes back", () => {
+  it("has a problem once, until it ends and returns", () => {
     const memory = new Memory();
     const refused = plan([fine], { diagnostics: [diagnostic({ address: WWW })] });
     expect(memory.compare(refused, []).problems).toHaveLength(1);
@@ -36,7 +36,7 @@ describe("what is new at a look", () => {
     expect(memory.compare(refused, []).problems).toHaveLength(1);
   });
 
-  it("is no failure that has only lasted longer", () => {
+  it("has no failure that differs only in its duration", () => {
     const memory = new Memory();
     const locked = (seconds: string) => [
       diagnostic({ detail: `Held by process 4711 (apply), ann@ci-7, since 2026-11-22T08:00:00Z (${seconds} ago).` }),
