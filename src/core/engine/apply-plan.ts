@@ -193,11 +193,13 @@ class Run {
   async #startReady(queue: ReadyQueue): Promise<ReadonlyMap<string, unknown>> {
     const stop = this.#stop;
     const running = new Map<string, Promise<void>>();
-    const abandoned = whenAborted(this.#options.abandon);
+    const { abandon, concurrency } = this.#options;
+    const abandoned = Promise.withResolvers<void>();
+    abandon?.addEventListener("abort", () => abandoned.resolve(), { once: true });
     stop.addEventListener("abort", () => this.#slots.wake(), { once: true });
-    while (!this.#options.abandon?.aborted) {
+    while (!abandon?.aborted) {
       const changed = this.#slots.change();
-      while (this.#slots.taken < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
+      while (this.#slots.taken < concurrency && !stop.aborted && this.#defect === undefined) {
         const change = queue.take((one) => this.#gate.mayBegin(one, running.keys()));
         if (change === undefined) break;
         const ended = () => {
@@ -209,7 +211,7 @@ class Run {
       }
       if (running.size === 0) break;
       if (this.#slots.taken === 0 || stop.aborted) this.#slots.beIdle();
-      await Promise.race([changed, abandoned]);
+      await Promise.race([changed, abandoned.promise]);
     }
     this.#slots.beIdle();
     return running;
@@ -244,20 +246,12 @@ class Run {
     const { clock, onEvent } = this.#options;
     const { address } = change;
     const failed = blockers.find((other) => this.#outcomes.get(other)?.result !== "done");
-    if (failed !== undefined && this.#outcomes.get(failed)?.result === "waiting") {
-      this.#outcomes.set(address, {
-        address,
-        result: "waiting",
-        diagnostics: [problem("apply.waiting", { address, other: failed })],
-      });
-      return;
-    }
     if (failed !== undefined) {
-      this.#outcomes.set(address, {
-        address,
-        result: "skipped",
-        diagnostics: [problem("apply.skipped", { address, failed, because: failed })],
-      });
+      const isWaiting = this.#outcomes.get(failed)?.result === "waiting";
+      const reason = isWaiting
+        ? problem("apply.waiting", { address, other: failed })
+        : problem("apply.skipped", { address, failed, because: failed });
+      this.#outcomes.set(address, { address, result: isWaiting ? "waiting" : "skipped", diagnostics: [reason] });
       return;
     }
     const action = progressOf(change);
@@ -404,7 +398,3 @@ const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
 
 const notStarted = (address: string): ChangeOutcome => ({ address, result: "not-started", diagnostics: [] });
 const unknown = (address: string): ChangeOutcome => ({ address, result: "failed", unknown: true, diagnostics: [] });
-
-/** Resolves when the signal is aborted; never without one. */
-const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));

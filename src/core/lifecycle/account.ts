@@ -15,17 +15,13 @@ import {
   saysNotFound,
 } from "../model/index.ts";
 import { Invoices } from "./invoices.ts";
-import type { ListCosts, Recheck, Rows, Shown } from "./list-costs.ts";
-import { listName, readAgainCost } from "./list-costs.ts";
+import { type ListCosts, listName, type Recheck, type Rows, readAgainCost, type Shown } from "./list-costs.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
 
 /** A reading of this age is repeated before an order only after a person was asked: the order itself takes as long. */
 const MOMENT_MS = 15_000;
-/** A moment before every other. */
-const BEGINNING = Number.NEGATIVE_INFINITY;
-
 type Listing = Recheck["again"];
 
 /**
@@ -221,9 +217,9 @@ export class Account {
   /** Has all lists read again if there was a gap since the last call; at the first call, since the run began. */
   outdateAfterGap(clock: Clock): void {
     const last = this.#comparedAt;
-    const isGone = last === undefined ? (clock.wokeAt?.() ?? BEGINNING) > BEGINNING : isGap(last, clock);
+    const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
     this.#comparedAt = momentOf(clock);
-    if (isGone) this.outdateAll();
+    if (isOutdated) this.outdateAll();
   }
 
   /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */
@@ -288,11 +284,12 @@ export class Account {
       this.#plans = undefined;
     };
     const reading = { ...this.#context, ...(isShown && { onNoList }) };
-    const list = this.#context.client.plans.list(reading).all();
-    const plans = list.then((found) => {
+    const list = async () => {
+      const found = await this.#context.client.plans.list(reading).all();
       requireScale(this.settings.moneyScale, "plan", found);
       return found;
-    });
+    };
+    const plans = list();
     this.#plans = plans;
     plans.then(
       ({ length }) => {
@@ -385,16 +382,13 @@ export class Account {
     this.#made.delete(id);
   }
 
-  /** Neither what was read of a collection counts any more, nor what was read once more before an order. */
+  /** Forgets a collection and its second reading before an order. */
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
     this.#rechecked.delete(listName(kind, parent));
   }
 
-  /**
-   * The same, once for what was made at that time (milliseconds since the epoch) and must be listed by now: what was read
-   * before may be from a time when it was not listed yet.
-   */
+  /** Outdates a collection once for an object of that time (milliseconds since the epoch), which must be listed by now. */
   outdateFor(at: number, kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;
