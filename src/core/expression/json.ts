@@ -1,8 +1,8 @@
 import { SYNTAX } from "../messages/expressions.ts";
 
-// Parses JSON (RFC 8259) for `jsondecode` and for the front of stacks, which build their own values. `JSON.parse` has no places
-// and accepts duplicate keys; of the libraries with places, `yaml` takes ten times as long, and `jsonc-parser` cannot be bundled
-// as it is, accepts unpaired surrogates, and reports errors in less detail.
+// Parses JSON (RFC 8259) for `jsondecode` and for the front of stacks, which build their own values. `JSON.parse` reports no
+// places and accepts duplicate keys. Of the libraries with places, `yaml` needs ten times as long; `jsonc-parser` accepts
+// unpaired surrogates, reports fewer details and has no bundle for ES modules.
 
 /** A syntax error and its place. */
 export class JsonError extends Error {

@@ -40,7 +40,7 @@ import { problem } from "./messages.ts";
 /** A declared value that has to be evaluated. */
 export interface Compiled {
   readonly tree: Tree;
-  /** As written. */
+  /** Declared value. */
   readonly json: Json;
   readonly expression: Expression;
   /** The names in it. */

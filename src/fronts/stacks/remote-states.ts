@@ -27,7 +27,7 @@ export interface RemoteState {
   readonly backend: string;
   /** Its settings as written. */
   readonly config: JsonObject;
-  /** As written; a synthesized one has `${terraform.workspace}`. */
+  /** Declared workspace; a synthesized stack has `${terraform.workspace}`. */
   readonly workspace?: Json;
   /** Defaults of outputs that are not recorded. */
   readonly defaults?: JsonObject;

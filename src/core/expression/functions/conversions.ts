@@ -38,7 +38,7 @@ function conversion(wanted: Type): Definition {
       return wanted;
     },
     run(_, given) {
-      // As in Terraform, the result is a wholly unknown list, even if parts of the argument are known.
+      // The result is a wholly unknown list, even if parts of the argument are known: so it is in Terraform.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       const failure = ({ message }: Error) => {
         const { content, type } = given;

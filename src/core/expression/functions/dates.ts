@@ -73,7 +73,7 @@ function duration(written: string): bigint {
     if (match === null || whole + fraction === "") throw invalid();
     if (whole.length > 15 || fraction.length > 15) throw new Refusal(CALLS.duration_size(written));
     const size = UNITS[unit] ?? 0;
-    // As in Terraform, fractions are computed in floating point.
+    // Terraform computes fractions in floating point.
     total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));
     end += all.length;
   }
