@@ -1,44 +1,46 @@
+import * as z from "zod";
 import type { Limits } from "../core/engine/index.ts";
 import type { Guards } from "../core/model/index.ts";
 import type { Caps, GuardFlags } from "./library-types.ts";
 
 export type { Caps, GuardFlags };
 
-/** Names of all limits. A missing name does not compile. */
-export const GUARD_FLAGS = Object.keys({
-  maxOrders: true,
-  maxSpend: true,
-  maxRemovals: true,
-  allowRemovals: true,
-  allowUnknownPrices: true,
-  allowMissing: true,
-  accountMoved: true,
-} satisfies Record<keyof GuardFlags, true>) as readonly (keyof GuardFlags)[];
+const count = z.int().nonnegative().optional();
+const flag = z.boolean().optional();
+const shape = {
+  maxOrders: count,
+  maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
+  maxRemovals: count,
+  allowRemovals: flag,
+  allowUnknownPrices: flag,
+  allowMissing: flag,
+  accountMoved: flag,
+} satisfies Record<keyof GuardFlags, z.ZodType>;
+
+/** The limits in a saved plan. */
+export const guardForm = z.strictObject(shape);
+
+export const GUARD_FLAGS = Object.keys(shape) as readonly (keyof GuardFlags)[];
 
 /**
  * Returns the declared guards, as far as the run does not replace them.
  * @param unattended no person sees the plan before its apply.
  */
 export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
-  const { maxOrders, maxSpend, maxRemovals } = flags;
+  const { maxOrders = guards.maxOrders, maxRemovals = guards.maxRemovals, maxSpend } = flags;
   const { allowRemovals = false, allowUnknownPrices = false, allowMissing = false } = flags;
-  const { maxOrders: orders, maxSpend: spent, maxRemovals: removed, ...ranges } = guards.ranges ?? {};
+  // Drops the place in the declaration of a replaced limit.
+  const ranges = Object.entries(guards.ranges ?? {}).filter(([name]) => flags[name as keyof GuardFlags] === undefined);
   return {
     ...guards,
-    ...(maxOrders !== undefined && { maxOrders }),
-    ...(maxSpend !== undefined && { maxSpend: { ...guards.maxSpend, ...maxSpend } }),
-    ...(maxRemovals !== undefined && { maxRemovals }),
+    maxOrders,
+    maxRemovals,
+    ...(maxSpend && { maxSpend: { ...guards.maxSpend, ...maxSpend } }),
     allowRemovals,
     allowUnknownPrices,
     allowMissing,
     unattended,
-    // Drops the place in the declaration of a replaced limit.
-    ranges: {
-      ...ranges,
-      ...(maxOrders === undefined && orders && { maxOrders: orders }),
-      ...(maxSpend === undefined && spent && { maxSpend: spent }),
-      ...(maxRemovals === undefined && removed && { maxRemovals: removed }),
-    },
+    ranges: Object.fromEntries(ranges),
   };
 }
 

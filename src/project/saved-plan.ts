@@ -30,7 +30,7 @@ import {
 } from "../core/model/index.ts";
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
-import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
+import { GUARD_FLAGS, type GuardFlags, guardForm } from "./guards.ts";
 import { refuse } from "./messages.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
@@ -322,15 +322,7 @@ const shape = z.looseObject({
     reorder: addresses,
     replace: addresses.optional(),
     orderAnyway: addresses,
-    guards: z.strictObject({
-      maxOrders: z.int().nonnegative().optional(),
-      maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
-      maxRemovals: z.int().nonnegative().optional(),
-      allowRemovals: z.boolean().optional(),
-      allowUnknownPrices: z.boolean().optional(),
-      allowMissing: z.boolean().optional(),
-      accountMoved: z.boolean().optional(),
-    }),
+    guards: guardForm,
   }),
   origin: z.strictObject({
     lineage: z.string(),
