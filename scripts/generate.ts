@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { outdated } from "./bindings/made.ts";
+import { commandsPage } from "./generate/commands-page.ts";
 import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
@@ -39,19 +40,14 @@ const complaints = catalogueLint(catalogue);
 if (complaints.length > 0)
   throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
-const pages = new Map(kindPages(kinds));
-for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);
-for (const name of await readdir(path.join(root, "docs/kinds"))) {
-  if (!pages.has(name)) await settle(`docs/kinds/${name}`, undefined);
-}
+await settle("docs/commands.md", commandsPage(await readFile(path.join(root, "docs/commands.md"), "utf8")));
 const { documented, REGISTRY_FOLDERS, registryPages } = await import("./generate/registry-docs.ts");
-const provided = registryPages(documented(root));
-for (const [name, text] of provided) await settle(`docs/${name}`, text);
-for (const folder of REGISTRY_FOLDERS) {
-  for (const name of await readdir(path.join(root, "docs", folder)).catch(() => [])) {
-    if (!provided.has(`${folder}/${name}`)) await settle(`docs/${folder}/${name}`, undefined);
-  }
-}
+const pages = registryPages(documented(root));
+for (const [name, text] of kindPages(kinds)) pages.set(`kinds/${name}`, text);
+for (const [name, text] of pages) await settle(`docs/${name}`, text);
+for (const folder of ["kinds", ...REGISTRY_FOLDERS])
+  for (const name of await readdir(path.join(root, "docs", folder)).catch(() => []))
+    if (!pages.has(`${folder}/${name}`)) await settle(`docs/${folder}/${name}`, undefined);
 
 if (check) changed.push(...(await outdated(root)));
 if (check && changed.length > 0) {

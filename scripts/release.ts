@@ -1,5 +1,5 @@
 // `npm run release [-- [--dry-run] [--platform NAME]… [FOLDER]]`: all files of a release: the npm package, the single executables, the
-// Terraform provider for its registry, digests, and the files that install them. Publishes nothing (docs/release.md). The same sources give the
+// Terraform provider for its registry, digests, and the files that install them. Publishes nothing (CONTRIBUTING.md). The same sources give the
 // same bytes.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
