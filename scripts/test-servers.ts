@@ -1,5 +1,5 @@
 // `npm run test:long servers`: lives with HOSTFORM_SERVERS random servers, from the seed on, on all cores. Each failure is reduced to its cause.
-// With HOSTFORM_SERVERS=1: one life with its whole log.
+// HOSTFORM_SERVERS=1 prints one life with its whole log.
 import process from "node:process";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { drawServer } from "../test/servers/drawn.ts";
@@ -7,7 +7,7 @@ import { live, type Verdict, verdictText } from "../test/servers/life.ts";
 import { shrink, signatureOf } from "../test/servers/shrink.ts";
 import { onAllCores } from "./workers.ts";
 
-/** How many of a hundred lives may be refused. */
+/** Refused lives of a hundred that are allowed. */
 const MOST_REFUSED_PERCENT = 5;
 
 interface Report {

@@ -12,7 +12,7 @@ export type Library = (typeof LIBRARIES)[number];
 /** The text of each file, by its path: `index.ts`, `lib/service/index.ts`, … */
 export type Bindings = ReadonlyMap<string, string>;
 
-/** Where the bindings are kept, below the project. */
+/** Folder of the kept bindings. */
 export const KEPT = "bindings/cdktf";
 /** The difference between the bindings of the two, names aside. */
 export const PATCH = "bindings/cdktn.patch";

@@ -19,7 +19,7 @@ export const files: readonly string[] = globSync("**/*.ts", { cwd: SRC })
 
 export const textOf = (file: string): string => readFileSync(path.join(SRC, file), "utf8");
 
-/** What a generator writes: `*.gen.ts`, and the bindings for CDKTF and CDK Terrain. */
+/** Output of a generator: `*.gen.ts`, and the bindings for CDKTF and CDK Terrain. */
 export const isGenerated = (file: string): boolean => /\.gen\.ts$|^constructs\/cdkt[fn]\/lib\//.test(file);
 
 /** Size of a file as a reader meets it: packing lines gains nothing. */
