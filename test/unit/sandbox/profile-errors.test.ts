@@ -48,35 +48,9 @@ describe("error_bodies and too_many (§7: not specified beyond status)", () => {
     const replaced = await send("GET", "/services/999");
     expect([replaced.body, replaced.headers.get("content-type")]).toEqual([{ id: 1 }, "application/json"]);
   });
-
-  test.each(PROFILE_SWITCHES.too_many)("too_many=%s", async (too_many) => {
-    const { send } = await start({ rateLimit: 1, profile: { too_many, error_bodies: "html" } });
-    await send("GET", "/plans");
-    const refused = await send("GET", "/plans");
-    expect([refused.status, formOf(refused)]).toEqual([429, too_many]);
-  });
-});
-
-test.each([
-  ["lists", { plan_id: ["The plan id field is required."], domain: ["The domain field must be a valid domain name."] }],
-  ["texts", { plan_id: "The plan id field is required.", domain: "The domain field must be a valid domain name." }],
-] as const)("field_errors=%s", async (field_errors, errors) => {
-  const { send } = await start({ profile: { field_errors } });
-  const refused = await send("POST", "/services", { key: "k", body: { currency: "USD", domain: "?" } });
-  expect(refused.body).toEqual({ message: "The plan id field is required. (and 1 more error)", errors });
 });
 
 describe("Idempotency-Key", () => {
-  test.each([
-    ["same", 201],
-    ["ok", 200],
-  ] as const)("replay=%s", async (replay, status) => {
-    const { send } = await start({ profile: { replay } });
-    const first = await send("POST", "/services", { key: "k", body: ORDER });
-    const again = await send("POST", "/services", { key: "k", body: ORDER });
-    expect([first.status, again.status, again.text]).toEqual([201, status, first.text]);
-  });
-
   const day: Partial<Profile> = { key_retention: "day" };
   test.each([
     ["a day", { profile: day }, 86_400],
