@@ -6,7 +6,7 @@ import { escapeText } from "./escape.ts";
 /** A piece of a page, escaped by `html`. */
 export type Html = ReturnType<typeof html>;
 
-/** With more rows than this a table is a list of lines, and changes are lines as well: a browser must still open it. */
+/** Above this many rows, tables and changes become plain lines, so that browsers open the page. */
 export const MOST_ROWS = 500;
 
 const STYLE = `
@@ -84,7 +84,7 @@ export function table(
   from = head.length,
 ): Html {
   const number = (i: number) => i >= from && html` class="num"`;
-  // Where a row is stacked, each cell has its head before it.
+  // Stacked rows print the head before each cell.
   const headOf = (i: number, text: string, named: number) =>
     i >= named && text !== "" && html` data-head="${head[i] ?? ""}"`;
   const row = (cells: readonly string[], named = 1) =>

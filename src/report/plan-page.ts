@@ -60,7 +60,7 @@ function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, o
   return sections;
 }
 
-/** Of a kind with more effects than this the line has the number, and unfolds. */
+/** Above this many effects of one kind, the line unfolds. */
 const MOST_IN_LINE = 3;
 
 /** All of one kind in one line: who gets in, what comes back, what receives events. */

@@ -1,4 +1,4 @@
-// What is recorded, for people: a page for a browser, and the same as Markdown. Nothing of the account is read for it.
+// The state for people: a page, and the same as Markdown. No request is sent.
 import { html } from "hono/html";
 import {
   capitalized,
@@ -43,7 +43,7 @@ export interface RecordedOptions extends PlanReportOptions {
   readonly words: (type: string) => KindWords;
 }
 
-/** What is recorded as one page without any script, that loads nothing. Every text is escaped. */
+/** The state as one page without script or external resources. Every text is escaped. */
 export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
   return pageHtml(heading, [
@@ -82,7 +82,7 @@ export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOpti
   return breakMarkdown(lines.join("\n"));
 }
 
-/** What the sentence for cut rows takes at most. */
+/** Most bytes of the sentence for cut rows. */
 const CUT_BYTES = 100;
 
 /** The longest text of a cell: a host's word that is longer is not a name. */
