@@ -98,6 +98,7 @@ async function round(profile: Partial<Profile>): Promise<Observed> {
     [401, "/accounts", { token: "nobody" }],
     [403, "/webhooks", { token: sandbox.tokens.viewer }],
     [404, "/services/999/suspend", {}],
+    [422, `/services/${id}/password`, { body: {} }],
   ] as const) {
     await ask(`an error ${status}`, "POST", path, sending);
   }
@@ -130,18 +131,24 @@ test.each(switches)("%s", async (name, values) => {
   for (const value of values.slice(1)) {
     lines.push(`${name}=${value}`);
     const seen = await round({ [name]: value });
-    /** Each difference of a field once, with the first answer that has it. */
-    const differences = new Map<string, string>();
+    /** Each difference of a field once, with the answers that have it. */
+    const differences = new Map<string, { text: string; answers: string[] }>();
     for (const place of new Set([...usual.keys(), ...seen.keys()])) {
       const before = usual.get(place) ?? "nothing";
       const after = seen.get(place) ?? "nothing";
       // A field that moved is the same difference whatever it holds.
       const values = before === "nothing" || after === "nothing" ? before === "nothing" : [before, after];
-      const field = `${place.slice(place.indexOf("."))} ${values}`;
-      if (before !== after && !differences.has(field)) differences.set(field, `  ${place}: ${before} -> ${after}`);
+      const [answer = "", ...path] = place.split(/(?=\.)/);
+      const known = differences.get(`${path.join("")} ${values}`);
+      if (before === after) continue;
+      if (known !== undefined) known.answers.push(answer);
+      else {
+        const text = `  ${path.join("")}: ${before} -> ${after}`;
+        differences.set(`${path.join("")} ${values}`, { text, answers: [answer] });
+      }
     }
     expect(differences.size, value).toBeGreaterThan(0);
-    lines.push(...differences.values());
+    for (const { text, answers } of differences.values()) lines.push(text, `      in ${answers.join(", ")}`);
   }
   await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot(`../../golden/sandbox/profile-${name}.txt`);
 });
