@@ -286,7 +286,7 @@ function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl
   )}, token from ${token}.`;
 }
 
-const DEFAULT_TOKEN = "HOSTING_TOKEN";
+export const DEFAULT_TOKEN = "HOSTING_TOKEN";
 
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;

@@ -67,6 +67,8 @@ export interface PlanOptions {
   /** By provider, what requests cost there: for the estimate. */
   readonly costs?: ReadonlyMap<string, AccountCosts>;
   readonly applying?: Applying;
+  /** Nobody applies the plan: what the token lacks is a warning, because another token may apply it. */
+  readonly isReading?: boolean;
   /** What the plan is held against; nothing when absent. */
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */

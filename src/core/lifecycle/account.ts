@@ -61,7 +61,7 @@ export class Account {
   /** By type: what the lists have shown. */
   readonly rows = new Map<string, Rows>();
   /** Throws `account.foreign` for another account than the recorded one. No object counts as missing before. Absent: nothing is compared. */
-  confirm: (() => Promise<void>) | undefined;
+  confirm: (() => Promise<unknown>) | undefined;
   /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
   readonly countAtStart: Promise<number>;
   /** The count that all lists are at least as new as. */
@@ -208,6 +208,12 @@ export class Account {
       void this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) });
     if (parent === undefined) listing.then(note, () => {});
     return listing;
+  }
+
+  /** The words of a refusal that named an ability which the token lacks. Sends no request. */
+  lacks(ability: "technical" | "billing"): string | undefined {
+    const refusal = this.#context.client.refusalOf?.(ability);
+    return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
   }
 
   /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */

@@ -1,6 +1,6 @@
 /** Messages about resources that the API did not show, and about changes that wait because of them or of a refusal. */
 import { some } from "../model/index.ts";
-import { type Catalogue, error, type Words, warning } from "./message.ts";
+import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 /** Changes that wait for the resource at `address`. `others`: those of other resources, which depend on it. */
 type HeldBack = Words<"address"> & {
@@ -15,6 +15,9 @@ function waiting({ others, isOwn, address }: HeldBack): string {
   const after = others.length === 1 ? "is" : "are";
   return isOwn ? `The change of ${address} and ${rest} are held back` : `${capital(rest)} ${after} held back`;
 }
+
+/** Resources that need an ability, and the words of the API. */
+type Lacking = Words<"ability" | "said"> & { readonly addresses: readonly string[] };
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -35,6 +38,19 @@ export const trouble = {
         ? "Plan again when the API shows it, or apply the other changes alone."
         : `Resolve ${given.address} first, or apply the other changes alone.`,
     ],
+  })),
+  "plan.ability": either(({ ability, addresses, said }: Lacking) => ({
+    summary:
+      addresses.length === 1
+        ? `${addresses[0]} needs the ability "${ability}", which the token lacks`
+        : `${addresses.length} resources need the ability "${ability}", which the token lacks`,
+    detail: `${addresses.length === 1 ? "" : `They are ${some(addresses)}. `}The API refused a request (403): ${said}.`,
+    remedies: [`Use a token with the ability "${ability}".`],
+  })),
+  "plan.restricted/order": either(({ said }: Words<"address" | "said">) => ({
+    summary: "The token is restricted to services, and a new service is outside the restriction",
+    detail: `The host refuses the order, or its lists do not show the service. Its words: ${said}.`,
+    remedies: ["Order with a token of the whole account."],
   })),
   "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
     summary: "A restricted token orders a service, and its lists will not show the service",
