@@ -3,7 +3,7 @@ import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { CliCommand } from "./command.ts";
 import { addCommonOptions, COMMON_OPTIONS, commonOptionsOf, type Registration, STACK_OPTIONS } from "./options.ts";
-import { registerAccount, registerContract, registerOnce } from "./register/account.ts";
+import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
 import { registerMain, registerPolicy } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
@@ -94,7 +94,7 @@ export function buildProgram(
   registerOnce(registration);
   registerTerraform(registration);
   registerSetup(registration);
-  registerContract(registration);
+  registerDoctor(registration);
   program.helpCommand(false);
   registration
     .command("help", "show help for a command", "Sandbox and setup:")

@@ -265,7 +265,7 @@ function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl
   return `Provider ${alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${token}.`;
 }
 
-const DEFAULT_TOKEN = "HOSTING_TOKEN";
+export const DEFAULT_TOKEN = "HOSTING_TOKEN";
 
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;

@@ -35,7 +35,6 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "core/expression/references.ts",
   ],
   project: [
-    "contract",
     "core/api",
     "core/engine",
     "core/expression",
@@ -54,7 +53,6 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   report: ["core/model"],
   webhooks: ["core/model"],
-  contract: ["core/api", "core/model"],
   constructs: ["../bindings"],
   sandbox: [],
   cli: [

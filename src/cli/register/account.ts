@@ -80,16 +80,16 @@ export function registerOnce({ command, action }: Registration): void {
     .examples(["hostform sso hosting_service.acme-www --open", "open the control panel"]);
 }
 
-/** contract: what hostform assumes, held against a real server. */
-export function registerContract({ command, action }: Registration): void {
-  command("contract", "check whether hostform can work with a real server, and how it differs from the sandbox", GROUP)
-    .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL)", given)
+/** doctor: everything that hostform depends on, in one screen. */
+export function registerDoctor({ command, action }: Registration): void {
+  command("doctor", "check the account, its token, the host's answers and the state; only reads", GROUP)
+    .option("--provider <alias>", "check this account of the declaration (default: all)")
+    .option("--base-url <url>", "check the account at this address, apart from any declaration", given)
     .option(...TOKEN_ENV)
-    .option("--write", "also register a webhook and remove it again; nothing is ordered")
-    .option("--webhook-url <url>", "URL of that webhook (default: an address that does not exist)", given)
-    .action(action(() => import("../contract.ts"), "runContract", "none"))
+    .action(action(() => import("../doctor.ts"), "runDoctor"))
     .examples(
-      ["hostform contract --base-url https://api.acme.example", "only reads"],
-      ["hostform contract --write --json > contract.json", "a report for programs, or for the host"],
+      ["hostform doctor", "exit code 0: healthy, 1: a problem"],
+      ["hostform doctor --base-url https://api.acme.example", "without a declaration"],
+      ["hostform doctor --json > doctor.json", "with every endpoint, for programs"],
     );
 }

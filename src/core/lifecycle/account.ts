@@ -65,7 +65,7 @@ export class Account {
   /** By type: what the lists have shown. */
   readonly rows = new Map<string, Rows>();
   /** Throws `account.foreign` for another account than the recorded one. No object counts as missing before. Absent: nothing is compared. */
-  confirm: (() => Promise<void>) | undefined;
+  confirm: (() => Promise<unknown>) | undefined;
   /** Count of creates at the beginning: a state that was read before lacks later creates of other runs. */
   readonly countAtStart: Promise<number>;
   /** The count that all lists are at least as new as. */
@@ -220,6 +220,12 @@ export class Account {
     const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
     this.#comparedAt = momentOf(clock);
     if (isOutdated) this.outdateAll();
+  }
+
+  /** Returns the API's words of a refusal that named the ability as missing. Sends no request. */
+  lacks(ability: "technical" | "billing"): string | undefined {
+    const refusal = this.#context.client.refusalOf?.(ability);
+    return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
   }
 
   /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */
