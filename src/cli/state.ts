@@ -8,12 +8,12 @@ import {
   type Json,
   type ResourceState,
   type State,
-  selected,
   some,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { secretNames } from "../project/known-secrets.ts";
 import { rotateKey } from "../project/rotate-key.ts";
+import { secretNames } from "../project/secrets.ts";
+import { selected } from "../project/selection.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orFail, readText } from "./files.ts";

@@ -30,7 +30,7 @@ export const either = message("either");
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
 
 /** Place of a diagnostic. It travels among the parameters, because most texts name it. */
-type Place = Pick<DiagnosticParts, "address" | "object" | "attribute" | "range">;
+type Place = Pick<DiagnosticParts, "address" | "object" | "attribute" | "range" | "because">;
 
 /** Parameters of a message, with its place. */
 export type Given<M> =
@@ -53,9 +53,10 @@ export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
       object,
       attribute,
       range,
+      because,
       severity = level,
     } = (given ?? {}) as Place & { readonly severity?: Severity };
-    const parts = { detail, object, remedies, address, attribute, range };
+    const parts = { detail, object, remedies, address, attribute, range, because };
     return severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
   };
 }
