@@ -10,6 +10,9 @@ import { registerState, registerTerraform } from "./register/state.ts";
 import type { Action, GuardedIo } from "./terminal.ts";
 import { shortVersion } from "./version.ts";
 
+/** Commands that change nothing, and may read an untrusted declaration. */
+const READING = ["validate", "plan", "version", "completion", "sandbox"];
+
 interface ProgramOptions {
   /** Usage errors are printed for people; otherwise only the CommanderError is thrown. */
   readonly usageErrors: boolean;
@@ -63,20 +66,21 @@ export function buildProgram(
           (await import("../project/environments.ts")).inEnvironment(unchosen, name, stacks !== undefined);
         const source = environment === undefined ? unchosen : await choose(environment);
         io.startWork(source.state);
-        const { refuseUntrustedCommand } = await import("../project/trust.ts");
-        await refuseUntrustedCommand(source, nameOf(command), stacks);
+        const { refuseUntrusted } = await import("../project/trust.ts");
+        const work = nameOf(command);
+        await refuseUntrusted(source, `\`hostform ${work}\``, READING.includes(work), stacks);
         const json = print.json || (flags as { format?: string }).format === "json";
         const modules = [load(), import("../project/project.ts"), import("./terminal.ts")] as const;
         const [loaded, { Project }, { opened }] = await Promise.all(modules);
         const { terminal, parts } = opened(io, print, source, json);
         const run: Action<never, never[]> = loaded[name];
         const project = new Project(parts);
-        const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
+        const runOn = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
         try {
-          if (stacks === undefined) return finish(await work(project));
+          if (stacks === undefined) return finish(await runOn(project));
           const { runOnStacks } = await import("./stacks.ts");
-          const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };
-          return finish(await runOnStacks(terminal, project, stacks, given, work));
+          const given = { command: work, scope, flags: flags as Record<string, unknown>, words };
+          return finish(await runOnStacks(terminal, project, stacks, given, runOn));
         } finally {
           terminal.activity.end();
         }

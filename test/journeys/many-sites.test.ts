@@ -92,7 +92,7 @@ describe("a plan within the budget of requests", () => {
   it("orders nothing that the account shows, and suspends nothing that it has not looked at", async () => {
     const project = await applied();
     await project.loseState();
-    const lost = await project.plan({ refresh: "false" });
+    const lost = await project.plan({ refresh: "none" });
     expect(lost.diagnostics.map(({ code }) => code)).toContain("plan.exists");
     expect(lost.changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
 
@@ -111,7 +111,7 @@ describe("a plan within the budget of requests", () => {
     const ran = await project.run("plan", "--refresh=changed", "--refresh-budget", "3");
     expect([ran.code, ran.err]).toEqual([
       1,
-      expect.stringContaining("--refresh-budget does not go with --refresh=changed"),
+      expect.stringContaining("A budget for reads needs a refresh of everything"),
     ]);
     await project.declare(sites({ "beta-www": { suspended: true } }));
     await project.run("plan", "--refresh=changed", "--out", "a.plan");

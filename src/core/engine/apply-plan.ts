@@ -64,7 +64,6 @@ export interface ApplyOptions extends Secrets {
   /** A name for the state, the same at each run; undefined while it has none. */
   owner?(): string | undefined;
   readonly clock: Clock;
-  /** Most changes under way at the same time. */
   readonly concurrency: number;
   /** Longest wait for queued jobs, in milliseconds; 0: none. */
   readonly waitMs: number;
@@ -77,11 +76,9 @@ export interface ApplyOptions extends Secrets {
   onEvent?(event: ApplyEvent): void;
   /** Called when the lock of the state is lost: no request of this run may leave, reads included. */
   onLostLock?(): void;
-  /** Called when a create waits for lists, the first time. */
   onPause?(why: Diagnostic): void;
   /** API requests made so far, all providers together. */
   requests(): number;
-  /** Limits of the run. Default: none. */
   readonly limits?: Limits;
   /** Reads data sources that depend on what is made here; absent: there are none. */
   readonly readData?: ReadData;
@@ -99,7 +96,6 @@ export async function apply(options: ApplyOptions): Promise<ApplyResult> {
   return new Run(options).run();
 }
 
-/** One apply under way. */
 class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
@@ -113,7 +109,6 @@ class Run {
   readonly #kinds: Kinds;
   readonly #data: DataSources;
   readonly #scope: EvalScope;
-  /** Fate of the requests of each change that sends some. */
   readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
   /** Aborted by Ctrl-C, and when the lock of the state is lost. */

@@ -139,9 +139,9 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   const starts = [
     ...made.changes.filter((change) => touches(change, mode)).map(({ address }) => address),
     ...made.diagnostics.flatMap((one) =>
-      one.address !== undefined && (mode !== "false" || isError(one)) ? one.address : [],
+      one.address !== undefined && (mode !== "none" || isError(one)) ? one.address : [],
     ),
-    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "false" ? [] : address)),
+    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "none" ? [] : address)),
     // A resource with wrong values is not planned: it may refer to a wrong record.
     ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
   ];
@@ -154,9 +154,9 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   return [...new Set(order.flatMap((address) => listings.get(address) ?? []))];
 }
 
-/** Returns true if a change must rest on the account. With `false`, changes of the record alone do not. */
+/** Returns true if a change must rest on the account. With `none`, changes of the record alone do not. */
 function touches(change: Change, mode: RefreshMode): boolean {
-  if (mode === "false") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
+  if (mode === "none") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
   if (change.previousAddress !== undefined) return true;
   return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
 }

@@ -126,7 +126,7 @@ export const heldIn = ({ diagnostics, held = [] }: Pick<Plan, "diagnostics" | "h
 };
 
 /** Part of the account that a plan reads: everything, the objects that it changes, or the objects that its requests touch. */
-export type RefreshMode = "all" | "changed" | "false";
+export type RefreshMode = "all" | "changed" | "none";
 
 /** A recorded resource that a plan did not read. */
 export interface NotRead {

@@ -107,6 +107,11 @@ export function fail(code: Code, summary: string, parts?: DiagnosticParts): neve
   throw new HostformError([errorOf(code, summary, parts)]);
 }
 
+/** @throws HostformError with all of these diagnostics, if there are any. */
+export function failWith(problems: readonly Diagnostic[]): void {
+  if (problems.length > 0) throw new HostformError(problems);
+}
+
 /**
  * How far a request got: `no` = it never left, or the server certainly refused it unprocessed (429);
  * `answered` = a complete answer came; `maybe` = it may have been carried out (the answer was lost or unreadable).
