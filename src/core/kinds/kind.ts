@@ -221,6 +221,10 @@ export interface EventSubject {
 /** Returns true if an attribute holds the id that an event names. */
 export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
 
+/** The attributes by which people and lists distinguish two objects. */
+export const identityOf = ({ identity, words }: Pick<Kind, "identity" | "words">): readonly string[] =>
+  identity ?? [words.name];
+
 /** The words of a kind, as a change holds them. */
 export const wordsOf = ({ noun, section, words }: Kind): KindWords => ({
   noun,

@@ -1,5 +1,5 @@
 /** Messages about the state of an object in the account: its condition, a status without a known meaning, and an object that the API did not show. */
-import { type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
+import { capitalized, type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import type { Resource } from "./objects.ts";
 
@@ -120,10 +120,8 @@ function waiting({ others, isOwn, address }: HeldBack): string {
   const rest = others.length === 1 ? `the change of ${others[0]}` : `${others.length} changes`;
   if (others.length === 0) return `The change of ${address} is held back`;
   const after = others.length === 1 ? "is" : "are";
-  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capital(rest)} ${after} held back`;
+  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capitalized(rest)} ${after} held back`;
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const conditions = {
   "condition.offline": warning((given: Recorded & Since) => ({
