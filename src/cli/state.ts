@@ -17,12 +17,9 @@ import { rotateKey } from "../project/rotate-key.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orFail, readText } from "./files.ts";
-import type { COMPLETED } from "./options.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
 interface StateListFlags {
-  /** Words that a completion script asks for. */
-  readonly complete?: (typeof COMPLETED)[number];
   /** Prints a table with ids and providers. */
   readonly long?: boolean;
 }
@@ -34,15 +31,8 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   flags,
   prefix = "",
 ) => {
-  // Somebody who presses TAB waits for no server, and starts no program.
-  if (flags.complete !== undefined && !(await project.state.isLocal())) return 0;
   const { resources } = await project.state.read();
   const all = [...resources.values()];
-  const lines = (words: readonly string[]) => words.map((word) => `${escapeLine(word)}\n`).join("");
-  if (flags.complete !== undefined) {
-    terminal.out(lines(wordsOf(all, flags.complete)));
-    return 0;
-  }
   const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
   const rows = stateRows(chosen);
   if (rows.length === 0 && prefix !== "") {
@@ -50,22 +40,13 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   }
   if (terminal.json) printJson(terminal, rows);
   else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
-  else terminal.out(lines(rows.map(({ address }) => address)));
+  else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
   return 0;
 };
 
 /** Rows of a listing of recorded resources. */
 export const stateRows = (resources: readonly ResourceState[]) =>
   resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
-
-/** Returns the words of recorded resources for a shell, each once. */
-function wordsOf(all: readonly ResourceState[], what: (typeof COMPLETED)[number]): string[] {
-  const addresses = all.map(({ address }) => address);
-  const clients = all.flatMap(({ private: { client } }) => client ?? []);
-  const domains = all.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : []));
-  const targets = [...addresses, ...clients.map((client) => `client:${client}`)];
-  return [...new Set({ addresses, clients, domains, targets }[what])].toSorted();
-}
 
 /** The recorded resources that a pattern means. @throws HostformError `plan.address` for none. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {

@@ -11,7 +11,7 @@ import { root } from "./markdown.ts";
 const page = (name: string) => readFileSync(path.join(root, "docs", name), "utf8");
 const text = page("commands.md");
 
-const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
+const program = buildProgram({ columns: undefined } as GuardedIo);
 
 /** Every command with its full name, `state list`; groups of commands are left out. */
 function commands(of: Command, names: readonly string[] = []): { name: string; command: Command }[] {

@@ -9,7 +9,7 @@ const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
 
 /** init, schema, sandbox, completion, version. */
-export function registerSetup({ program, command, action }: Registration): void {
+export function registerSetup({ command, action }: Registration): void {
   command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
     .option("--project <name>", "name of the project (default: the name of the folder)")
     .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
@@ -65,7 +65,7 @@ export function registerSetup({ program, command, action }: Registration): void 
     );
   command("completion", "print a completion script for your shell", GROUP)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
-    .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none"))
+    .action(action(() => import("../completion.ts"), "runCompletion", "none"))
     .examples(
       [`eval "$(hostform completion bash)"`, "put this line into ~/.bashrc"],
       ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "fish"],

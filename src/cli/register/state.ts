@@ -1,5 +1,4 @@
-import { Option } from "commander";
-import { COMPLETED, collect, given, type Registration } from "../options.ts";
+import { collect, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
@@ -19,7 +18,6 @@ export function registerState({ command, action }: Registration): void {
   command("list", "list the resources in the state", PARTS, state)
     .argument("[address-prefix]", "only addresses that begin with this; or 'hosting_service.acme-*', or client:acme")
     .option("--long", "print a table, with ids and accounts")
-    .addOption(new Option("--complete <what>", "print the words that a shell offers").choices(COMPLETED).hideHelp())
     .action(action(() => import("../state.ts"), "runStateList"))
     .examples(
       ["hostform state list hosting_grant.", "all grants"],

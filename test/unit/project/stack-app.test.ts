@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { withoutTerraformSpelling } from "../../../src/cli/options.ts";
 import { runShell } from "../../../src/project/programs.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
@@ -166,21 +165,6 @@ describe("the options of stacks", () => {
     const { code, err } = await run(args);
     expect(code).toBe(1);
     expect(err.replaceAll(/\s+/g, " ")).toContain(words);
-  });
-
-  it("take Terraform's spelling, but not behind `--`", () => {
-    const args = ["plan", "-var", "a=b", "-var=c=d", "-var-file=x", "-variety", "--", "-var", "e"];
-    expect(withoutTerraformSpelling(args)).toEqual([
-      "plan",
-      "--var",
-      "a=b",
-      "--var=c=d",
-      "--var-file=x",
-      "-variety",
-      "--",
-      "-var",
-      "e",
-    ]);
   });
 
   it("name the stacks where one is wanted", async () => {
