@@ -2,7 +2,6 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import {
-  budgetShare,
   CURRENCIES,
   didYouMean,
   FAIL_ON,
@@ -40,12 +39,6 @@ export function webUrl(text: string): URL | undefined {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
 }
 
-function shareOfBudget(text: string): number {
-  const share = budgetShare(text);
-  if (share === undefined) throw new InvalidArgumentError("Expected a number above 0 and up to 1, such as 0.5.");
-  return share;
-}
-
 /** Heading of the options of every command. */
 const COMMON_OPTIONS = "Common options:";
 
@@ -70,11 +63,6 @@ export function addCommonOptions(program: CliCommand): CliCommand {
       duration,
     )
     .option(
-      "--budget-share <share>",
-      "use this part of the request budget, such as 0.5 where two machines share the token",
-      shareOfBudget,
-    )
-    .option(
       "--untrusted",
       "treat the declaration as a stranger's: refuse addresses, credentials, backends and programs in it (validate, plan)",
     )
@@ -93,7 +81,6 @@ interface CommonFlags {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly lockTimeout?: number;
-  readonly budgetShare?: number;
   readonly untrusted?: boolean;
   readonly insecureHttp?: boolean;
   readonly policy?: readonly string[];
@@ -121,7 +108,6 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
     policy: (flags.policy ?? []).map((file) => path.resolve(cwd, file)),
     insecureHttp: flags.insecureHttp === true,
     untrusted: flags.untrusted === true || untrustedByEnvironment(env),
-    budgetShare: flags.budgetShare,
     lockTimeoutMs: flags.lockTimeout,
   };
   const [environment, other] = new Set(flags.environment);

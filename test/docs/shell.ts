@@ -106,7 +106,7 @@ const STARTED = "README.md";
  */
 const STAYING = ["sandbox *", "terraform *", "watch *", "webhooks listen *"];
 /** Of those the ones that the test's process runs after all. */
-const ENDING = ["sandbox *-- *", "terraform schema *", "watch *--max-runs *"];
+const ENDING = ["sandbox *-- *", "watch *--max-runs *"];
 
 /** @param served how the other commands are handed over to this process, if they are: a start is most of what a command costs. */
 async function writeWrapper(bin: string, served: string | undefined): Promise<void> {

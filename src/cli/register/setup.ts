@@ -15,7 +15,6 @@ export function registerSetup({ command, action }: Registration): void {
     .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
     .option(...TOKEN_ENV)
     .option("--money-scale <digits>", "decimal places of the API's amounts: 2 if it counts in cents")
-    .option("--force", "replace an existing hosting.yaml; the old one is kept as hosting.yaml.bak")
     .action(action(() => import("../init.ts"), "runInit", "none"))
     .examples(
       ["hostform init", "asks for each value"],

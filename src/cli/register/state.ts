@@ -96,7 +96,4 @@ export function registerTerraform({ command, action }: Registration): void {
       ["hostform terraform install --mirror providers", "into a folder that you can copy to CI"],
       ["hostform terraform install --mirror providers --platform linux_amd64 --platform darwin_arm64", "for a team"],
     );
-  command("schema", "print the schema of the provider", "Commands:", terraform)
-    .action(action(() => import("../terraform.ts"), "runTerraformSchema", "none"))
-    .examples(["hostform terraform schema", "as `terraform providers schema -json` prints it"]);
 }

@@ -88,25 +88,13 @@ describe("init", () => {
     expect(await read(dir, "hosting.yaml")).toContain("\nproject: Ana-s-shop\n");
   });
 
-  it("never overwrites: refused, and with --force the old one is kept", async () => {
+  it("never overwrites a declaration", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
     const refused = await runIn(dir, ["init", "--project", "acme"]);
     expect(refused.code).toBe(1);
     expect(await readdir(dir)).toEqual(["hosting.yaml"]);
     expect(await read(dir, "hosting.yaml")).toBe("project: mine\n");
-
-    const forced = await runIn(dir, ["init", "--project", "acme", "--force", "--json"]);
-    expect(forced.json()).toEqual({
-      project: "acme",
-      written: ["hosting.yaml", "hosting.schema.json", ".gitignore"],
-      kept: "hosting.yaml.bak",
-    });
-    expect(await read(dir, "hosting.yaml.bak")).toBe("project: mine\n");
-    expect((await runIn(dir, ["init", "--project", "acme", "--force", "--json"])).json()).toMatchObject({
-      written: ["hosting.yaml"],
-      kept: "hosting.yaml.bak-2",
-    });
   });
 
   it.each([
@@ -150,7 +138,7 @@ describe("schema", () => {
     await writeFile(path.join(dir, "mine.json"), "{}");
     const { code, stderr } = await runIn(dir, ["schema", "mine.json"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("mine.json is there already, and is no schema of hostform");
+    expect(stderr).toContain("mine.json already exists, and is no schema of hostform");
     expect(await read(dir, "mine.json")).toBe("{}");
   });
 });

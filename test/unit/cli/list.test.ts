@@ -105,8 +105,8 @@ describe("grants", () => {
 
   it.each([
     ["an unknown address", "hosting_service.ww", 'Did you mean "hosting_service.www"?'],
-    ["an address of another kind", "hosting_webhook.x", "is not a managed service"],
-    ["a name without its type", "www", "is the name of a service, not its id"],
+    ["an address of another kind", "hosting_webhook.x", "neither the id, the address nor the domain"],
+    ["a name without its type", "www", 'Did you mean "hosting_service.www"?'],
     ["something else", "a b", "neither the id, the address nor the domain"],
     ["a path in place of an id", "../invoices", "neither the id, the address nor the domain"],
     ["an id that does not exist", "999999", "404"],

@@ -112,7 +112,7 @@ site_id = "1001"
     expect((await runIn(dir, ["output", "--json"])).json()).toEqual({});
     expect(await runIn(dir, ["output", "site"])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/None is recorded/),
+      stderr: expect.stringMatching(/No outputs are recorded/),
     });
   });
 });

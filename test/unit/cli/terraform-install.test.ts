@@ -10,7 +10,6 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { runIn } from "./harness.ts";
 
 const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
 
@@ -238,15 +237,5 @@ describe("what is in a folder", () => {
     expect(await standingIn(at, files)).toBe("same");
     await writeFile(path.join(at, "README"), "");
     expect(await standingIn(at, files)).toBe("other");
-  });
-});
-
-describe("terraform schema", () => {
-  it("prints the file of the package", async () => {
-    const { code, stdout } = await runIn(temporaryFolder(), ["terraform", "schema"]);
-    expect(code).toBe(0);
-    const schemas = JSON.parse(stdout).provider_schemas["registry.terraform.io/hostform/hosting"];
-    expect(Object.keys(schemas.resource_schemas)).toContain("hosting_service");
-    expect(stdout).toBe(await readFile(path.resolve(import.meta.dirname, "../../../schemas/provider.json"), "utf8"));
   });
 });

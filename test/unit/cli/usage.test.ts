@@ -19,6 +19,7 @@ describe("a usage error", () => {
     ["completion tcsh", 'The value "tcsh" of <shell> is not valid', "Allowed choices are bash, zsh, fish, powershell."],
     ["plan --max-orders x", 'The value "x" of --max-orders is not valid', "Expected a whole number from 0 to 1000000."],
     ["plan --chdir=", 'The value "" of --chdir is not valid', "It is empty. Is a variable unset?"],
+    ["sandbox --rate-limit -1", 'The value "-1" of --rate-limit is not valid', "Expected a whole number"],
     ["plan x", "Too many arguments for 'plan'", "Expected 0 arguments but got 1: x."],
     ["taint a.b", 'Unknown command "taint"', "Use `hostform apply --replace ADDRESS`."],
     ["up", 'Unknown command "up"', "Use `hostform apply`."],
@@ -83,7 +84,9 @@ describe("help", () => {
     expect(stdout).toContain("--detailed-exitcode");
     expect(stdout).not.toContain("--insecure-http");
     expect(stdout).toMatch(/Common options: hostform help options\n$/);
+    expect(stdout).toContain("Examples:\n  hostform plan");
     expect((await run("help", "plan")).stdout).toBe(stdout);
+    expect((await run("help", "state", "push")).stdout).toBe((await run("state", "push", "--help")).stdout);
     const common = await run("help", "options");
     expect(common.stdout).toContain("--insecure-http");
     expect(common.stdout).not.toContain("force-unlock");

@@ -158,8 +158,7 @@ describe("the options of stacks", () => {
     [["plan", "--stack", "x", "--var", "a"], "Expected NAME=VALUE."],
     [["plan", "--stack", ""], "It is empty"],
     [["version", "--stack", "x"], "`hostform version` does not work on a stack"],
-    [["terraform", "schema", "--stack", "x"], "`hostform terraform schema` does not work on a stack"],
-    [["export", "--stack", "x"], "a Terraform configuration already"],
+    [["export", "--stack", "x"], "already a Terraform configuration"],
     [["plan", "--stack", "nowhere"], "nowhere cannot be read"],
   ])("%j is refused", async (args, words) => {
     const { code, err } = await run(args);
