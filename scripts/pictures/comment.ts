@@ -1,5 +1,5 @@
 // The comment on a pull request as a forge shows it: as much of Markdown as the comment has.
-import { escapeHtml } from "../../src/report/index.ts";
+import { html } from "hono/html";
 
 const STYLE = `
 body { margin: 24px; font: 14px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; color: #1f2328; background: #fff }
@@ -28,8 +28,8 @@ const inline = (text: string) =>
     .split(/(`+)(.+?)\1/)
     .map((part, at) => {
       if (at % 3 === 1) return "";
-      if (at % 3 === 2) return `<code>${escapeHtml(part.trim())}</code>`;
-      const plain = escapeHtml(part.replace(/\\([^\w\s])/g, "$1"));
+      if (at % 3 === 2) return `<code>${html`${part.trim()}`}</code>`;
+      const plain = String(html`${part.replace(/\\([^\w\s])/g, "$1")}`);
       return plain.replace(/\*\*(.+?)\*\*/g, "<strong>$1</strong>");
     })
     .join("");
@@ -40,7 +40,7 @@ function blocks(markdown: string): string {
     .map((part, at) => {
       if (at % 3 === 1) return "";
       return at % 3 === 2
-        ? `<pre>${escapeHtml(part)}</pre>`
+        ? `<pre>${html`${part}`}</pre>`
         : part
             .split(/\n{2,}/)
             .map(block)

@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { html } from "hono/html";
 import { runCli } from "../../src/cli/cli.ts";
-import { escapeHtml } from "../../src/report/index.ts";
 import { startSandbox } from "../../src/sandbox/index.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { fakeIo } from "../../test/support/io.ts";
@@ -73,7 +73,7 @@ function spans(line: string, looks: Set<string>): string {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
         const code = /^\u001b\[(\d+)m$/.exec(part)?.[1];
         if (code === undefined) {
-          const text = escapeHtml(part);
+          const text = String(html`${part}`);
           return looks.size === 0 || part === "" ? text : `<tspan class="${[...looks].join(" ")}">${text}</tspan>`;
         }
         const look = CLASSES[code];
@@ -101,7 +101,7 @@ export async function firstMinute(): Promise<string> {
   const looks = new Set<string>();
   const rows = lines.map((line, at) => {
     const y = MARGIN + at * LINE + 13;
-    const own = line.startsWith("$ ") ? `<tspan class="p">${escapeHtml(line)}</tspan>` : spans(line, looks);
+    const own = line.startsWith("$ ") ? `<tspan class="p">${html`${line}`}</tspan>` : spans(line, looks);
     return line === "" ? "" : `<text x="${MARGIN}" y="${y}" xml:space="preserve">${own}</text>\n`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The first minute with hostform at a terminal">

@@ -1,3 +1,4 @@
+import { html } from "hono/html";
 import {
   breakCommands,
   type EnvVars,
@@ -9,7 +10,7 @@ import {
   isObject,
   visible,
 } from "../core/model/index.ts";
-import { escapeHtml, escapeLine, escapeOutput, escapeText, jsonText } from "../report/escape.ts";
+import { escapeLine, escapeOutput, escapeText, jsonText } from "../report/escape.ts";
 
 /** Shorter values stand in any output by chance. */
 const SHORTEST_SECRET = 8;
@@ -58,7 +59,7 @@ export class Redaction {
       this.#announced.add(secret);
       this.#announce?.(secret);
       const mark = hiddenText({ from: [from] });
-      const forms = new Set([secret, escapeLine(secret), escapeText(secret), escapeHtml(secret), inJson(secret)]);
+      const forms = new Set([secret, escapeLine(secret), escapeText(secret), inHtml(secret), inJson(secret)]);
       for (const form of forms) {
         const parts = form.split(/\s+/).filter(Boolean);
         if (parts.length > 1) this.#spaced.push({ pattern: new RegExp(parts.map(literal).join("\\s+"), "g"), mark });
@@ -178,3 +179,4 @@ function linesOf(value: unknown): string[] {
 const literal = (text: string) => text.replace(/[^\w]/g, "\\$&");
 
 const inJson = (text: string) => jsonText(text).slice(1, -1);
+const inHtml = (text: string) => escapeText(String(html`${text}`));

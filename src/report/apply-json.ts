@@ -187,7 +187,7 @@ export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: n
   return outputsWith(shown, now);
 }
 
-/** What a plan does with each output; nothing where there are none. */
+/** The change of each output. Empty without outputs. */
 function plannedOutputs({ outputs = [] }: Plan, now: number): UiMessage[] {
   if (outputs.length === 0) return [];
   const shown = outputs.map(({ name, sensitive, action }): [string, object] => [

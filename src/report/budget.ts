@@ -1,13 +1,13 @@
-// Long reads and the request budget: what a run does while nothing seems to happen.
+// Progress of long reads, and the request budget.
 import { formatEstimate, plural } from "./numbers.ts";
 import { cut, widthOf } from "./text-style.ts";
 
 /** The window of §8, in seconds. */
 const MINUTE = 60;
-/** A shorter wait is not worth a word, in ms. */
+/** Shorter waits are not reported, in ms. */
 const SHORT_MS = 1_000;
 
-/** A request that has to wait, as the client reports it. `busy`: the host answered with this status that it is busy. */
+/** A request that has to wait, as the client reports it. `busy`: the host refused with this status. */
 export type RequestWait = (BudgetWait | { readonly cause: "busy"; readonly status: number }) & {
   /** In milliseconds. */
   readonly ms: number;
@@ -26,23 +26,23 @@ interface BudgetWait {
   readonly elsewhere: number;
 }
 
-/** What is known of a token's requests. */
+/** The request budget of a token. */
 export interface Budget {
   /** Requests that may still be sent in this minute, and how many a minute has. */
   readonly left: number;
   readonly of: number;
-  /** Until when nothing is sent, in milliseconds since the epoch; in the past: nothing waits. */
+  /** End of the wait, in milliseconds since the epoch. A past time: nothing waits. */
   readonly until: number;
   /** The host refused a request and asked for a pause. */
   readonly isPause: boolean;
-  /** The status by which the host said that it is busy. */
+  /** The status of a busy host. */
   readonly busy?: number;
 }
 
 export interface Reading {
   /** Requests that were answered. */
   readonly done: number;
-  /** Listings and objects that are not read yet; each takes at least one request. */
+  /** Unread listings and objects. Each takes at least one request. */
   readonly open: number;
 }
 
@@ -58,14 +58,14 @@ export function budgetAfterWait(wait: RequestWait, now: number, before?: Budget)
   return { left, of: limit, until, isPause: cause === "pause" };
 }
 
-/** Whether requests wait: nothing is sent for a while. */
+/** Returns true while requests wait and hostform sends none. */
 export function isWaiting(budget: Budget | undefined, now: number): budget is Budget {
   return budget !== undefined && budget.until > now;
 }
 
 /**
- * About how long so many requests take with what is left of the budget, in seconds: the rest of the wait, then a minute for
- * each full budget. 0 while they fit into what is left.
+ * Estimates the seconds that requests wait: the rest of the current wait, then a minute for each full budget. 0 if they fit
+ * into the rest of the budget.
  */
 export function secondsFor(requests: number, budget: Budget | undefined, now: number): number {
   if (budget === undefined || (requests <= budget.left && !isWaiting(budget, now))) return 0;

@@ -1,9 +1,9 @@
-/** Mistakes where a CI shows them: as annotations on GitHub, as SARIF, and as GitLab's report of code quality. */
+/** Diagnostics for CI: annotations of GitHub, SARIF, and GitLab's report of code quality. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { type Diagnostic, isError, type RemedyText, type SourceRange } from "../core/model/index.ts";
 
-/** What stands beside a line of a file in GitHub's view of a change. */
+/** A remark beside a line of a file in GitHub's view of a change. */
 export interface Annotation {
   readonly level: "error" | "warning";
   readonly properties: Readonly<Record<string, string | number>>;
@@ -82,7 +82,7 @@ export function codeQualityOf(
   return diagnostics.map((diagnostic) => {
     const { code, summary, range = nowhere, attribute = [] } = diagnostic;
     const file = pathIn(places, range);
-    // The line is no part of it: a mistake stays the same when lines come before it.
+    // Without the line: lines inserted above do not change the fingerprint.
     const same = JSON.stringify([code, file, summary, attribute]);
     const nth = seen.get(same) ?? 0;
     seen.set(same, nth + 1);

@@ -24,9 +24,9 @@ import {
 
 /** Prose is not wrapped wider than this, even on wider terminals. */
 const MAX_PROSE = 120;
-/** From this many diagnostics on their number is said at the end. What another one caused does not count. */
+/** From this many diagnostics on, a last line counts them. Caused diagnostics do not count. */
 const COUNT_FROM = 3;
-/** Places named of a diagnostic that says the same of several resources. */
+/** Most places of one diagnostic that is about several resources. */
 const MAX_PLACES = 3;
 
 /**
@@ -54,7 +54,7 @@ export interface FoldedDiagnostics {
   readonly caused: readonly Diagnostic[];
 }
 
-/** Puts together what is one, errors first: the same eighty times, the same of many resources, and what one caused. Few that are merely alike stay apart, each with its fix. */
+/** Groups equal diagnostics, alike diagnostics of many resources, and diagnostics with one cause; errors first. Up to three alike diagnostics stay separate, each with its fix. */
 export function foldedDiagnostics(diagnostics: readonly Diagnostic[]): FoldedDiagnostics[] {
   const cause = causesIn(diagnostics);
   const byCause = Map.groupBy(diagnostics, cause);
@@ -68,7 +68,7 @@ export function foldedDiagnostics(diagnostics: readonly Diagnostic[]): FoldedDia
   return folded.toSorted((a, b) => Number(isOfErrors(b)) - Number(isOfErrors(a)));
 }
 
-/** Returns true if all are the same, or no two are about one resource: several mistakes in one of them stay apart. */
+/** Returns true if all are equal, or no two are about one resource. */
 function isOfMany(group: readonly Diagnostic[]): boolean {
   const addresses = new Set(group.map(({ address }) => address));
   return addresses.size === group.length || new Set(group.map(equal)).size === 1;
@@ -92,7 +92,7 @@ export function causedTexts(caused: readonly Diagnostic[]): string[] {
   });
 }
 
-/** What differs in nothing but its place is one: the same mistake eighty times is one mistake. A state that fails does so for every resource that comes after, each time with another detail. */
+/** Key of diagnostics that differ only in their place. A failed state fails each later resource, with another detail: its key has no detail. */
 function equal({ severity, code, summary, detail, remedies }: Diagnostic): string {
   return JSON.stringify(isOfState(code) ? [code, summary] : [severity, code, summary, detail, remedies]);
 }
@@ -100,7 +100,7 @@ function equal({ severity, code, summary, detail, remedies }: Diagnostic): strin
 /** A domain or an e-mail address within a text. */
 const NAME = /(?<![\p{L}\p{N}_.@+-])[\p{L}\p{N}+-]+(?:[.@][\p{L}\p{N}-]+)+(?![\p{L}\p{N}_])/gu;
 
-/** The same but for the resource that it is about: its address, its domain, its id, the ids in the path of the request. */
+/** Key of diagnostics that differ only in their resource: its address, domain and id, and the ids in the path of the request. */
 function alike(diagnostic: Diagnostic): string {
   const { address, object, attribute = [] } = diagnostic;
   const names = [address, object].flatMap((name) => (name ? [JSON.stringify(name).slice(1, -1)] : []));
@@ -110,17 +110,17 @@ function alike(diagnostic: Diagnostic): string {
 
 const isOfState = (code: string) => code.startsWith("state.");
 
-/** Lines of one diagnostic, or of several that are shown as one: the first one's place in full, and the last one's detail. */
+/** Lines of one group: the place of the first diagnostic in full, the detail of the last. */
 function diagnosticLines({ same, caused }: FoldedDiagnostics, style: MessageStyle, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
   const { severity, code, summary, range } = diagnostic;
   const isEqual = same.every((other) => equal(other) === equal(diagnostic));
-  // Of several, none is named: what is to be done is done to each.
+  // The fix of several resources names none of them.
   const { address: _, ...several } = diagnostic;
   const first = style.remedies(same.length > 1 && isEqual ? several : diagnostic);
   const fix = first === undefined || isEqual ? first : `${first} Likewise for the others.`;
-  // Of the state each says what the one before it did and what has come since.
+  // The last diagnostic of the state holds the newest detail.
   const detail = (isOfState(code) ? same.at(-1) : diagnostic)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
   const place = placeText(diagnostic);
@@ -170,9 +170,9 @@ const TAB_STOP = 4;
 /** Columns of a source line shown when no terminal sets a limit: enough for people, short of a minified file. */
 const MAX_SOURCE = 160;
 const MIN_SOURCE = 20;
-/** An underline says where; a longer one would not say more. */
+/** Most columns of an underline. */
 const MAX_UNDERLINE = 60;
-/** UTF-16 units on each side that are looked at: a minified file is one line of many megabytes, and no terminal shows more. */
+/** UTF-16 units read on each side of the mark: a minified file is one line of many megabytes. */
 const NEAR = 20_000;
 
 /**
@@ -203,7 +203,7 @@ function partsOf(range: SourceRange, text: string) {
   return { before, marked, after: printable(text.slice(end, end + NEAR), widthOf(before + marked)) };
 }
 
-/** What of the first line of a range is in it, in UTF-16 units from 0, the end exclusive. */
+/** The marked part of a range's first line, in UTF-16 units from 0, the end exclusive. */
 function markedIn({ line, column, endLine, endColumn }: SourceRange, text: string): [start: number, end: number] {
   const start = Math.min(text.length, Math.max(0, column - 1));
   return [start, endLine > line ? text.length : Math.min(text.length, Math.max(start, endColumn - 1))];
@@ -224,7 +224,7 @@ function windowed(parts: Parts, room: number): Parts {
   if (widthOf(before + parts.marked + after) <= room) return parts;
   const marked = takeStart(parts.marked, Math.min(MAX_UNDERLINE, room - 2));
   const rest = room - widthOf(marked);
-  // What is before explains more than what follows: it gets two thirds, and what the other side leaves.
+  // The text before the mark explains more: it gets two thirds, and the room that the other side does not use.
   const right = Math.min(widthOf(after), Math.max(Math.floor(rest / 3), rest - widthOf(before)));
   const left = rest - right;
   return {

@@ -20,27 +20,6 @@ export function escapeOutput(text: string): string {
 /** A sequence that is not one of our colours, with its beginning made visible: what follows is then only text. */
 const shown = (sequence: string) => `${visible(sequence)}${sequence.slice(1)}`;
 
-const HTML: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-  "`": "&#96;",
-};
-
-/** Text for the content of an HTML element or a quoted attribute; it may run over several lines. */
-export function escapeHtml(text: string): string {
-  return escapeText(text).replace(/[&<>"'`]/g, (character) => HTML[character] ?? character);
-}
-
-/** The same for a sentence: what stands in backticks is code. */
-export const sentenceHtml = (text: string): string =>
-  text
-    .split(/(`[^`]+`)/)
-    .map((part, at) => (at % 2 === 1 ? `<code>${escapeHtml(part.slice(1, -1))}</code>` : escapeHtml(part)))
-    .join("");
-
 /**
  * Text within a line of Markdown, as a code span: the one form in which neither mark-up, HTML, links and images nor the
  * references of code hosts (`@name`, `#1`, `!1`) mean anything. A backslash before them would not do: hosts look for

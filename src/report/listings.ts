@@ -7,7 +7,7 @@ type Texts<Field extends string> = { readonly [F in Field]: string | null };
 type Amounts<Field extends string> = { readonly [F in Field]: number | null };
 type Identified = { readonly id: string };
 
-/** What each listing needs to know of a record (§2); the records of the API client have it all. */
+/** Fields of each listing's records (§2). The records of the API client have more. */
 export interface Listings {
   readonly plans: Texts<"name" | "product_type" | "billing_cycle" | "currency"> &
     Amounts<"plan_id" | "price" | "manage_discount_percent" | "price_after_discount"> & {
@@ -31,7 +31,7 @@ export interface Listings {
 
 export type Listing = keyof Listings;
 
-/** A row that is not alive: `ended: was deleted on 2026-11-20`, `switched off: is_active is false`. */
+/** The note of a row that is not live: `ended: was deleted on 2026-11-20`, `switched off: is_active is false`. */
 export interface Noted {
   readonly life?: string;
 }
@@ -39,7 +39,7 @@ export interface Noted {
 type Scale = (currency: string) => number | undefined;
 type Columns = { readonly [L in Listing]: (scale: Scale) => readonly Column<Listings[L]>[] };
 
-/** An amount stands under the others, and stays on one line. */
+/** Amounts are aligned right and never broken. */
 const AMOUNT = { align: "right", whole: true } as const;
 
 const shown = (name: string | null) => (name === null ? null : shownName(name));
@@ -158,7 +158,7 @@ function planPrice(plan: Listings["plans"], scale: Scale): string | null {
   return prices.length === 0 ? null : prices.join(" / ");
 }
 
-/** What a cell may hold; null and undefined are shown as `-`. */
+/** Value of a cell. Null and undefined are printed as `-`. */
 export type Cell = string | number | boolean | null | undefined;
 
 export interface Column<Row> {
@@ -168,7 +168,7 @@ export interface Column<Row> {
   readonly align?: "left" | "right";
   /** Stays on one line, spaces or not (ids, which are copied; amounts). */
   readonly whole?: boolean;
-  /** Left out on a terminal where narrower columns are not enough; the last of them first. */
+  /** Dropped on a narrow terminal, the last spare column first. */
   readonly spare?: boolean;
 }
 
@@ -269,7 +269,7 @@ interface Place {
   readonly isBelow: boolean;
 }
 
-/** Where the columns begin. Those that do not fit beside the others stand below them. */
+/** Offsets of the columns. A column that does not fit beside the others moves below them. */
 function placesOf(widths: readonly number[], most: number | undefined): Place[] {
   let end = 0;
   return widths.map((width) => {
@@ -292,7 +292,7 @@ function rowLines(
   for (const [i, texts] of cells.entries()) {
     const { offset, width, isBelow } = places[i] ?? { offset: 0, width: 0, isBelow: false };
     const long = Math.max(...texts.map(widthOf));
-    // It begins further left, where that is what it takes to stay on the line.
+    // A long cell begins further left if it then fits on the line.
     const start = most === undefined || long <= width ? offset : Math.min(offset, Math.max(GAP, most - long));
     if (isBelow || start < offset) from = lines.length;
     for (const [down, text] of texts.entries())

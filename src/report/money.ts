@@ -1,4 +1,4 @@
-// What orders cost, in words: each of them, and their sums.
+// Costs of orders as text, and their sums.
 import {
   type Change,
   type Effect,
@@ -19,11 +19,11 @@ export interface OrderTexts {
   readonly discount: string;
   readonly now: string;
   readonly monthly: string;
-  /** Why an amount is not known. */
+  /** Reason for an unknown amount. */
   readonly unknown?: string;
 }
 
-/** A sum of which only the upper bound is known is said to be one. */
+/** Prefixes upper bounds with "at most". */
 export const upTo = (text: string, bound: boolean) => (bound ? `at most ${text}` : text);
 
 export function orderTexts(money: OrderMoney, provider: string, moneyScale: MoneyScale | undefined): OrderTexts {
@@ -52,7 +52,7 @@ export function orderSentence(money: OrderMoney, provider: string, moneyScale: M
   return what === "" ? text : `${what}: ${text}`;
 }
 
-/** The scale of a sum: that of all providers whose orders it is of. */
+/** The scale that all providers with orders in a currency share. */
 export function scaleOf(
   changes: readonly Change[],
   currency: string,
@@ -79,7 +79,7 @@ export function sharedWords(changes: readonly Change[], effects: readonly Pick<E
   return types.size === 1 ? [...types.values()][0] : undefined;
 }
 
-/** What the orders of a plan cost: a line for each currency, and for what is not in its sum; `Orders: none.` */
+/** Costs of a plan's orders: lines for each currency, or `Orders: none.` */
 export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScale): string[] {
   const orders = effectsOf({ changes }).filter(({ money }) => money !== undefined);
   if (orders.length === 0) return ["Orders: none."];
@@ -90,7 +90,7 @@ export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScal
   return totals.some(isUnscaled) ? [...marked, UNSCALED] : marked;
 }
 
-/** Of one currency: what is known to the cent, what is known as an upper bound, and what is not known are three lines. */
+/** Lines of one currency: exact amounts, upper bounds, and unknown prices. */
 function currencyLines(
   changes: readonly Change[],
   all: readonly Effect[],

@@ -48,7 +48,7 @@ export function formatEstimate(seconds: number): string {
  */
 export type MoneyScale = (currency: string, provider: string) => number | undefined;
 
-/** What to do about amounts without a scale. */
+/** The note under amounts without a scale. */
 export const UNSCALED =
   "Amounts are in the API's own unit, perhaps cents; money_scale in the provider's settings shows them in the currency.";
 

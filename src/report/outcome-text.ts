@@ -66,7 +66,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
       notStarted,
     ),
     attention && `${flowText(attention, options.width)}\n`,
-    // Of many the lists are long: what they come to is the last that is seen.
+    // After long lists the totals are the last lines on the screen.
     interrupted ? `${ends}${requests}` : requests,
   ];
   return blocks.filter((block) => block !== "").join("\n");
@@ -77,7 +77,7 @@ export function doneChanges(plan: Plan, result: ApplyResult): Change[] {
   return plan.changes.filter((change) => done.has(change.address));
 }
 
-/** What was done, by effect; what is only queued (§3), or not to be seen, is neither suspended nor unsuspended. */
+/** Counts completed changes by effect. A queued or unconfirmed suspension (§3) is not counted as one. */
 export function countDone(plan: Plan, result: ApplyResult): { readonly done: Counts; readonly queued: number } {
   const open = new Map(result.outcomes.map(({ address, awaiting }) => [address, awaiting]));
   const changes = doneChanges(plan, result);
@@ -88,7 +88,7 @@ export function countDone(plan: Plan, result: ApplyResult): { readonly done: Cou
   return { done: withHalves(countChanges(changes.filter((change) => !asked.includes(change))), result), queued };
 }
 
-/** Adds what failed changes have done all the same, such as the first half of a replacement. */
+/** Adds the completed steps of failed changes, such as the deletion in a replacement. */
 export function withHalves(counts: Counts, { outcomes }: ApplyResult): Counts {
   const times = (what: "create" | "delete") => outcomes.filter(({ did }) => did?.includes(what)).length;
   return { ...counts, add: counts.add + times("create"), destroy: counts.destroy + times("delete") };
@@ -127,7 +127,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   return `${paint.error(`${verb} incomplete:`)} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded)}\n`;
 }
 
-/** How each change ended, in disjoint parts; addresses. */
+/** Addresses of changes by their end. No address is in two lists. */
 function tally({ outcomes, pending }: ApplyResult) {
   const open = new Set([...pending, ...outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : []))]);
   const which = (fits: (outcome: ChangeOutcome) => boolean) =>
@@ -177,7 +177,7 @@ function doneText(plan: Plan, result: ApplyResult): string {
     ...(done.import > 0 ? [`${done.import} imported`] : []),
     ...(plan.mode === "destroy" ? [] : [`${done.add} added`, `${done.change} changed`]),
     `${done.destroy} destroyed`,
-    // Of what is incomplete, the line begins with what is still queued.
+    // An incomplete apply reports queued jobs at the beginning of the line.
     ...doneEffects(done, result.noWait === true ? queued : 0),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ];
@@ -210,7 +210,7 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: ReportStyle): st
   return `${flowText([head, ...sums].join("\n"), options.width, 2)}\n\n${table.replace(/^(?=.)/gm, "  ")}`;
 }
 
-/** What is to be paid until when: one total for each currency and due date. `  To pay by 2026-12-05: 36.00 USD (2 invoices)` */
+/** Totals to pay by currency and due date: `  To pay by 2026-12-05: 36.00 USD (2 invoices)` */
 function invoiceSums(
   raised: readonly (Invoice & { readonly provider: string })[],
   { moneyScale }: ReportStyle,

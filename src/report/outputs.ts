@@ -29,7 +29,7 @@ export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string
 
 /** Each output by name, with its value as Terraform prints it. */
 export function outputTexts(outputs: ReadonlyMap<string, OutputState>): [name: string, value: string][] {
-  // What CDKTF makes for other stacks, nobody has declared: `--json` has it.
+  // CDKTF adds outputs for other stacks. Only `--json` prints them.
   const declared = [...outputs].filter(([name]) => !name.startsWith("cross-stack-output-"));
   return declared
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -59,7 +59,7 @@ export function renderOutputValue(value: Json, type: Json, indent = 0): string {
   return form === "map" ? `tomap(${text})` : text;
 }
 
-/** Of a collection each part has the same type; of a tuple or an object, its own. */
+/** Type of a part: the element type of a collection, or the part's own type in a tuple or an object. */
 function partType(form: Json | undefined, of: Json | undefined, step: string | number): Json {
   if (form === "list" || form === "set" || form === "map") return of ?? null;
   if (typeof of !== "object" || of === null) return null;

@@ -1,8 +1,12 @@
 // The frame of every page: its style, its policy, sections, lists and tables.
 import { createHash } from "node:crypto";
-import { escapeHtml, sentenceHtml } from "./escape.ts";
+import { html, raw } from "hono/html";
+import { escapeText } from "./escape.ts";
 
-/** With more rows than this a table is a list of lines, and changes are lines as well: a browser must still open it. */
+/** A piece of a page, escaped by `html`. */
+export type Html = ReturnType<typeof html>;
+
+/** Above this many rows, tables and changes become plain lines, so that browsers open the page. */
 export const MOST_ROWS = 500;
 
 const STYLE = `
@@ -35,25 +39,42 @@ tr{border-bottom:1px solid var(--line);padding:.6rem 0}tr:last-child{border:0}td
 /** Only this style, by its hash: no script, no request to anywhere, no form. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
-/** A whole page without any script, that loads nothing. @param heading a text; `body` is finished HTML. */
-export function pageHtml(heading: string, body: readonly string[]): string {
-  const title = escapeHtml(heading);
-  return [
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
-    `<title>${title}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
-    `<h1>${title}</h1>`,
-    ...body,
-    "</main>\n</body>\n</html>\n",
-  ].join("\n");
+/** A whole page without any script, that loads nothing. */
+export function pageHtml(heading: string, body: readonly Html[]): string {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${raw(POLICY)}">
+<title>${heading}</title>
+<style>${raw(STYLE)}</style>
+</head>
+<body>
+<main>
+<h1>${heading}</h1>
+${joined(body)}
+</main>
+</body>
+</html>
+`;
+  return escapeText(String(page));
 }
 
-export const section = (title: string, body: string, name = "") =>
-  `<section${name && ` class="${name}"`}>\n<h2>${escapeHtml(title)}</h2>\n${body}\n</section>`;
+/** The parts with a text between them, as a value for `html`. */
+export const joined = (parts: readonly (Html | string)[], by = "\n") =>
+  parts.flatMap((part, at) => (at === 0 ? [part] : [by, part]));
 
-export const list = (lines: readonly string[]) =>
-  `<ul>\n${lines.map((line) => `<li>${sentenceHtml(line)}</li>`).join("\n")}\n</ul>`;
+export const section = (title: string, body: Html, name = "") =>
+  html`<section${name && html` class="${name}"`}>
+<h2>${title}</h2>
+${body}
+</section>`;
+
+/** Sentences, in which backticks mark code. */
+export const list = (lines: readonly string[]) => html`<ul>
+${joined(lines.map((line) => html`<li>${line.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}</li>`))}
+</ul>`;
 
 /** A table that scrolls within its section, also by keyboard; on a narrow screen its rows are stacked; of very many rows a list of lines. @param from the first column of amounts. */
 export function table(
@@ -61,20 +82,19 @@ export function table(
   rows: readonly string[][],
   foot: readonly string[][] = [],
   from = head.length,
-): string {
-  const number = (i: number) => (i >= from ? ' class="num"' : "");
-  // Where a row is stacked, each cell has its head before it.
+): Html {
+  const number = (i: number) => i >= from && html` class="num"`;
+  // Stacked rows print the head before each cell.
   const headOf = (i: number, text: string, named: number) =>
-    i < named || text === "" ? "" : ` data-head="${escapeHtml(head[i] ?? "")}"`;
+    i >= named && text !== "" && html` data-head="${head[i] ?? ""}"`;
   const row = (cells: readonly string[], named = 1) =>
-    `<tr>${cells.map((text, i) => `<td${number(i)}${headOf(i, text, named)}>${escapeHtml(text)}</td>`).join("")}</tr>`;
+    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${text}</td>`)}</tr>`;
   const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
-  if (rows.length > MOST_ROWS) return `<p>${escapeHtml(head.join(" · "))}</p>\n${lines(foot)}\n${lines(rows)}`;
-  return [
-    `<div class="scroll" tabindex="0" role="region" aria-label="${escapeHtml(`Table: ${head[0]}`)}"><table>`,
-    `<thead><tr>${head.map((text, i) => `<th${number(i)} scope="col">${escapeHtml(text)}</th>`).join("")}</tr></thead>`,
-    `<tbody>\n${rows.map((cells) => row(cells)).join("\n")}\n</tbody>`,
-    ...(foot.length === 0 ? [] : [`<tfoot>${foot.map((cells) => row(cells, from)).join("")}</tfoot>`]),
-    "</table></div>",
-  ].join("\n");
+  if (rows.length > MOST_ROWS) return html`<p>${head.join(" · ")}</p>\n${lines(foot)}\n${lines(rows)}`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${head[0]}"><table>
+<thead><tr>${head.map((text, i) => html`<th${number(i)} scope="col">${text}</th>`)}</tr></thead>
+<tbody>
+${joined(rows.map((cells) => row(cells)))}
+</tbody>
+${foot.length > 0 && html`<tfoot>${foot.map((cells) => row(cells, from))}</tfoot>\n`}</table></div>`;
 }

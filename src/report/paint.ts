@@ -1,23 +1,22 @@
-// How text is to look, and its colours by meaning. Apart from the widths, whose tables take half as long to load as Node itself.
+// Styles of text and colours by meaning. Separate from `text-style.ts`, whose width tables load slowly.
 import { styleText } from "node:util";
 import type { RemedyText } from "../core/model/index.ts";
 import type { MoneyScale } from "./numbers.ts";
 
-/** How text is to look; decided once by the caller, who knows the stream. */
+/** Style of a text. The caller knows the stream. */
 export interface TextStyle {
-  /** Whether to use ANSI colours. */
   readonly color: boolean;
   /** Columns of the terminal; absent when the output is not one, and then nothing is wrapped or cut. */
   readonly width?: number;
 }
 
-/** How messages are to look and to read. */
+/** Style of messages. */
 export interface MessageStyle extends TextStyle {
-  /** What can be done about a diagnostic, in the language of the project. */
+  /** Formats remedies in the language of the project. */
   readonly remedies: RemedyText;
 }
 
-/** How reports with amounts are to look and to read. */
+/** Style of reports with amounts. */
 export interface ReportStyle extends MessageStyle {
   readonly moneyScale?: MoneyScale;
 }
@@ -38,7 +37,7 @@ export interface Paint {
 type Stroke = (text: string) => string;
 type Format = Parameters<typeof styleText>[0];
 
-/** The only place where colours are made. `validateStream: false`: NO_COLOR and the like were the caller's to judge. */
+/** The only source of colours. `validateStream: false`: the caller has already respected NO_COLOR. */
 export function paint(color: boolean): Paint {
   const stroke =
     (format: Format): Stroke =>
@@ -57,7 +56,7 @@ export function paint(color: boolean): Paint {
   };
 }
 
-/** The sequences that colours are made of, and no others: all that the last look at an output lets through to a terminal. */
+/** The ANSI sequences of these colours. No other sequence reaches a terminal. */
 export const COLOURS: ReadonlySet<string> = new Set(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what such a sequence begins with
   Object.values(paint(true)).flatMap((stroke: Stroke) => stroke("x").match(/\u001b\[[\d;]*m/g) ?? []),

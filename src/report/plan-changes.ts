@@ -1,4 +1,4 @@
-// What a plan says of each object, as text: its change, its drift, its new address.
+// Changes, drift and moves of a plan as text.
 import {
   type Change,
   type ChangeAction,
@@ -87,7 +87,7 @@ export function title(change: Change, paint: Paint): string {
 
 const IMPORTED = "will be imported; nothing changes in the account";
 
-/** A server has no domain, and may hold anything. */
+/** The subject of an outage. A server has no domain. */
 const whatGoes = ({ before, words }: Change) => (typeof before?.[words.site ?? ""] === "string" ? "its site" : "it");
 
 function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
@@ -151,7 +151,7 @@ const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: st
   [(change) => effectOf(change) === "forget", "forget: leave the account as it is, remove from the state"],
 ];
 
-/** What the signs mean, of those that occur. */
+/** Explains the signs that occur. */
 export function legendLines(changes: readonly Change[], paint: Paint): string[] {
   return LEGEND.flatMap(([matches, text]) => {
     const example = changes.find(matches);
@@ -281,7 +281,7 @@ function foldedLine(sorted: readonly Sorted[]): string | undefined {
 /** More moves than this are counted, not listed. */
 const MOST = 50;
 
-/** What is recorded under another address from now on (`moved`, or `count` that came or went). */
+/** New addresses in the state (`moved`, or an added or removed `count`). */
 export function moveLines(plan: Plan, paint: Paint): string[] {
   const moved = plan.changes.filter(({ previousAddress }) => previousAddress !== undefined);
   if (moved.length === 0) return [];

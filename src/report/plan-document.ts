@@ -135,7 +135,7 @@ const OWN_AMOUNT = new RegExp(
   `^(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
 );
 
-/** What the title of a list of names and the sentence for those that are missing take, in bytes. */
+/** Bytes of the title of a list of names and of its sentence for cut names. */
 const NAMES_OVERHEAD = 160;
 
 /** Names alone, and how many there is no room for. */
@@ -220,7 +220,7 @@ const diffOf = (block: string): string =>
     })
     .join("\n");
 
-/** How many of the first parts take no more than so many bytes. */
+/** Returns the number of leading parts that fit into `bytes`. */
 export function fitting(parts: readonly string[], bytes: number): number {
   let left = bytes;
   const end = parts.findIndex((part) => {

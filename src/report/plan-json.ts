@@ -42,7 +42,7 @@ import { checksJson, configurationJson, variablesJson } from "./plan-configurati
 /** The address under which the Terraform provider of hostform is known. */
 const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
 
-/** Which Terraform's representation this is read as; an old version is never too new for a reader. */
+/** The version of Terraform whose representation this is. Readers accept old versions. */
 const TERRAFORM_VERSION = "1.5.0";
 
 /** Terraform's plan representation, as far as hostform has something to say, and our own additions under `hostform`. */
@@ -66,7 +66,7 @@ export interface PlanJson {
   readonly checks?: ReturnType<typeof checksJson>;
   /** RFC 3339, when the plan was made. */
   readonly timestamp: string;
-  /** Whether apply would do anything and may. */
+  /** True if an apply has something to do and is allowed. */
   readonly applyable: boolean;
   /** False while a declared change has to wait, or a declared object is gone or offline. */
   readonly complete: boolean;
@@ -127,7 +127,7 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
   };
 }
 
-/** What is recorded, as `terraform show -json` prints a state. What is `hidden`, by name, is null, as in a plan. */
+/** The state as `terraform show -json` prints it. `hidden` attributes are null, as in a plan. */
 export function stateJson(
   resources: readonly ResourceState[],
   outputs: ReadonlyMap<string, OutputState>,
@@ -149,7 +149,7 @@ function valuesJson(resources: readonly ResourceJson[], outputs: Readonly<Record
   };
 }
 
-/** What every record about a resource begins with. */
+/** First fields of every record of a resource. */
 function identity(address: string, type: string) {
   const parsed = parseAddress(address);
   return {
@@ -172,7 +172,6 @@ function resourceJson(change: Sides, side: "before" | "after") {
   return [
     {
       ...identity(change.address, change.type),
-      /** That of every kind. */
       schema_version: 0 as const,
       values,
       sensitive_values: maskOf(own, change.sensitive) || {},
@@ -265,7 +264,7 @@ function byName<T>(outputs: readonly OutputChange[], of: (output: OutputChange) 
 
 type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests" | "pending" | "unread" | "base";
 
-/** What Terraform's representation has no place for. The exit code is 1 while there are any `pending`. */
+/** Fields without a place in Terraform's representation. The exit code is 1 while `pending` has an address. */
 interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   /** The accounts that it is for. */
   readonly places: readonly Place[];
@@ -275,13 +274,13 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly new_names?: NonNullable<Plan["newNames"]>;
   /** The policy of the run: its files, and its verdicts. */
   readonly policy?: { readonly files: readonly string[]; readonly verdicts: readonly Omit<PolicyVerdict, "range">[] };
-  /** What it means for people: one or more for each change, what goes offline first. */
+  /** Effects for people: one or more for each change, outages first. */
   readonly effects: readonly Omit<Effect, "parts">[];
-  /** What its orders bill now and per month, for each currency. */
+  /** Amounts billed now and per month, by currency. */
   readonly totals: readonly MoneyTotal[];
   /** The figures of the page and of the text. */
   readonly figures: Figures;
-  /** What was not read (`--refresh`): it is planned as it was recorded. */
+  /** Unread objects, planned as recorded. */
   readonly not_read?: readonly NotRead[];
   /** Conditions. `schemas/conditions.schema.json` describes it. */
   readonly conditions: readonly ConditionJson[];
@@ -293,7 +292,7 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
 /** A condition by its name, such as `own_form`, with its texts. */
 export interface ConditionJson extends Omit<Condition, "detail" | "remedies"> {
   readonly detail: string;
-  /** What can be done about it. */
+  /** The remedy. */
   readonly fix?: string;
 }
 
@@ -303,15 +302,15 @@ export function conditionJson({ remedies, detail = "", ...condition }: Condition
   return { ...condition, detail, ...(fix !== undefined && { fix }) };
 }
 
-/** Of one resource. Its `provider` is the alias, that is the account; the exit codes say that it is `unfulfilled`, too. */
+/** Fields of one resource. `provider` is the alias of its account. */
 interface ResourceExtrasJson
   extends Pick<Change, "provider" | "client" | "unfulfilled" | "unlisted" | "unchecked" | "removal" | "quote">,
     Partial<Pick<Change, "reasons" | "deferred">> {
-  /** What the change does to the account, where it does anything: Terraform's actions do not show a suspension. */
+  /** Effect on the account. Terraform's actions do not show a suspension. */
   readonly effect?: ChangeEffect;
-  /** The API shows nothing of it before this is live, such as `service 1001`. */
+  /** The object hides this resource until it is live, such as `service 1001`. */
   readonly waits_for?: string;
-  /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
+  /** Path of the secret's file, links followed: relative inside the project, absolute outside. */
   readonly secret_to?: string;
   /** Texts in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
   readonly hidden?: Readonly<Record<string, string>>;
@@ -367,7 +366,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
   };
 }
 
-/** Where a value has marked parts, as Terraform writes it: `false` or `{}` for nowhere, `true` for the whole value. */
+/** Marks of a value's parts in Terraform's form: `false` or `{}` for none, `true` for the whole value. */
 type MaskJson = boolean | readonly MaskJson[] | MaskedObject;
 type MaskedObject = { readonly [key: string]: MaskJson };
 
@@ -380,7 +379,7 @@ function visibleValues(values: JsonObject | null, unknown: Mask, sensitive: read
   return withoutUnknown(hidden, unknown) as JsonObject;
 }
 
-/** Which attributes are sensitive, of those that the side has at all. */
+/** Sensitive attributes of one side. */
 function maskOf(values: JsonObject | null, sensitive: readonly string[]): MaskedObject | false {
   if (values === null) return false;
   return Object.fromEntries(sensitive.filter((name) => Object.hasOwn(values, name)).map((name) => [name, true]));

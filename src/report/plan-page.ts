@@ -1,8 +1,8 @@
 // A plan as one page for a browser: what it costs, what goes offline and what is to be done, before the details.
+import { html } from "hono/html";
 import { clientOf, effectOf, formatNumber, type Plan, some } from "../core/model/index.ts";
-import { escapeHtml } from "./escape.ts";
 import { outputLines } from "./outputs.ts";
-import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
+import { type Html, joined, list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
 import { titleOf } from "./place.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf, signs } from "./plan-document.ts";
@@ -13,12 +13,12 @@ import { isUnplanned, NEW_NAMES, offlineFirst, requestLine, summaryAlone } from 
 export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
   const report = planReport(plan, options);
   return pageHtml(["hostform plan", titleOf(plan)].filter((part) => part !== "").join(": "), [
-    `<p class="headline">${escapeHtml(report.headline)}</p>`,
+    html`<p class="headline">${report.headline}</p>`,
     ...(isUnplanned(plan)
       ? sectionsOf(report)
       : [
-          `<p class="verdict ${report.verdict}">${escapeHtml(report.verdictText)}</p>`,
-          `<dl class="tiles">${report.tiles.map(tileHtml).join("")}</dl>`,
+          html`<p class="verdict ${report.verdict}">${report.verdictText}</p>`,
+          html`<dl class="tiles">${report.tiles.map(tileHtml)}</dl>`,
           ...sectionsOf(report),
           engineersHtml(plan, report, options),
         ]),
@@ -26,10 +26,10 @@ export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
 }
 
 const tileHtml = ({ label, values, alarm }: PlanReport["tiles"][number]) =>
-  `<div class="tile${alarm ? " alarm" : ""}"><dt>${escapeHtml(label)}</dt>${values.map((one) => `<dd>${escapeHtml(one)}</dd>`).join("")}</div>`;
+  html`<div class="tile${alarm && " alarm"}"><dt>${label}</dt>${values.map((one) => html`<dd>${one}</dd>`)}</div>`;
 
-function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, others }: PlanReport): string[] {
-  const sections: string[] = [];
+function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, others }: PlanReport): Html[] {
+  const sections: Html[] = [];
   const names = newNames.map(({ name, what, addresses }) => `${name} ${what}: ${some(addresses, 3)}`);
   if (names.length > 0) sections.push(section(NEW_NAMES, list(names)));
   if (offline.length > 0) {
@@ -45,8 +45,8 @@ function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, o
     });
     const sums = totals.map(({ label, orders: count, now, monthly }) => [label, count, "", "", "", now, monthly]);
     const head = ["Order", "Plan", "For", "Price", "Discount", "Billed now", "Per month"];
-    const note = moneyNote === undefined ? "" : `\n<p class="note">${escapeHtml(moneyNote)}</p>`;
-    sections.push(section("Orders", `${table(head, rows, sums, 3)}${note}`));
+    const note = moneyNote === undefined ? "" : html`\n<p class="note">${moneyNote}</p>`;
+    sections.push(section("Orders", html`${table(head, rows, sums, 3)}${note}`));
   }
   if (attention.length > 0) {
     const lines = attention.map(({ severity, title: what, where, text, fix }) => {
@@ -56,26 +56,26 @@ function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, o
     });
     sections.push(section("Needs attention", list(lines)));
   }
-  if (others.length > 0) sections.push(section("Also", `<ul>\n${others.map(lineHtml).join("\n")}\n</ul>`));
+  if (others.length > 0) sections.push(section("Also", html`<ul>\n${joined(others.map(lineHtml))}\n</ul>`));
   return sections;
 }
 
-/** Of a kind with more effects than this the line has the number, and unfolds. */
+/** Above this many effects of one kind, the line unfolds. */
 const MOST_IN_LINE = 3;
 
 /** All of one kind in one line: who gets in, what comes back, what receives events. */
-function lineHtml({ title: kind, lines }: PlanReport["others"][number]): string {
-  const head = `<strong>${escapeHtml(`${kind} (${formatNumber(lines.length)}):`)}</strong>`;
+function lineHtml({ title: kind, lines }: PlanReport["others"][number]): Html {
+  const head = html`<strong>${kind} (${formatNumber(lines.length)}):</strong>`;
   const sentences = lines.map((parts) => parts.join(""));
-  if (lines.length <= MOST_IN_LINE) return `<li>${head} ${escapeHtml(sentences.join(" "))}</li>`;
-  const first = escapeHtml(sentences.slice(0, MOST_IN_LINE).join(" "));
+  if (lines.length <= MOST_IN_LINE) return html`<li>${head} ${sentences.join(" ")}</li>`;
+  const first = sentences.slice(0, MOST_IN_LINE).join(" ");
   const rest = sentences.slice(MOST_IN_LINE);
   const more = `and ${formatNumber(rest.length)} more`;
-  return `<li><details><summary>${head} ${first} ${more}</summary>\n${list(rest)}</details></li>`;
+  return html`<li><details><summary>${head} ${first} ${more}</summary>\n${list(rest)}</details></li>`;
 }
 
 /** Today's diff, folded by client or kind. */
-function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: PlanReportOptions): string {
+function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: PlanReportOptions): Html {
   const clients = new Set(changes.map(clientOf));
   const groups = Map.groupBy(offlineFirst(changes), (change) =>
     clients.size > 1 ? (clientOf(change) ?? "No client") : change.type,
@@ -84,24 +84,27 @@ function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: Plan
   const folded = [...groups].map(([name, all]) => {
     const text =
       changes.length > MOST_ROWS
-        ? all.map(row).map(escapeHtml).join("\n")
-        : all.map((change) => diffHtml(changeLines(change, signs, moneyScale))).join("\n\n");
-    return `<details><summary>${escapeHtml(`${name}: ${all.length}`)}</summary>\n<pre tabindex="0">${text}</pre></details>`;
+        ? all.map(row).join("\n")
+        : joined(
+            all.map((change) => diffHtml(changeLines(change, signs, moneyScale))),
+            "\n\n",
+          );
+    return html`<details><summary>${name}: ${all.length}</summary>\n<pre tabindex="0">${text}</pre></details>`;
   });
   const more = [moveLines(plan, signs), outputLines(plan, signs), driftLines(plan, signs)];
   const lines = [
-    `<p>${escapeHtml(summaryAlone(plan))} ${escapeHtml(requestLine(plan))}</p>`,
+    html`<p>${summaryAlone(plan)} ${requestLine(plan)}</p>`,
     ...folded,
-    ...more.flatMap((one) => (one.length > 0 ? [`<pre tabindex="0">${diffHtml(one)}</pre>`] : [])),
-    `<p class="note">Made ${escapeHtml(plan.timestamp)} from the state with serial ${plan.serial}.</p>`,
+    ...more.flatMap((one) => (one.length > 0 ? [html`<pre tabindex="0">${diffHtml(one)}</pre>`] : [])),
+    html`<p class="note">Made ${plan.timestamp} from the state with serial ${plan.serial}.</p>`,
   ];
-  return section("For engineers", lines.join("\n"));
+  return section("For engineers", html`${joined(lines)}`);
 }
 
 const CLASSES = { "+": "added", "-": "removed", "~": "changed", "!": "removed" } as const;
 
 /** Lines of a diff, those with the same sign in one element. */
-function diffHtml(lines: readonly string[]): string {
+function diffHtml(lines: readonly string[]): Html {
   const parts: { sign: keyof typeof CLASSES | undefined; lines: string[] }[] = [];
   for (const line of lines.flatMap((one) => one.split("\n"))) {
     const { sign, text } = signOf(line);
@@ -110,8 +113,8 @@ function diffHtml(lines: readonly string[]): string {
     else parts.push({ sign, lines: [text] });
   }
   const texts = parts.map(({ sign, lines: same }) => {
-    const text = escapeHtml(same.join("\n"));
-    return sign === undefined ? text : `<span class="${CLASSES[sign]}">${text}</span>`;
+    const text = same.join("\n");
+    return sign === undefined ? text : html`<span class="${CLASSES[sign]}">${text}</span>`;
   });
-  return texts.join("\n");
+  return html`${joined(texts)}`;
 }

@@ -1,4 +1,4 @@
-// What a plan means, laid out for people: one sentence, figures, sections. Text, Markdown and HTML draw from it.
+// Model of a plan for people: one sentence, figures, sections. Markdown and HTML print it.
 import {
   type Change,
   capitalized,
@@ -28,11 +28,10 @@ import { isUnplanned, refusalOf, summaryAlone, summaryLine } from "./plan-text.t
 
 export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
-/** A plan in a reader's words. Its texts hold words of the API and of the declaration: each format escapes them. */
+/** A plan in a reader's words. Each format escapes the texts, which hold words of the API and of the declaration. */
 export interface PlanReport {
   /** `Orders 3 services for 54.00 USD, takes 1 site offline, gives 2 people access.` */
   readonly headline: string;
-  /** What may be done with the plan, in one word. */
   readonly verdict: "ready" | "attention" | "refused" | "nothing";
   readonly verdictText: string;
   readonly tiles: ReturnType<typeof tilesOf>;
@@ -41,7 +40,7 @@ export interface PlanReport {
   readonly offline: readonly ReturnType<typeof outageRow>[];
   readonly orders: ReturnType<typeof orderRow>;
   readonly totals: ReturnType<typeof totalRows>;
-  /** What to know of the amounts: of which unit they are. */
+  /** Note on the unit of the amounts. */
   readonly moneyNote?: string;
   readonly attention: readonly AttentionRow[];
   /** The rest, a section for each kind of effect. */
@@ -51,14 +50,14 @@ export interface PlanReport {
 }
 
 interface AttentionRow {
-  /** What it comes from: an error or warning of the plan, or what the account shows. */
+  /** Source: a diagnostic of the plan, or the account. */
   readonly from: "diagnostic" | "account";
   readonly severity: "error" | "warning" | "note";
   readonly title: string;
-  /** Resources and places that it is about. */
+  /** Resources and places. */
   readonly where: readonly string[];
   readonly text?: string;
-  /** What to do; commands stand in backticks. */
+  /** The remedy, with commands in backticks. */
   readonly fix?: string;
 }
 
@@ -215,7 +214,7 @@ function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number |
   return rows.flatMap(({ count, ...row }) => (count > 0 ? [{ ...row, orders: plural(count, "order") }] : []));
 }
 
-/** What a person has to look at: errors, warnings, creates without an outcome, what is gone, changed by hand or overdue. */
+/** Points that need a person: errors, warnings, conditions, pending creates, and drift. */
 function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedies: RemedyText): AttentionRow[] {
   const said = new Set([...plan.diagnostics, ...(plan.conditions ?? [])].flatMap(({ address }) => address ?? []));
   const pending = plan.pending.filter((address) => !said.has(address));
@@ -281,7 +280,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   return [note("Changed by hand in the account", address, drift.before, { text: `${moved.join("; ")}.`, fix })];
 }
 
-/** What the account shows of a resource, with the site that it is about: who approves a plan knows no addresses. */
+/** A note on a resource, with its site, because approvers do not know addresses. */
 function note(
   title: string,
   address: string,

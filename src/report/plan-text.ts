@@ -1,4 +1,4 @@
-// A plan as text: all that is shown of it, the counts of its summary and what it costs.
+// A plan as text: changes, summary and costs.
 import {
   type Change,
   type ChangeEffect,
@@ -40,7 +40,7 @@ export interface PlanTextOptions extends ReportStyle {
 
 /** Resources about which there is one line each; beyond this many they are counted. */
 const MAX_LINES = 10;
-/** What goes offline stands above by name as well, each in a block of its own. More than a few are a list. */
+/** Most addresses in the list of outages. Each outage also has a block of its own above. */
 const MAX_NAMED = 20;
 const MAX_IN_LINE = 3;
 
@@ -72,7 +72,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   lines.unshift(...head);
   if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   const errors = plan.diagnostics.filter(isError).length;
-  // What it means to a client's visitors, before Terraform's counts.
+  // Outages come before Terraform's counts.
   lines.push(...namedLines(changes, "suspend", "goes offline", "go offline").flatMap(prose).map(paint.error));
   lines.push(
     ...namedLines(changes, "unsuspend", "comes back online", "come back online").flatMap(prose).map(paint.bold),
@@ -100,11 +100,11 @@ export function refusalOf(plan: Plan): string | undefined {
   return `${what} The other ${others === 1 ? "change" : `${formatNumber(others)} changes`} can be applied.`;
 }
 
-/** Whether a plan holds nothing but the reasons why none could be made. */
+/** Returns true if a plan holds only errors. */
 export const isUnplanned = ({ changes, outputs = [], diagnostics }: Plan) =>
   changes.length === 0 && outputs.length === 0 && diagnostics.some(isError);
 
-/** Returns true if the figures of a plan say something: it holds more than errors. */
+/** Returns true if a plan holds more than errors. */
 export const hasFigures = ({ changes, diagnostics }: Plan): boolean =>
   !diagnostics.some(isError) || changes.some((change) => !isNoOp(change));
 
@@ -122,7 +122,7 @@ function actionLines(changes: readonly Change[], paint: Paint, moneyScale: Money
 /** The title of the hosts and domains that a plan lets in for the first time. */
 export const NEW_NAMES = "New to this project";
 
-/** All of them: a name that is left out is one that nobody checks. */
+/** Lists every new name, because nobody checks a name that is cut. */
 function newNameLines({ newNames = [] }: Plan, paint: Paint): string[] {
   if (newNames.length === 0) return [];
   const lines = newNames.map(
@@ -132,7 +132,7 @@ function newNameLines({ newNames = [] }: Plan, paint: Paint): string[] {
   return [paint.bold(`${NEW_NAMES}:`), ...lines, ""];
 }
 
-/** What is declared but cannot be done yet, for resources without any other change. */
+/** Deferred attributes of resources without any other change. */
 export function waitingLines(plan: Plan, paint: Paint): string[] {
   const waiting = plan.changes.filter((change) => isNoOp(change) && change.deferred.length > 0);
   if (waiting.length === 0) return [];
@@ -140,7 +140,7 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   return [paint.bold("Deferred:"), ...firstOf(lines, MAX_LINES), ""];
 }
 
-/** Resources that no list shows, because of their age, their service or the host: planned without having been seen. */
+/** Resources that are planned as recorded, because no list returned them. */
 export function unlistedLines({ changes, unread }: Plan): string[] {
   const named = new Set(unread);
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
@@ -148,7 +148,7 @@ export function unlistedLines({ changes, unread }: Plan): string[] {
     if (unchecked) return `${address} could not be checked: it is planned as recorded.`;
     if (unlisted !== undefined)
       return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
-    // Of a create, its reason says so.
+    // The reason of a create already names the service.
     if (waitsFor === undefined || before === null) return [];
     return `${address} is not shown before ${waitsFor} is live: it is planned as recorded.`;
   });
@@ -228,7 +228,7 @@ export function plannedText(plan: Plan): string {
   return isRecord && !plan.diagnostics.some(isError) ? recordAlone(plan) : planCounts(countChanges(changes));
 }
 
-/** Nothing is to be done in the account, but in the state. */
+/** The sentence of a plan that changes only the state. */
 function recordAlone(plan: Plan): string {
   if (plan.mode === "destroy")
     return "No changes to the account. Applying this plan removes the outputs from the state.";
@@ -241,7 +241,7 @@ function recordAlone(plan: Plan): string {
   return `No changes to the account. Applying this plan records ${parts.join(" and ")}.`;
 }
 
-/** Whether something is left undone that is declared. A warning of the state or of the declaration alone leaves nothing undone. */
+/** Returns true if a declared change cannot be made. Warnings of the state or of the declaration prevent none. */
 export function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
   const holdsUp = (one: Diagnostic) => isError(one) || /^(?:plan|apply)\./.test(one.code);
   return pending.length > 0 || diagnostics.some(holdsUp) || changes.some(({ deferred }) => deferred.length > 0);
@@ -258,17 +258,17 @@ export function planCounts(counts: Counts): string {
 export const plannedEffects = (counts: Counts): string[] =>
   ownCounts(counts).map(([count, verb]) => `${count} to ${verb}`);
 
-/** What Terraform's summary has no count for, of that there is any. */
+/** Counts above 0 that Terraform's summary does not have. */
 export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "unsuspend" | "forget"][] {
   const verbs = ["suspend", "unsuspend", "forget"] as const;
   return verbs.flatMap((verb) => (counts[verb] > 0 ? [[counts[verb], verb]] : []));
 }
 
-/** What takes a site offline stands first: it must not be overlooked. */
+/** Sorts suspensions first. */
 export const offlineFirst = (changes: readonly Change[]): Change[] =>
   changes.toSorted((a, b) => Number(effectOf(b) === "suspend") - Number(effectOf(a) === "suspend"));
 
-/** What goes offline or comes back, by name: a count alone is overlooked. */
+/** Names the sites that go offline or come back online. */
 function namedLines(changes: readonly Change[], effect: ChangeEffect, one: string, many: string): string[] {
   const found = changes.filter((change) => effectOf(change) === effect);
   const names = found.map(({ address }) => escapeLine(address));
@@ -287,7 +287,7 @@ export function requestLine(plan: Plan): string {
   return apply === 0 ? reading : `Applying takes ${plural(apply, "request")}, ${formatEstimate(seconds)}. ${reading}`;
 }
 
-/** What a plan leaves out, as it was asked to. Nothing where it plans and reads everything. */
+/** Parts of the account that the options excluded from the plan. */
 export function leftOutTexts(plan: Plan): string[] {
   const { base, changes, notRead = [] } = plan;
   const texts = notReadTexts(notRead, changes);

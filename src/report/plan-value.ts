@@ -4,7 +4,7 @@ import { escapeLine, quote } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { type Paint, pad, widthOf } from "./text-style.ts";
 
-/** What becomes of one attribute or element: the sign before its line. A space: it stays. */
+/** Sign of an attribute or element. A space: unchanged. */
 export type Mark = "+" | "~" | "-" | " ";
 
 /** One row of a block: an attribute of a resource, or an element of a map, with its value on both sides. */
@@ -28,7 +28,7 @@ const IDENTIFYING: readonly string[] = ["id", "name", "domain", "email", "url"];
 /** Unchanged neighbours shown around what changed. */
 const ELEMENT_CONTEXT = 1;
 const LINE_CONTEXT = 3;
-/** Beyond so many edits two lists or texts have nothing in common worth showing. */
+/** Above this many edits, the whole old and new values are printed. */
 const MAX_EDITS = 2000;
 
 /**
@@ -155,7 +155,7 @@ function listDiff(before: readonly Value[], after: readonly Value[], indent: num
     const [step, next] = [steps[i], steps[i + 1]];
     if (step === undefined) break;
     if (step.mark === "-" && next?.mark === "+" && arePaired(step.items, next.items)) {
-      // As many objects went as came: most likely the same ones, edited.
+      // Equal numbers of removed and added objects are most likely edits.
       step.items.forEach((item, n) => {
         const lines = mapLines(item as ValueObject, next.items[n] as ValueObject, indent + 4, paint);
         parts.push({ same: false, lines: listed(lines, "~", indent + 4, paint) });

@@ -63,7 +63,7 @@ const idText = (id: string | undefined) => (id === undefined ? "" : ` [id=${esca
 export const waitingText = ({ address, diagnostics: [why] }: ChangeOutcome): string =>
   escapeLine(why?.summary ?? `${address} waits`);
 
-/** What a change that was made now waits for: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
+/** Reason why a completed change still waits: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
 export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | undefined {
   switch (awaiting) {
     case undefined:
@@ -100,7 +100,7 @@ const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly no
   import: { start: "Importing", noun: "Import" },
 };
 
-/** What the bottom of a terminal shows while an apply runs: a value that events turn into the next one. */
+/** State of a running apply, for the status area of a terminal. */
 export interface Status {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -204,10 +204,10 @@ const sum = (values: Iterable<number>) => [...values].reduce((total, value) => t
 /** One attempt of a request, as the client reports it. */
 export interface RequestEvent {
   readonly method: string;
-  /** With its query; never a full URL, never a header. */
+  /** Path and query, without the origin. */
   readonly path: string;
   readonly status?: number | undefined;
-  /** What went wrong when no answer came. */
+  /** Cause of a missing answer. */
   readonly error?: string | undefined;
   /** Milliseconds from sending to the end of the answer. */
   readonly ms: number;

@@ -1,4 +1,5 @@
-// What is recorded, for people: a page for a browser, and the same as Markdown. Nothing of the account is read for it.
+// The state for people: a page, and the same as Markdown. No request is sent.
+import { html } from "hono/html";
 import {
   capitalized,
   clientOf,
@@ -11,7 +12,7 @@ import {
   type ResourceState,
   shorten,
 } from "../core/model/index.ts";
-import { breakMarkdown, escapeHtml, escapeMarkdown } from "./escape.ts";
+import { breakMarkdown, escapeMarkdown } from "./escape.ts";
 import { plural, UNSCALED } from "./numbers.ts";
 import { outputTexts } from "./outputs.ts";
 import { list, pageHtml, section, table } from "./page.ts";
@@ -42,12 +43,12 @@ export interface RecordedOptions extends PlanReportOptions {
   readonly words: (type: string) => KindWords;
 }
 
-/** What is recorded as one page without any script, that loads nothing. Every text is escaped. */
+/** The state as one page without script or external resources. Every text is escaped. */
 export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
   return pageHtml(heading, [
-    `<p class="headline">${escapeHtml(headline)}</p>`,
-    ...notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
+    html`<p class="headline">${headline}</p>`,
+    ...notes.map((note) => html`<p class="note">${note}</p>`),
     ...(attention.length > 0 ? [section("Needs attention", list(attention))] : []),
     ...tables.map(({ title, head, rows }) => section(`${title}: ${formatNumber(rows.length)}`, table(head, rows))),
   ]);
@@ -81,7 +82,7 @@ export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOpti
   return breakMarkdown(lines.join("\n"));
 }
 
-/** What the sentence for cut rows takes at most. */
+/** Most bytes of the sentence for cut rows. */
 const CUT_BYTES = 100;
 
 /** The longest text of a cell: a host's word that is longer is not a name. */

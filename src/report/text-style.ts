@@ -1,4 +1,4 @@
-// How text looks on a terminal: its colours, and its width in columns.
+// Text on a terminal: colours, and widths in columns.
 import stringWidth from "string-width";
 
 export * from "./paint.ts";
@@ -61,7 +61,7 @@ export function wrap(text: string, width: number | undefined): string[] {
 /** Words of a line. What is in quotes is one, unless it is long: it is copied. So are a command with a blank in quotes, and an amount with its currency. */
 const WORD =
   /(?:(?<![^\s(])`[^`']{0,100}'[^`']{0,60} [^`]{1,100}`|"(?:[^"\\]|\\.){0,60}"|\d[\d.,]* (?=[A-Z]{3}\b)|[^ ])+/g;
-/** What a line begins with: white space, and the `#` of a remark. */
+/** White space and the `#` of a remark at the beginning of a line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
 const MARGIN = /^(\s*)((?:\u001b\[[\d;]*m)*# )?/;
 

@@ -1,4 +1,4 @@
-// What `watch` reports: lines for people, messages for machines.
+// Reports of `watch`: lines for people, messages for machines.
 import {
   type Change,
   type Drift,
@@ -74,7 +74,7 @@ function driftNote(drift: Drift, change: Change | undefined): string {
 
 const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 
-/** What a check found, in one sentence. */
+/** Result of a check, in one sentence. */
 export function foundText(plan: Plan, errors: number): string {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const failed = `The plan has ${plural(errors, "error")}`;
@@ -148,7 +148,7 @@ export type WatchMessage =
   | Message<"watch_refused", { reason: string; count: number }>
   /** Events named what is not in the state. */
   | Message<"watch_stranger", { events: readonly string[] }>
-  /** What was put right does not stay so. */
+  /** Warns that corrections do not last. */
   | Message<"watch_contended", { addresses: readonly string[]; times: number; held_seconds: number }>
   /** The declaration has changed, and is read until it stays the same. */
   | Message<"watch_settling">

@@ -1,5 +1,6 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
+import { EVENTS } from "../../core/model/index.ts";
 import { port } from "../listen-address.ts";
 import { collect, given, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -27,7 +28,8 @@ export function registerSetup({ command, action }: Registration): void {
       ["hostform schema", "writes hosting.schema.json beside the declaration"],
       ["hostform schema -", "prints it"],
     );
-  command("sandbox", "run a simulated host on this machine, to try things", GROUP)
+  const sandbox = command("sandbox", "run a simulated host on this machine, to try things", GROUP)
+    .helpCommand(false)
     .argument("[command...]", "after `--`: run this command against the sandbox, then stop it")
     .option("--port <n>", "port of the API (default: any free one)", port)
     .option("--control-port <n>", "port of the control API (default: any free one)", port)
@@ -62,6 +64,26 @@ export function registerSetup({ command, action }: Registration): void {
       ["hostform sandbox --port 8080", "run until Ctrl-C; print the variables to export"],
       ["hostform sandbox --auto-pay -- hostform apply", "run one command against a new sandbox"],
     );
+  const events = (name: string, summary: string) =>
+    command(name, summary, "Events of a running sandbox:", sandbox).option(
+      "--control-url <url>",
+      "control address of the sandbox (default: HOSTING_SANDBOX_CONTROL_URL)",
+    );
+  events("trigger", "send an event now")
+    .addArgument(new Argument("<event>", "name of the event").choices(EVENTS))
+    .option("--service <address>", "the service that it names: an id, or an address in the state")
+    .option("--invoice <id>", "the invoice that it names")
+    .option("--webhook <id>", "send it to this subscription only")
+    .action(action(() => import("../sandbox-events.ts"), "runTrigger"))
+    .examples(["hostform sandbox trigger invoice.paid --invoice 5001", "the invoice stays as it is"]);
+  events("deliveries", "list the deliveries of events, or show one")
+    .argument("[id]", "show this one, with every attempt")
+    .action(action(() => import("../sandbox-events.ts"), "runDeliveries", "none"))
+    .examples(["hostform sandbox deliveries", "with the answer to each"]);
+  events("redeliver", "send a delivery again")
+    .argument("<id>", "id of the delivery")
+    .action(action(() => import("../sandbox-events.ts"), "runRedeliver", "none"))
+    .examples(["hostform sandbox redeliver 3", "send the same bytes again"]);
   command("completion", "print a completion script for your shell", GROUP)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
     .action(action(() => import("../completion.ts"), "runCompletion", "none"))

@@ -1,12 +1,7 @@
-import { Argument, InvalidArgumentError, Option } from "commander";
-import { didYouMean, EVENTS } from "../../core/model/index.ts";
+import { InvalidArgumentError, Option } from "commander";
+import { didYouMean } from "../../core/model/index.ts";
 import { port } from "../listen-address.ts";
 import { addSecretOptions, collect, duration, given, type Registration, variableName } from "../options.ts";
-
-const CONTROL = [
-  "--control-url <url>",
-  "control address of the sandbox (default: HOSTING_SANDBOX_CONTROL_URL)",
-] as const;
 
 /** A time above none: no event would be young enough. */
 function age(text: string): number {
@@ -45,7 +40,7 @@ export function registerWebhooks({ command, action }: Registration, group: strin
       variableName("--forward-secret-env"),
     )
     .option("--events <names>", "only these events, separated by commas (repeatable)", collect)
-    .option("--duplicates", "also forward repeated deliveries, as `webhooks replay` sends them")
+    .option("--duplicates", "also forward repeated deliveries, as `sandbox redeliver` sends them")
     .option("--remember <file>", "keep the list of handled deliveries in this file, for the next run", given)
     .option("--max-age <time>", "refuse events that are older than this, such as 10m", age)
     .option("--register [url]", "subscribe this receiver, or the URL given, and unsubscribe at the end")
@@ -70,22 +65,4 @@ export function registerWebhooks({ command, action }: Registration, group: strin
       'hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret',
       "exit code 0: it is valid",
     ]);
-  part("trigger", "make a sandbox send an event now")
-    .addArgument(new Argument("<event>", "name of the event").choices(EVENTS))
-    .option("--service <address>", "the service that it names: an id, or an address in the state")
-    .option("--invoice <id>", "the invoice that it names")
-    .option("--webhook <id>", "send it to this subscription only")
-    .option(...CONTROL)
-    .action(action(() => import("../webhooks/sandbox.ts"), "runTrigger"))
-    .examples(["hostform webhooks trigger invoice.paid --invoice 5001", "the invoice stays as it is"]);
-  part("deliveries", "list the deliveries of a sandbox, or show one")
-    .argument("[id]", "show this one, with every attempt")
-    .option(...CONTROL)
-    .action(action(() => import("../webhooks/sandbox.ts"), "runDeliveries", "none"))
-    .examples(["hostform webhooks deliveries", "with the answer to each"]);
-  part("replay", "make a sandbox send a delivery again")
-    .argument("<id>", "id of the delivery")
-    .option(...CONTROL)
-    .action(action(() => import("../webhooks/sandbox.ts"), "runReplay", "none"))
-    .examples(["hostform webhooks replay 3", "send the same bytes again"]);
 }

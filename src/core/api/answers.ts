@@ -1,4 +1,4 @@
-/** What each answer holds: the record, and of some mutations (§4) more: an invoice, the secret that is shown only once. */
+/** Contents of answers: the record, and for some mutations (§4) an invoice or a one-time secret. */
 
 import { isObject, type JsonObject } from "../model/index.ts";
 import { type ApiRecord, type Decoder, type Fields, findBeside, findOne, findText } from "./decoder.ts";
@@ -35,7 +35,7 @@ export interface Registration extends Omit<WebhookRecord, "id"> {
   readonly names?: string;
 }
 
-/** What the answers of some mutations hold beside or in place of a record; `secret` and `password` may be null. */
+/** Answers of mutations that hold more than a record. `secret` and `password` may be null. */
 interface SpecialAnswers {
   readonly createService: ServiceOrder;
   readonly resetPassword: {
@@ -47,7 +47,7 @@ interface SpecialAnswers {
   readonly registerDomain: DomainOrder | null;
 }
 
-/** What each mutation answers. `null`: nothing usable (an empty or 204 answer). */
+/** Answer of each mutation. `null`: nothing usable (an empty or 204 answer). */
 export type Answers = {
   readonly [E in MutationName]: E extends keyof SpecialAnswers
     ? SpecialAnswers[E]
@@ -136,7 +136,7 @@ const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => Specia
   },
 };
 
-/** How a one-time secret is found in an answer. */
+/** Names and forms by which a one-time secret is found in an answer. */
 interface SecretNames {
   readonly likely: readonly string[];
   /** Names of the objects that it may be in, besides the record's. */
@@ -162,7 +162,6 @@ export const WEBHOOK_SECRET = {
     name: /^(?:key|token|hmac|signature|(?:webhook|verification|verify|validation)(?:key|token))$/,
     text: /^\S{16,}$/,
   },
-  // Of a password, anything may be a part.
   masked: new RegExp(`${MASKED.source}|\\*{3}|[•●]{2}|\\.{3}`, "i"),
 } as const;
 
@@ -228,7 +227,7 @@ function findOnce(json: unknown, names: SecretNames): string | null {
   );
 }
 
-/** Where nothing is named like a secret, hidden or not: the only text under a lesser name, or that looks like one. */
+/** Fallback if no field has a name of a secret: the only text under a weaker name, or the only text that looks like a secret. */
 function ratherThanNone(json: unknown, names: SecretNames): string | null {
   if (candidates(json, { ...names, masked: NEVER }).length > 0) return null;
   const { rather, unnamed } = names;

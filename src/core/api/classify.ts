@@ -1,4 +1,4 @@
-/** What an answer other than 2xx means (§7, and its silence about 401, 404 and 5xx). */
+/** Meaning of answers other than 2xx (§7, which is silent about 401, 404 and 5xx). */
 import { type Clock, type Code, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
@@ -51,7 +51,7 @@ export function refusal(
   });
 }
 
-/** What the body of a refusal shows: who wrote it, and what it says. */
+/** Author and message of a refusal's body. */
 interface RefusalBody {
   /** It may be the API's: nothing, or JSON ("all bodies are JSON", §1). A page or a line of text is a proxy's or a router's. */
   readonly mayBeOwn: boolean;
@@ -61,7 +61,7 @@ interface RefusalBody {
   readonly isPage: boolean;
   readonly json: unknown;
   readonly message?: string | undefined;
-  /** What it is, where it holds no message. */
+  /** Description of a body without a message. */
   readonly form: string;
 }
 

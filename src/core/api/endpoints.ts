@@ -30,11 +30,11 @@ export interface Endpoint {
 
 type Details = Pick<Endpoint, "record" | "answer">;
 
-/** What changes nothing. */
+/** A request that changes nothing. */
 const get = <const D extends Details>(path: string, ability: Ability, details: D) =>
   ({ method: "GET", path, ability, repeat: "safe", ...details }) as const;
 
-/** What must not be done twice. */
+/** A request that must not be carried out twice. */
 const once = <const D extends Details>(path: string, ability: Ability, details: D) =>
   ({ method: "POST", path, ability, repeat: "once", ...details }) as const;
 
@@ -99,7 +99,7 @@ export function describeEndpoint(name: EndpointName): string {
   return `${endpoint.method} /api/v1${endpoint.path}`;
 }
 
-/** How the record in the answers of an endpoint is recognised and read. @internal */
+/** Returns the decoder of an endpoint's record. @internal */
 export function decoderOf<E extends RecordEndpoint>(endpoint: E): Decoder<RecordOf<E>> {
   return decoders[endpoints[endpoint].record] as Decoder<RecordOf<E>>;
 }

@@ -10,7 +10,7 @@ import {
 } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints, type Repeat } from "./endpoints.ts";
 
-/** What an unknown result means, by the class of the request; nothing for one that only reads. */
+/** Warnings about an unknown result, by class of the request. A read needs none. */
 const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
   safe: undefined,
   keyed: "It is not known whether the API carried out the request; the same Idempotency-Key may be sent again.",
@@ -19,7 +19,7 @@ const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
 };
 
 interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
-  /** Whether the same request may succeed a little later. Whether it may be sent again is another question. */
+  /** The same request may succeed a little later. This is no permission to send it again. */
   readonly transient?: boolean | undefined;
 }
 
@@ -88,7 +88,7 @@ const OF_ACCOUNT: ReadonlySet<string> = new Set<Code>([
   "api.redirect",
 ]);
 
-/** What to do when the proxy wants to be signed on to. */
+/** Fix for a proxy that requires authentication. */
 export const PROXY_AUTHENTICATION = "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.";
 
 /** The request was aborted by its caller. */

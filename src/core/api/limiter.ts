@@ -72,7 +72,7 @@ export class Limiter {
   readonly #most: number;
   readonly #share: number;
   #limit: number;
-  /** How many requests remain, if the host says so with its answers. */
+  /** Remaining requests, as the host's rate headers report them. */
   #remaining: number | undefined;
   /** Requests under way, and when the last one left. Own times are monotonic; the ledger has those of the wall clock. */
   #underWay = 0;
@@ -119,7 +119,7 @@ export class Limiter {
     return this.#underWay === 0;
   }
 
-  /** What may be sent from now on, as far as it is known. */
+  /** Known request budget from now on. */
   async outlook(): Promise<Omit<RequestBudget, "latencyMs">> {
     const now = this.#clock.now();
     const outlook = await (this.#ledger.outlook?.(now, this.#limit) ?? new RollingWindow().outlook(now, this.#limit));
@@ -206,7 +206,7 @@ export class Limiter {
     return Math.max(1, Math.floor(perMinute * this.#share));
   }
 
-  /** How many may be under way: others may see what remains, too, so half of it at most. */
+  /** Returns the limit of concurrent requests: half of the remaining ones, because other clients see the same number. */
   #sideBySide(): number {
     const most = this.#remaining === undefined ? this.#limit * SIDE_BY_SIDE : this.#remaining / 2;
     return Math.max(LEAST_SIDE_BY_SIDE, Math.floor(most));

@@ -1,4 +1,4 @@
-/** What an answer holds: its JSON; an error for anything but 2xx, and for a 2xx that holds an error. */
+/** Parses an answer: JSON, or an error for every status but 2xx and for a 2xx that holds an error. */
 import { type Clock, isObject } from "../model/index.ts";
 import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
@@ -106,7 +106,7 @@ const { plan, ...others } = decoders;
 /** The records that an answer may hold without an envelope. Plans only come as a list. */
 const SINGLE: readonly Decoder<ApiRecord>[] = Object.values(others);
 const DECODERS: readonly Decoder<ApiRecord>[] = [...SINGLE, plan];
-/** Where an envelope holds its record or its list. */
+/** Names under which an envelope holds its record or its list. */
 const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...DECODERS.flatMap(({ one, many }) => [...one, ...many])])];
 
 /** Words and texts by which a body says that the request failed, whatever its HTTP status. */
@@ -151,7 +151,7 @@ function hintsAtError(json: Fields): boolean {
   );
 }
 
-/** Whether a value says anything: null, false, 0 and whatever is empty do not. */
+/** Returns false for null, false, 0 and empty values. */
 function isFilled(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;
@@ -168,7 +168,7 @@ function isRecord(json: Fields): boolean {
   });
 }
 
-/** Whether there is anything with an id: a record, one in a list, or either of them one level deeper. */
+/** Returns true for a record with an id, for a list of them, and for either one level deeper. */
 function holdsRecord(value: unknown, depth: number): boolean {
   if (Array.isArray(value)) return value.some((item) => DECODERS.some((decoder) => hasId(decoder, item)));
   if (!isObject(value)) return false;

@@ -38,7 +38,7 @@ export const PROBE_ENDPOINTS = [
 
 export type ProbeEndpoint = (typeof PROBE_ENDPOINTS)[number];
 
-/** What a request carries: the owner's token, none, or one that nobody has. */
+/** Token of a request: the owner's, none, or one that nobody has. */
 export type Credentials = "owner" | "none" | "unknown";
 
 export interface ProbeRequest extends Pick<RequestParts, "params" | "query" | "body" | "signal" | "stop"> {
@@ -108,7 +108,7 @@ export class Prober {
     return this.#requests;
   }
 
-  /** How many of them were repetitions. */
+  /** Number of repetitions. */
   get repeated(): number {
     return this.#repeated;
   }
@@ -129,7 +129,7 @@ export class Prober {
       : this.#probed({ status: answer.status, headers: {}, text: "" }, undefined);
   }
 
-  /** What callers get: the token is taken out of it. */
+  /** Result for callers, without the token. */
   #probed(reply: ApiReply, refusal: ApiError | undefined): Probed {
     const text = this.#hide(reply.text);
     const headers = Object.entries(reply.headers).map(([name, value]) => [name, value && this.#hide(value)]);

@@ -25,7 +25,7 @@ export interface ServiceRecord extends ApiRecord {
   readonly product_type: string | null;
   readonly status: string | null;
   readonly domain: string | null;
-  /** As it came: "monthly", "3 months", "12". */
+  /** The API's own form: "monthly", "3 months", "12". */
   readonly billing_cycle: string | null;
   readonly currency: string | null;
   readonly price: number | null;
@@ -103,7 +103,7 @@ const DOMAIN_NAMES = [
   ...["target_domain", "site", "website", "name"],
 ];
 
-/** How each record is recognised and read. @internal */
+/** Decoder of each record. @internal */
 export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } = {
   service: {
     noun: "a service",
@@ -188,7 +188,6 @@ export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } =
       permission: ["role", "access", "access_level", "level"],
       expires_at: ["expires", "expiry", "expiration", "expiration_date", "expires_on", "valid_until", "ends_at"],
     },
-    // Who a grant is for.
     likely: {
       email: {
         name: part(
@@ -205,7 +204,6 @@ export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } =
     one: ["webhook", "subscription"],
     many: ["webhooks", "subscriptions"],
     aliases: { id: ["webhook_id", "subscription_id", "uuid"], url: ["endpoint"] },
-    // Where events are sent.
     likely: {
       url: {
         name: part("url", "uri", "endpoint", "target", "callback", "destination", "address"),
@@ -244,7 +242,6 @@ export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } =
       domain: DOMAIN_NAMES,
       order_id: ["service_id", "order.id", "service.id", "order", "service"],
     },
-    // Which website is moved.
     likely: { domain: { name: part("domain", "website", "site"), value: WEBSITE } },
     fields: { domain, order_id: word, status: word, created_at: instant },
   },

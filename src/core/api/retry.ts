@@ -109,7 +109,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
   };
 }
 
-/** How long to wait before the next attempt, in ms; undefined when there is to be none. */
+/** Returns the pause before the next attempt, in ms; undefined if no attempt follows. */
 function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options: RetryOptions): number | undefined {
   if (!error.transient) return undefined;
   if (error.status === 429) {

@@ -21,7 +21,7 @@ export type CommandRunner = (
   env: Readonly<Record<string, string>>,
 ) => Promise<CommandEnd>;
 
-/** How long a command may take: a vault may have to wake up; somebody may have to touch a key. */
+/** Longest time of a command: a vault may have to wake up, or a person to touch a key. */
 export const SECRET_COMMAND_MS = 60_000;
 
 const MOST_LINES = 5;
@@ -38,7 +38,7 @@ export function endOfErrors(stderr: string, secret: string): string {
   return `The end of its standard error:\n${end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end}`;
 }
 
-/** How a program of the user's own is run whose input or output is a secret. */
+/** Options of a user's program whose input or output is a secret. */
 export interface CaptureOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -46,7 +46,7 @@ export interface CaptureOptions {
   readonly input: string;
   /** After this it is ended (milliseconds). */
   readonly timeoutMs: number;
-  /** So much of its output is kept. Default: more than any secret value, or message of an error, has. */
+  /** Bytes of output that are kept. Default: more than a secret or an error message has. */
   readonly mostBytes?: number;
 }
 

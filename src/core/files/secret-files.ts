@@ -27,9 +27,9 @@ interface SecretOutputParts {
   readonly run: CommandRunner;
   /** Absolute paths of files (state, declaration) that no secret may replace. */
   readonly own: readonly string[];
-  /** Whether a file, by its resolved path, is one of its kind. */
+  /** Returns true for a resolved path of such a file. */
   isOwn?(file: string): boolean;
-  /** Whose those files are. Default: "hostform". */
+  /** Owner of the files, for messages. Default: "hostform". */
   readonly owner?: string;
 }
 
@@ -75,7 +75,7 @@ export class SecretFiles {
   }
 }
 
-/** Where one secret goes. */
+/** Returns the target of one secret. */
 function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address, attribute }: SecretName) {
   const { disk, look } = parts;
 
@@ -191,7 +191,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       const code = errnoOf(error);
       if (code === undefined) throw error;
       const folder = path !== undefined && isThere(dirname(path));
-      // Such as /proc: what is missing is not the folder.
+      // The folder exists, but no file can be created in it (/proc).
       const fix = folder ? "Name a file in a folder where files can be created." : FIXES.ENOENT;
       const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Fix the path, or name another.";
       // The temporary file beside it is not shown.

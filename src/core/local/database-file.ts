@@ -21,7 +21,7 @@ interface DatabaseForm<S> {
   onOpen?(statements: S, isNew: boolean): (() => void) | undefined;
   /** Called when a damaged file was set aside. */
   onDamaged?(): void;
-  /** How the database is opened. Default: {@link openDatabase}. */
+  /** Opens the database. Default: {@link openDatabase}. */
   readonly open?: ((path: string) => DatabaseSync) | undefined;
 }
 

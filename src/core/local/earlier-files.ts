@@ -46,8 +46,8 @@ function importRequests(statements: StoreStatements, account: string, { requests
   });
 }
 
-/** Imports again whenever the file was written: a version before the store may create at the same time as this one. */
-export function importCreates(statements: StoreStatements, account: string, { creates }: EarlierFiles): void {
+/** Imports again after an earlier version has written the file. */
+function importCreates(statements: StoreStatements, account: string, { creates }: EarlierFiles): void {
   const { database, putIntent, removeIntent } = statements;
   readIfNew(statements, `creates ${account}`, creates, 0x4846_4354, (earlier) => {
     const prefix = `creates ${account} `;

@@ -125,7 +125,7 @@ export function processMark(pid: number = process.pid): string {
   return `${pid}:${startOf(pid) ?? ""}`;
 }
 
-/** Whether the process with this mark is still running. One of another machine or container is not seen. */
+/** Returns true while the process with this mark runs. Processes of other machines or containers are invisible. */
 export function isRunning(mark: string): boolean {
   const [pid = Number.NaN] = mark.split(":").map(Number);
   return isAlive(pid) && processMark(pid) === mark;

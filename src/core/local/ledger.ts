@@ -15,17 +15,17 @@ export interface Ledger {
   refuse(refusal: Refusal): Promise<void>;
   /** The host took a request. */
   accept(acceptance: Acceptance): Promise<void>;
-  /** What may leave from `now` on if nobody else sends, for estimates. Absent: nothing is known. */
+  /** Forecast of reservations from `now` on if no other client sends. Absent: unknown. */
   outlook?(now: number, limit: number): Promise<RequestOutlook>;
   /** Closes what it has open. It is opened again when it is needed. */
   close?(): void;
 }
 
-/** What a ledger answers to a request that wants to leave. */
+/** Answer to a request for a slot. */
 export interface Reservation {
   /** 0: booked. Otherwise nothing is booked, and this is how long to wait before asking again. */
   readonly waitMs: number;
-  /** How many more may follow in this minute. */
+  /** Requests left in this minute. */
   readonly left: number;
   /** Why it has to wait, where the ledger knows. */
   readonly why?: WaitReason;
@@ -56,21 +56,21 @@ export interface Acceptance {
   readonly sentAt: number;
   /** The limit that is kept to. */
   readonly limit: number;
-  /** What the host says it will take until a moment. */
+  /** Requests that the host accepts until a moment, by its rate headers. */
   readonly budget?: { readonly remaining: number; readonly until: number };
 }
 
 /** A refusal of one request (429). */
 export interface Refusal extends Omit<Acceptance, "budget"> {
-  /** How long the host asks to wait, in ms. */
+  /** Pause that the host asks for, in ms. */
   readonly askedMs?: number | undefined;
   /** Added to the pause, in ms, so that not all come back at once. */
   readonly marginMs: number;
-  /** Whether the host says with its answers how many requests remain: then its refusals say nothing new about its limit. */
+  /** The host's answers have rate headers: its refusals then add no knowledge of its limit. */
   readonly isCounted: boolean;
 }
 
-/** What can happen to a window. The same events in the same order make the same window, in whatever process. */
+/** Event of a window. Equal events in equal order give equal windows in every process. */
 export type LedgerEvent =
   | readonly [what: "reserve", now: number, limit: number, who: string]
   | readonly [what: "refuse", refusal: Refusal]

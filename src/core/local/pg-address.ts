@@ -13,7 +13,7 @@ export interface PgServer {
 
 const MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
 
-/** How the connection is encrypted, in PostgreSQL's own terms; certificates and keys are paths. */
+/** Encryption of the connection in PostgreSQL's terms. Certificates and keys are paths. */
 export interface PgTls {
   readonly mode: (typeof MODES)[number];
   readonly rootCert: string | undefined;

@@ -1,4 +1,4 @@
-/** The requests of the last minute, counted, and what the host's refusals say about its limit. */
+/** Counts the requests of the last minute, and learns the host's limit from its refusals. */
 import { isObject, parsedJson, type RequestOutlook } from "../model/index.ts";
 import type { Acceptance, LedgerEvent, Refusal, Reservation, WaitReason } from "./ledger.ts";
 
@@ -10,9 +10,9 @@ export const WINDOW_MS = 60_000;
  * never counts more than we do.
  */
 const MARGIN_MS = 1_000;
-/** How late one that waits may come and still have its turn. */
+/** A waiting client keeps its turn for this long after its time. */
 const GRACE_MS = 1_000;
-/** How soon to ask again while another has the turn. */
+/** Pause before the next question while another client has the turn. */
 const TURN_MS = 100;
 /** No pause is kept for longer, whatever was asked for: after that the server is asked again. */
 const LONGEST_PAUSE_MS = 3_600_000;
@@ -30,17 +30,17 @@ const SLACK = 1.03;
 const [SLOW_REQUESTS, LESS_SLOW] = [2, 0.75];
 /** A refusal never lowers the limit to less than this share: somebody else may have used the rest for once. */
 const LEAST_SHARE = 1 / 4;
-/** With others about, so many of the requests that the host has left are left to them: all see the last ones at the same time. */
+/** Requests left unused when other clients share the token, because all see the last ones at the same time. */
 const LEFT_TO_OTHERS = 2;
 
-/** Of requests that others have sent, as the server reports them. */
+/** Owner of requests that only the host's rate headers report. */
 const FOREIGN = "";
 
 /** A request that counts until it leaves the window. */
 interface Booking {
   readonly until: number;
   readonly who: string;
-  /** What the host answered so far. A refused one is counted, as some hosts do, but says nothing about what the host takes. */
+  /** The host's answer so far. A refused request counts, as some hosts count it, but does not raise the learned limit. */
   readonly answer: "none" | "taken" | "refused";
 }
 
@@ -60,41 +60,41 @@ interface Booking {
 export class RollingWindow {
   /** Ascending. */
   #bookings: Booking[] = [];
-  /** Who waits, and until when a turn is kept for each. */
+  /** End of the kept turn of each waiting client. */
   #waiting = new Map<string, number>();
   readonly #facts = {
     pausedUntil: 0,
     /** The latest time that was seen. */
     seen: 0,
-    /** When the last request left, and the first: what was sent before that is not known. */
+    /** Times of the last and of the first request. Earlier requests are unknown. */
     lastSent: 0,
     firstSent: 0,
     /** Refusals in a row. */
     refusals: 0,
-    /** When the last refusal came; 0: never, or too long ago to matter. */
+    /** Time of the last refusal; 0: none in the last ten minutes. */
     refusedAt: 0,
     /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
     refusedUntil: 0,
     /** The end of the pause that the host asked for, however long; 0: it asked for none. */
     askedUntil: 0,
-    /** When the first of the refusals that matter came. */
+    /** Time of the first refusal since `refusedAt` was 0. */
     spreadFrom: 0,
-    /** What the next request waits longer, after a short pause. */
+    /** Additional wait of the next request, after a short pause. */
     slowMs: 0,
     /** Requests that the host took since the last refusal. */
     taken: 0,
     /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
     learned: 0,
     learnedBefore: 0,
-    /** When the host last reported that others use the token while we send; 0: never, or too long ago to matter. */
+    /** Time at which the host last reported other clients; 0: none in the last ten minutes. */
     othersAt: 0,
   };
   /** The most requests of others that there can have been in the host's window, which ends at `until`. */
   #others = { until: 0, most: Number.POSITIVE_INFINITY };
-  /** With others about: how far apart requests are, so that what the host has left lasts until a moment. */
+  /** Distance of requests while other clients share the token, so that the remaining ones last until `until`. */
   #budget = { until: 0, apartMs: 0 };
 
-  /** How many requests count now: what the window costs to write down grows with them. */
+  /** Number of counted requests. */
   get size(): number {
     return this.#bookings.length;
   }
@@ -177,7 +177,7 @@ export class RollingWindow {
       this.#book(until, FOREIGN, limit - remaining - this.#bookings.length);
   }
 
-  /** What may leave from `now` on if nobody else sends. Changes nothing. */
+  /** Forecasts reservations from `now` on if no other client sends. Changes nothing. */
   outlook(now: number, limit: number): RequestOutlook {
     const then = RollingWindow.parse(JSON.stringify(this));
     then.#settle(now);
@@ -272,7 +272,7 @@ export class RollingWindow {
     this.#others = { until, most: Math.min(this.#others.most, most) };
   }
 
-  /** How long to wait after a refusal, in ms: as the host asks, but longer each time that did not suffice. */
+  /** Returns the pause after a refusal, in ms: the asked one, but longer after each further refusal. */
   #pauseMs(now: number, askedMs: number | undefined): number {
     const grown = Math.min(WINDOW_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#facts.refusals - 1));
     const least = this.#facts.refusals > 1 ? grown / 2 : 1_000;
@@ -297,14 +297,14 @@ export class RollingWindow {
     return Math.min(limit, Math.floor(this.#facts.learned * (1 + growth)));
   }
 
-  /** As the host took them since it first refused one, in the last minute at most. */
+  /** Accepted requests a minute since the first refusal, over one minute at most. */
   #takenPerMinute(now: number): number {
     const from = Math.max(now - WINDOW_MS, this.#facts.spreadFrom);
     const since = this.#bookings.slice(this.#firstFrom(from + WINDOW_MS + MARGIN_MS));
     return (since.filter(({ answer }) => answer === "taken").length * WINDOW_MS) / Math.max(1, now - from);
   }
 
-  /** How far apart requests are sent, in ms. 0: as they come. */
+  /** Returns the distance between requests, in ms; 0: none. */
   #apartMs(now: number, allowed: number): number {
     const spread = this.#facts.refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
     const shared = this.#facts.othersAt > 0 && this.#budget.until > now ? this.#budget.apartMs : 0;
@@ -325,7 +325,7 @@ export class RollingWindow {
     return cause === "pause" && this.#facts.refusedAt > 0 ? { since: this.#facts.refusedAt } : {};
   }
 
-  /** How many requests are others' turn: of those who wait, as many as each is short of an equal part. */
+  /** Returns the requests reserved for waiting clients: the number that each lacks to an equal part. */
   #keptFrom(who: string, limit: number): number {
     const others = [...this.#waiting.keys()].filter((other) => other !== who);
     if (others.length === 0) return 0;

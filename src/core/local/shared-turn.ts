@@ -4,20 +4,9 @@ import { exists } from "../files/file-system.ts";
 import { attempt, type Clock, hasCode } from "../model/index.ts";
 import type { Turn, TurnRequest } from "./account-store.ts";
 import { PATIENCE_MS } from "./database-file.ts";
-import { type EarlierFiles, importCreates } from "./earlier-files.ts";
-import {
-  beginSign,
-  type EndSign,
-  type FileLock,
-  isRunning,
-  lockingPid,
-  processMark,
-  signIn,
-  takeEndedSign,
-  takeFileLock,
-} from "./file-lock.ts";
+import { beginSign, type EndSign, isRunning, lockingPid, processMark, signIn, takeEndedSign } from "./file-lock.ts";
 import { countOf, type StoreStatements } from "./store-file.ts";
-import { type Blocker, EARLIER, type TurnRow } from "./turn-queue.ts";
+import type { Blocker, TurnRow } from "./turn-queue.ts";
 
 /** Parts of the store that its turns use. */
 interface TurnStore {
@@ -25,7 +14,6 @@ interface TurnStore {
   /** This process, as no other is called. */
   readonly process: string;
   readonly clock: Clock;
-  readonly earlier?: EarlierFiles | undefined;
   /** Path of the store. */
   place(): string;
   digest(text: string): string;
@@ -48,13 +36,10 @@ export class SharedTurn implements TurnRow {
   readonly #mark = processMark();
   /** Ends the sign of life that this process gives from its first turn on. */
   #endSign: EndSign | undefined;
-  /** The lock by which versions before the store create in turn. */
-  #earlierLock: FileLock | undefined;
   /** The highest serial of another process up to the serial `until`: the rows of this process are not read again. */
   #others: Others = { of: undefined, last: 0, until: 0 };
-  /** Beginning of the wait for the file, and for a process of an earlier version, in milliseconds since the epoch. */
+  /** Beginning of the wait for the file, in milliseconds since the epoch. */
   #fileSince: number | undefined;
-  #earlierSince: number | undefined;
   /** The count when it was last taken. A higher one is that of a file that was replaced. */
   counted = 0;
 
@@ -92,7 +77,6 @@ export class SharedTurn implements TurnRow {
     this.#endSign = undefined;
   }
 
-  /** Takes the row, then the lock of earlier versions. While one of those creates, this process keeps the row. */
   async take(request: TurnRequest, frozen?: string): Promise<Turn | Blocker> {
     const now = this.#of.clock.now();
     this.#endSign ??= attempt(
@@ -107,15 +91,7 @@ export class SharedTurn implements TurnRow {
       return this.#holderOfFile(now);
     }
     this.#fileSince = undefined;
-    if (answer === undefined) return ALONE;
-    if (!("epoch" in answer)) return answer;
-    if (this.#takeEarlierLock() || (await this.#isFrozenOnes())) {
-      this.#earlierSince = undefined;
-      return answer;
-    }
-    this.#earlierSince ??= now;
-    const pid = lockingPid(this.#earlierPath ?? "") ?? 0;
-    return { pid, project: "", since: this.#earlierSince, who: EARLIER, sign: "" };
+    return answer ?? ALONE;
   }
 
   #takeRow(statements: StoreStatements, { project, place }: TurnRequest, now: number, frozen?: string): Turn | Blocker {
@@ -133,9 +109,6 @@ export class SharedTurn implements TurnRow {
     const epoch = Number(row?.epoch ?? 0) + 1;
     const owner = [this.#of.process, process.pid, this.#mark, project, this.#of.digest(place), now, now];
     putTurn.run(this.#of.account, ...owner, epoch, ...next);
-    // It holds the lock of earlier versions as well.
-    if (isTakenOver) statements.putMeta.run(this.#frozenName, JSON.stringify([row?.process, row?.mark]));
-    if (this.#of.earlier) importCreates(statements, this.#of.account, this.#of.earlier);
     statements.markUnknown.run(this.#of.account, this.#of.process);
     return { ...this.#turn(statements, epoch), isTakenOver };
   }
@@ -150,40 +123,7 @@ export class SharedTurn implements TurnRow {
     return { pid, project, since: this.#fileSince, file, who: "file", sign: String(pid) };
   }
 
-  get #frozenName(): string {
-    return `frozen ${this.#of.account}`;
-  }
-
-  /** The process that lost its turn while it was frozen lives: the lock of earlier versions is its own. */
-  async #isFrozenOnes(): Promise<boolean> {
-    const frozen = await this.#of.read(({ meta }) => meta.get(this.#frozenName)?.value);
-    const [process, mark]: unknown[] = (frozen && JSON.parse(String(frozen))) || [];
-    return this.#isAlive(process, mark);
-  }
-
-  get #earlierPath(): string | undefined {
-    return this.#of.earlier && `${this.#of.earlier.creates}.lock`;
-  }
-
-  /** Takes the lock by which versions before the store make creates in turn. @returns false while one of those creates. */
-  #takeEarlierLock(): boolean {
-    const file = this.#earlierPath;
-    if (file === undefined) return true;
-    // The row keeps other processes of this version out, if there can be no such lock.
-    const lock = attempt<FileLock | undefined, "none">(
-      () => this.#earlierLock ?? takeFileLock(file),
-      () => "none",
-    );
-    if (lock !== "none") this.#earlierLock = lock;
-    return lock !== undefined;
-  }
-
   async release(): Promise<boolean> {
-    attempt(
-      () => this.#earlierLock?.free(),
-      () => {},
-    );
-    this.#earlierLock = undefined;
     const isAwaited = await this.#of.change((statements) => {
       statements.release.run(this.#of.account, this.#of.process);
       return this.#isAwaited(statements);

@@ -18,11 +18,6 @@ export const BEAT_MS = 10_000;
 export const FROZEN_AFTER_MS = 60_000;
 /** A process that did not look for this long may have been frozen itself, and counts again. */
 const LOOKS_WITHIN_MS = 5_000;
-/** The longest wait for a process of an earlier version. */
-const EARLIER_VERSION_MS = 600_000;
-
-/** Stands for a process of an earlier version, which gives no signs of life. */
-export const EARLIER = "earlier";
 
 /** The process that keeps this one waiting. */
 export interface Blocker extends TurnHolder {
@@ -224,10 +219,9 @@ export class TurnQueue {
 
   /** @throws HostformError `store.turn`, `store.busy`, when the wait is over. */
   #refuseLate(holder: Blocker, waitedMs: number, { timeoutMs = Number.POSITIVE_INFINITY }: TurnRequest): void {
-    const { pid, project, since, file, who } = holder;
-    // Nobody can take a file from its holder, nor the turn from a process of an earlier version.
-    const isOver =
-      file === undefined ? who === EARLIER && waitedMs >= EARLIER_VERSION_MS : this.#frozen() !== undefined;
+    const { pid, project, since, file } = holder;
+    // No process can take a file from its holder.
+    const isOver = file !== undefined && this.#frozen() !== undefined;
     const limitMs = file === undefined ? timeoutMs : Math.max(timeoutMs, PATIENCE_MS);
     if (waitedMs < limitMs && !isOver) return;
     const about = { pid, project, seconds: Math.round(Math.max(waitedMs, isOver ? FROZEN_AFTER_MS : 0) / 1000) };

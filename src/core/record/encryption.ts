@@ -7,7 +7,7 @@ import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts"
 
 /** Encrypts and decrypts texts, each bound to what it belongs to, so that it cannot be put in another's place. */
 export interface Seal {
-  /** What is needed beside the key to open what was sealed; stands in the clear beside it. */
+  /** Clear-text header: everything but the key that opening needs. */
   readonly header: JsonObject;
   /** @param bound what the text belongs to (lineage, serial …). @returns one line of base64. */
   seal(text: string, bound: string): string;
@@ -20,7 +20,7 @@ export interface Seal {
   readonly old?: boolean;
 }
 
-/** As OpenTofu has it by default, and OWASP recommends at least 210,000 for this function. */
+/** OpenTofu's default. OWASP recommends at least 210,000 for this function. */
 export const PBKDF2_ITERATIONS = 600_000;
 /** A file must not make its reader compute for hours: this many take a few seconds. */
 const MOST_ITERATIONS = 10_000_000;
@@ -41,7 +41,7 @@ const header = z.discriminatedUnion("from", [
   z.strictObject({ from: z.literal("key"), id }),
 ]);
 
-/** What stands beside what was sealed: everything that is needed to open it, except the secret. */
+/** Header of a sealed text: everything but the secret that opening needs. */
 type KeyHeader = z.infer<typeof header>;
 
 export interface EncryptionOptions {
@@ -49,9 +49,9 @@ export interface EncryptionOptions {
   readonly key: StateKey | undefined;
   /** Keys that open as well; nothing is sealed with them. Asked once something is to be opened that the key did not seal. */
   readonly old?: () => Promise<readonly StateKey[]>;
-  /** Whether a state or a journal in the clear is read although there is a key. */
+  /** Accept a clear-text state or journal although a key is set. */
   readonly acceptsClear?: boolean;
-  /** Where a key is expected, for messages. */
+  /** Variables that hold a key, for messages. */
   readonly variables?: KeyVariables;
   /** PBKDF2 rounds of what is newly sealed. */
   readonly iterations?: number;
@@ -175,7 +175,7 @@ export async function bytesOf({ bytes }: Extract<StateKey, { from: "key" }>): Pr
   return typeof bytes === "function" ? bytes() : bytes;
 }
 
-/** Whether no other text stands for the same bytes. */
+/** Returns true if no other text encodes the same bytes. */
 function isCanonical(base64: string): boolean {
   return Buffer.from(base64, "base64").toString("base64") === base64;
 }

@@ -1,7 +1,6 @@
-// The lines of a journal, `CHECKSUM LENGTH PAYLOAD`, and what they say. Lines are only ever added. The checksum is of the
-// payload and of the checksum before it, so that a line can neither change nor move, vanish or come from elsewhere unseen:
-// what holds for the last line holds for all. The length shows a line that was cut off, and two that lost the line break
-// between them.
+// Lines of a journal, `CHECKSUM LENGTH PAYLOAD`. Lines are only appended. The checksum covers the payload and the checksum of the
+// line before, so that no line can change, move, vanish or come from another journal unnoticed: the last line proves all. The
+// length reveals a cut line, and two lines that lost the line break between them.
 import { hash } from "node:crypto";
 import * as z from "zod";
 import { attempt, ifExplained, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
@@ -17,16 +16,16 @@ const CLEAR_VERSION = 1;
  */
 const SEALED_VERSION = 2;
 
-/** How each first line begins, whatever its version. */
+/** Beginning of each first line, in every version. */
 const HEAD_START = '{"journal":';
 
 /** The first line: what the journal belongs to. Always in the clear; of a sealed journal, proved with the key. */
 export interface JournalHead {
-  /** Of the state; chosen by the journal when there is no state yet. */
+  /** Lineage of the state. The journal chooses one if no state exists. */
   readonly lineage: string;
-  /** Of the state that the journal continues; 0 when there is none. */
+  /** Serial of the continued state; 0 without a state. */
   readonly serial: number;
-  /** What the lines are sealed with. */
+  /** Header of the lines' encryption. */
   readonly seal?: JsonObject | undefined;
   /** Made with the key over all that stands before it in the line. */
   readonly proof?: string | undefined;
@@ -59,7 +58,7 @@ const record = z.strictObject({
 const fold = z.strictObject({ fold: z.array(z.string()) });
 const changes = z.strictObject({ remove: z.array(z.string()).optional(), put: z.array(record).optional() });
 
-/** What stands in the last line for a state: of its text as it is before it is sealed. */
+/** Digest of a state in the last line, computed from its text before encryption. */
 export function digestOf(stateText: string): string {
   return hash("sha256", stateText, "base64url");
 }
@@ -109,7 +108,7 @@ export function decodeHead(payload: string): JournalHead | undefined {
   return { lineage, serial, seal: seal as JsonObject | undefined, ...("proof" in rest && { proof: rest.proof }) };
 }
 
-/** Whether the first line is what was written with the key, to the byte. Nothing proves it in the earlier form. */
+/** Returns true if the key proves every byte of the first line. The earlier form has no proof. */
 export function isProved(payload: string, { proof }: JournalHead, seal: Seal): boolean {
   if (proof === undefined) return true;
   const end = proofEnd(proof);
@@ -121,7 +120,7 @@ export function isProved(payload: string, { proof }: JournalHead, seal: Seal): b
   );
 }
 
-/** Whether a crash can leave this of the first line: its beginning, or one with a hole (NUL) in it. */
+/** Returns true for the rest of a first line after a crash: its beginning, or a line with a hole (NUL). */
 export function isTornHead(text: string): boolean {
   if (text.includes("\0")) return true;
   const line = /^[\w-]{0,22}(?: (?:\d+(?: (.*))?)?)?$/.exec(text);
@@ -195,7 +194,7 @@ function headBound(text: string): string {
   return `hostform journal head\n${text}`;
 }
 
-/** How a first line ends that is proved. */
+/** End of a proved first line. */
 function proofEnd(proof: string): string {
   return `,"proof":${JSON.stringify(proof)}}`;
 }
@@ -210,7 +209,7 @@ const SUM_BYTES = 16;
 const HOLE = "\0";
 const LINE = /^([\w-]{22}) (\d+) (.*)$/s;
 
-/** What the first line follows. */
+/** Link of the first line. */
 export const CHAIN_START = "";
 
 /**
@@ -234,7 +233,7 @@ export interface ChainReading {
    * and synced.
    */
   readonly damagedLine?: number;
-  /** What the last write left when a crash tore it; empty for a text that ends well. */
+  /** Rest of a write that a crash tore; empty after a complete write. */
   readonly torn: string;
   /** The payloads from the damaged line on, as they stand there, each with the checksum that stands before it; for messages only. */
   readonly beyond: readonly { readonly payload: string; readonly previous: string }[];
@@ -242,7 +241,7 @@ export interface ChainReading {
 
 export function readChain(text: string): ChainReading {
   const pieces = text.split("\n");
-  // What follows the last line break is no whole line, whatever it says.
+  // Text after the last line break is not a whole line.
   const whole = pieces.slice(0, -1);
   const payloads: string[] = [];
   const sums: string[] = [];

@@ -15,12 +15,12 @@ import type { SealedText } from "./sealed-text.ts";
 
 /** A journal that holds something, read to its end. */
 export interface Journal {
-  /** Where it is, for messages. */
+  /** Name of the journal, for messages. */
   readonly name: string;
   readonly lineage: string;
-  /** Of the state that it continues; 0 when there was none. */
+  /** Serial of the continued state; 0 without a state. */
   readonly serial: number;
-  /** What was recorded since, in its order; never empty. */
+  /** Changes since then, in order; never empty. */
   readonly changes: readonly Changes[];
   /** Digests of states that were about to be written with all changes; what came of it is not known here. */
   readonly fold: readonly string[];

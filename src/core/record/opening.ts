@@ -6,24 +6,24 @@ import type { SealedText } from "./sealed-text.ts";
 import { decodeState, emptyDocument, type StateDocument } from "./state-document.ts";
 import { type JournalFile, type StateText, withDetail, withEarlier } from "./state-file.ts";
 
-/** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */
+/** Storage of a state: its text and its lock. Remote backends and the simulated disk implement it. */
 export interface StateBackend {
   readonly text: StateText;
   readonly lock: StateLock;
-  /** Where changes go between two writes of the whole state. Without it, each change writes the whole state. */
+  /** Journal of changes between two writes of the state. Without it, each change writes the whole state. */
   readonly journal?: JournalFile;
   /**
    * Another program (Terraform) reads the state as well, and no journal of ours: each change writes the whole state, so that
    * what was begun stands there, too. The journal is only read, for what an earlier run may have left in it.
    */
   readonly whole?: boolean;
-  /** How the journal is sealed, when the state is. `text` itself is given and gives the state in the clear. */
+  /** Encryption of the journal if the state is encrypted. `text` holds the state in clear text. */
   readonly sealing?: Pick<SealedText, "current" | "from" | "checkClear">;
 }
 
 /** A state as it is now, whatever part of it is in the journal. */
 export interface Opened {
-  /** What the state itself holds. */
+  /** Contents of the state, without the journal. */
   readonly base: StateDocument;
   /** The same with the journal; `base` itself when that adds nothing. */
   readonly durable: StateDocument;
@@ -31,7 +31,7 @@ export interface Opened {
   readonly recovered: readonly string[];
   /** A journal is there that holds nothing, or nothing that the state does not have. */
   readonly spent: boolean;
-  /** What the reader should know of the journal. */
+  /** Warnings about the journal. */
   readonly warnings: readonly Diagnostic[];
 }
 

@@ -18,11 +18,11 @@ export class Recorder {
   readonly #lock: HeldLock;
   readonly #uuid: () => string;
   #base: StateDocument;
-  /** What is durable. Its serial is that of the state. */
+  /** Durable revision, with the serial of the state. */
   readonly durable: Revision;
-  /** Of the journal that this run began; undefined while none can be added to. */
+  /** Lines of this run's journal; undefined while it accepts none. */
   #lines: JournalLines | undefined;
-  /** What the journal on disk holds beyond the state, and whose it is. */
+  /** Owner of journal entries that the state lacks. */
   #unfolded: "nothing" | "recovered" | "ours";
   /** The journal cannot be added to: only the whole state can be written next. */
   #failed = false;
@@ -44,12 +44,12 @@ export class Recorder {
     this.#unfolded = durable === base ? "nothing" : "recovered";
   }
 
-  /** Whether something stands in the journal of an earlier run alone, which may have been killed before it was synced. */
+  /** True if only the journal of an earlier run holds some changes. That run may have been killed before a sync. */
   get isUnsettled(): boolean {
     return this.#unfolded === "recovered";
   }
 
-  /** Where what is durable can be found while the state does not have it. */
+  /** Name of the journal while it holds changes that the state lacks. */
   get journalName(): string | undefined {
     return this.#unfolded === "nothing" ? undefined : this.#backend.journal?.name;
   }
@@ -65,7 +65,7 @@ export class Recorder {
     const { journal, whole: always } = this.#backend;
     if (journal === undefined || always || whole || this.#failed) {
       await this.#fold(revision.document);
-      // As for a line of the journal: the new holder of the lock may not have read it.
+      // The new holder of the lock may not have read the state, as with a line of the journal.
       this.#verify();
     } else await this.#append(revision, touched, journal);
   }

@@ -5,7 +5,7 @@ import type { StateText, Verify } from "./state-file.ts";
 import { parseStateFile } from "./state-json.ts";
 import { once } from "./state-key.ts";
 
-/** How a state is to be kept from now on. */
+/** New encryption of a state. */
 export type Resealing =
   | { readonly to: "sealed" }
   | { readonly to: "clear" }

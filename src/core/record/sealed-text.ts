@@ -14,7 +14,7 @@ import type { Encryption, Seal } from "./encryption.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
 import { once, type StateKey } from "./state-key.ts";
 
-/** What a reader takes that is not as it should be. */
+/** Exceptions that a reader accepts. */
 export interface Acceptance {
   /** A sealed state that is damaged is given as it is stored, and one in the clear with it: for a caller that replaces it. */
   readonly damage?: boolean;
@@ -45,7 +45,7 @@ export class SealedText implements StateText {
     this.#accept = { clear: encryption.acceptsClear, ...accept };
   }
 
-  /** What the reader of the state should know: that there is a key and the state is in the clear all the same. */
+  /** Warning about a clear-text state although a key is set. */
   get warnings(): readonly Diagnostic[] {
     const { key } = this.#encryption;
     if (key === undefined || this.#found !== "clear") return [];
@@ -71,7 +71,7 @@ export class SealedText implements StateText {
   /** @throws HostformError as the place does; `state.key`, `state.unencrypted`; `state.unreadable` for what was changed since. */
   async read(): Promise<string | undefined> {
     const text = await this.stored.read();
-    // What takes the place of a sealed state that is damaged is sealed, too, or not written.
+    // The replacement of a damaged sealed state is sealed or not written.
     this.#seal = once(() => this.#encryption.fresh());
     this.#found = "nothing";
     try {
@@ -83,7 +83,7 @@ export class SealedText implements StateText {
       throw withEarlier(error, this);
     }
     const { key } = this.#encryption;
-    // What is no JSON is no state either: its reader says so.
+    // The reader refuses a text that is not JSON.
     const isClear = text !== undefined && (key === undefined || parsedJson(text) !== undefined);
     if (isClear && key !== undefined && !this.#accept.clear) {
       return this.#accept.damage ? text : refuseClearState(key, this.name);

@@ -13,21 +13,21 @@ export const KEY_VARIABLES: KeyVariables = {
   command: "HOSTFORM_STATE_KEY_COMMAND",
 };
 
-/** Where the key is that takes its place, for `state rotate-key`. */
+/** Variables of the next key, for the rotation. */
 export const NEW_KEY_VARIABLES: KeyVariables = {
   passphrase: "HOSTFORM_STATE_NEW_PASSPHRASE",
   key: "HOSTFORM_STATE_NEW_KEY",
   command: "HOSTFORM_STATE_NEW_KEY_COMMAND",
 };
 
-/** Where the keys are that it had before: they open, and nothing is encrypted with them. Each may hold several, one a line. */
+/** Variables of earlier keys, which only decrypt. Each may hold several, one a line. */
 export const OLD_KEY_VARIABLES: KeyVariables = {
   passphrase: "HOSTFORM_STATE_OLD_PASSPHRASE",
   key: "HOSTFORM_STATE_OLD_KEY",
   command: "HOSTFORM_STATE_OLD_KEY_COMMAND",
 };
 
-/** What a state is encrypted with: a passphrase that a key is derived from, or the key itself. */
+/** Key of a state: a passphrase from which a key is derived, or the key itself. */
 export type StateKey =
   | { readonly from: "passphrase"; readonly variable: string; readonly passphrase: string }
   /** 32 bytes; of a command, once they are needed. */
@@ -40,7 +40,6 @@ export type StateKey =
  */
 export type KeyCommand = (command: string, variable: string) => Promise<string>;
 
-/** Of AES-256. */
 const KEY_BYTES = 32;
 /** The same limit as OpenTofu's: a derived key is no better than what it is derived from. */
 const PASSPHRASE_CHARACTERS = 16;

@@ -49,12 +49,12 @@ export interface ProviderSession {
   /** The objects that the state holds, as far as this machine knows them. */
   readonly holdings: Holdings;
   readonly secretOutputs: SecretOutputs;
-  /** Where a secret would be written. @throws HostformError `secret.output` for a place where none may be. */
+  /** Returns the destination of a secret. @throws HostformError `secret.output` for a forbidden place. */
   secretDestination(output: FileOutput, of: SecretName): Promise<SecretDestination>;
   close(): Promise<void>;
 }
 
-/** What data sources need of a session. */
+/** Parts of a session that data sources use. */
 export interface DataSession extends Pick<ProviderSession, "client" | "account" | "moneyScale" | "clock" | "stop"> {
   /** The collections that concurrent readers share; default: those of the session. */
   readonly collections?: {
@@ -91,7 +91,7 @@ export interface ProviderFunction {
 
 /** A function's argument is wrong. */
 export class FunctionError extends Error {
-  /** Which one, from 0. */
+  /** Index of the argument, from 0. */
   readonly argument: number | undefined;
   constructor(message: string, argument?: number) {
     super(message);

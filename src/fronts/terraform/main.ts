@@ -26,7 +26,7 @@ const GRACE_MS = 30_000;
 /** Terraform connects within milliseconds, unless it has died. */
 const UNUSED_MS = 60_000;
 
-/** How often the process checks whether its parent still runs. */
+/** Pause between two checks that the parent still runs. */
 const PARENT_CHECK_MS = 1_000;
 
 /** Ends the process. Its `exit` listeners remove what it has in the file system. */

@@ -73,7 +73,6 @@ export interface PackageFile {
 export interface PackageContents {
   /** The bundle. */
   readonly provider: Uint8Array;
-  /** Of hostform. */
   readonly license: Uint8Array;
   /** The licences of what the bundle embeds. */
   readonly notices: Uint8Array;

@@ -94,7 +94,7 @@ const WITH_BODY: ReadonlySet<Called> = new Set<Called>([
   "addFault",
   "change",
 ]);
-const CREATING: ReadonlySet<Called> = new Set<Called>(["seedServices", "offerTransfer", "replayDelivery", "addFault"]);
+const CREATING: ReadonlySet<Called> = new Set<Called>(["seedServices", "offerTransfer", "addFault"]);
 
 /** What most calls answer: what the function returns for the names in the path, and the body; 204 where that is nothing. */
 async function answerOf(c: Context, name: Called, control: Control): Promise<Response> {
@@ -108,15 +108,27 @@ async function answerOf(c: Context, name: Called, control: Control): Promise<Res
 
 /** The calls that read a body of another form, or answer in one of their own. */
 function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Response | Promise<Response>>> {
+  /** Waits until what is due was sent, but not for slow receivers. */
+  const attempted = () => Promise.race([control.settled(), wait(SETTLE_MS)]);
   return {
     trigger: async (c) => {
       const { event = "", ...subject } = await bodyOf(c);
       if (typeof event !== "string") throw unprocessable("The event is a text such as invoice.paid.");
-      return c.json(control.trigger(event, subject as EventSubject), 201);
+      const sent = control.trigger(event, subject as EventSubject);
+      await attempted();
+      return c.json(
+        sent.map(({ id }) => control.get("deliveries", id)),
+        201,
+      );
+    },
+    replayDelivery: async (c) => {
+      const { id } = control.replayDelivery(idOf(c));
+      await attempted();
+      return c.json(control.get("deliveries", id), 201);
     },
     advanceClock: async (c) => {
       const time = control.advanceClock((await bodyOf(c)) as Span);
-      await Promise.race([control.settled(), wait(SETTLE_MS)]);
+      await attempted();
       return c.json(time);
     },
     snapshot: (c) => c.body(control.snapshot(), 200, { "Content-Type": "application/json" }),

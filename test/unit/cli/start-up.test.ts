@@ -32,6 +32,7 @@ function loadedBy(...line: string[]): string[] {
 /** What the guard that hides secrets needs, and nothing of the work on an account: not `zod`, `undici`, `yaml`, the engine. */
 const FOR_HELP = [
   "commander",
+  "hono",
   "src/core/api/version.ts",
   "src/core/files/file-system.ts",
   "src/core/files/paths.ts",

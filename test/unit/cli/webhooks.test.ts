@@ -227,7 +227,7 @@ ${more}`;
   });
 });
 
-describe("webhooks trigger, deliveries and replay", () => {
+describe("sandbox trigger, deliveries and redeliver", () => {
   /** A receiver that answers with the given statuses, one after the other; the last one stays. */
   async function receiver(...statuses: number[]) {
     const bodies: string[] = [];
@@ -254,7 +254,7 @@ describe("webhooks trigger, deliveries and replay", () => {
     });
     made.sandbox.control.seedServices({ count: 2, plan_id: 11 });
     const parts = { env: { HOSTING_SANDBOX_CONTROL_URL: made.sandbox.controlUrl } };
-    const run = (...args: string[]) => made.run(["webhooks", ...args], parts);
+    const run = (...args: string[]) => made.run(["sandbox", ...args], parts);
     return { ...made, bodies, url, run };
   }
 
@@ -269,7 +269,7 @@ describe("webhooks trigger, deliveries and replay", () => {
     expect(bodies[0]).toContain("1003");
 
     const [first] = (await run("deliveries", "--json")).json();
-    const again = await run("replay", String(first.id));
+    const again = await run("redeliver", String(first.id));
     expect(again.stdout).toMatch(row);
     expect(bodies[1]).toBe(bodies[0]);
 
@@ -297,7 +297,7 @@ describe("webhooks trigger, deliveries and replay", () => {
     const none = await run("trigger", "service.expiring");
     expect(none.code).toBe(1);
     expect(none.stderr).toContain("The sandbox refused: No webhook of the account agency subscribes");
-    expect((await run("replay", "99")).stderr).toContain("99");
+    expect((await run("redeliver", "99")).stderr).toContain("99");
     expect((await run("deliveries")).stdout).toBe("No event was sent yet.\n");
   });
 
@@ -313,10 +313,10 @@ describe("webhooks trigger, deliveries and replay", () => {
       async () => "http://127.0.0.1:9/",
       "Allowed choices are service.provisioned",
     ],
-    ["an id that is none", ["replay", "x"], async () => "http://127.0.0.1:9/", "is not the id of a delivery"],
+    ["an id that is none", ["redeliver", "x"], async () => "http://127.0.0.1:9/", "is not the id of a delivery"],
     ["a path for an id", ["deliveries", "../state"], async () => "http://127.0.0.1:9/", "is not the id"],
   ])("refuses %s", async (_, args, url, words) => {
-    const ran = await runIn(temporaryFolder(), ["webhooks", ...args], {
+    const ran = await runIn(temporaryFolder(), ["sandbox", ...args], {
       env: { HOSTING_SANDBOX_CONTROL_URL: await url() },
     });
     expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 1, stdout: "" });

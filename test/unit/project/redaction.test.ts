@@ -1,8 +1,9 @@
+import { html } from "hono/html";
 import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { HostformError, hiddenText, isCredential, shorten } from "../../../src/core/model/index.ts";
 import { learnEnvironment, Redaction } from "../../../src/project/redaction.ts";
-import { escapeHtml, escapeLine, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
+import { escapeLine, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
 import { cpuTimer } from "../../support/cpu-time.ts";
 import fc, { character } from "../../support/fc.ts";
 import { fakeIo } from "../../support/io.ts";
@@ -32,7 +33,7 @@ describe("a known secret", () => {
     ["as it is", (text) => text],
     ["in JSON", (text) => JSON.stringify(text).slice(1, -1)],
     ["in JSON that is safe on a terminal", (text) => jsonText(text).slice(1, -1)],
-    ["in HTML", escapeHtml],
+    ["in HTML", (text) => String(html`${text}`)],
     ["on a line", escapeLine],
   ])("is replaced by its source: %s", (_, written) => {
     fc.assert(

@@ -47,7 +47,7 @@ export interface HttpBackendOptions extends WireOptions, ServerOptions, LockCont
   readonly lock: HttpLock | undefined;
   /** Go on although there is no lock. */
   readonly withoutLock: boolean;
-  /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
+  /** Folder in which processes of this machine see that a lock's holder was killed. Undefined: none. */
   readonly lifeSigns?: string | undefined;
   /** Receives what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
@@ -55,7 +55,7 @@ export interface HttpBackendOptions extends WireOptions, ServerOptions, LockCont
 
 const NO_SIGN = "The server does not show when the holder was last alive.";
 const PAUSES = { firstMs: 500, longestMs: 10_000 };
-/** So long an interrupted run tries to free what it may have locked. */
+/** Time in which an interrupted run tries to free its lock. */
 const PARTING_MS = 3_000;
 
 /**
@@ -194,7 +194,7 @@ export class HttpStateLock implements StateLock {
         if (released) return;
         released = true;
         this.id = undefined;
-        // What is another's is not to be freed.
+        // Never free the lock of another run.
         if (this.lost === undefined) await this.#unlock(notice).catch((error) => this.#warn(id, error));
         end();
       },

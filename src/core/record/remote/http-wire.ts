@@ -26,7 +26,7 @@ export interface HttpResponse {
   /** Media type, in lower case; "" when none is named. */
   readonly type: string;
   readonly text: string;
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   readonly location: string | undefined;
   /** An earlier attempt had no clear answer, so the server may have done the same before. */
   readonly doubtful: boolean;
@@ -67,7 +67,7 @@ export function createWire(options: WireOptions) {
   let watched: Dispatcher | undefined;
   let isConnected = false;
   const attemptOnce = async ({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) => {
-    // As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody.
+    // Terraform's header of a body. The protocol prescribes MD5, which guards against accidents only.
     const described = body === undefined ? {} : { ...JSON_BODY, "content-md5": hash("md5", body, "base64") };
     const over = new AbortController();
     const stop = new AbortController();
@@ -141,7 +141,7 @@ export function createWire(options: WireOptions) {
     }
   };
 
-  /** As `send`. @throws HostformError `state.backend` also when no answer came. */
+  /** Sends a message. @throws HostformError `state.backend` if no answer came. */
   const ask = (message: HttpRequest, signal?: AbortSignal) =>
     send(message, signal).catch((error: unknown) => {
       if (!(error instanceof Unanswered)) throw error;
@@ -215,7 +215,7 @@ export function describeExchange({ method, url }: HttpRequest, answer: HttpRespo
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
 }
 
-/** What an answer means, and what to do about it. */
+/** Explains an answer: summary and fix. */
 function explain({ status, location }: HttpResponse): readonly [summary: string, remedy: string] {
   if (status >= 200 && status < 300)
     return ["the server answers with an HTML page", "Check the address: a proxy or a login page answers instead."];
@@ -240,7 +240,7 @@ function explain({ status, location }: HttpResponse): readonly [summary: string,
   return [`the protocol has no such answer (${status})`, "Check the address."];
 }
 
-/** What a JSON answer says in `message` or `error`. Other bodies are not shown: they may be a state. */
+/** Returns `message` or `error` of a JSON answer. Other bodies may be a state and are never printed. */
 function serverWords({ text }: HttpResponse): string | undefined {
   if (text.length > 10_000) return undefined;
   const json = parsedJson(text);

@@ -36,9 +36,9 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const wire = createWire(options);
   const lock = options.lock && new HttpStateLock(options, options.lock, wire);
   const name = nameOfUrl(options.address);
-  /** What was there when it was last read or written here. */
+  /** Text after the last read or write of this process. */
   let seen: { readonly text: string | undefined } | undefined;
-  /** What the last write replaced; undefined: nothing was written. */
+  /** Text that the last write replaced; undefined before a write. */
   let replaced: { readonly text: string | undefined } | undefined;
 
   async function read(): Promise<string | undefined> {
@@ -70,7 +70,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     seen = { text };
   }
 
-  /** Whether the server has what it said it stored. One that does not answer is warned of: the write itself was accepted. */
+  /** Checks that the server stored the state. A missing answer is a warning, because the server accepted the write. */
   async function confirm(): Promise<void> {
     if (replaced === undefined) return;
     const warn = ({ message: detail }: HostformError) =>

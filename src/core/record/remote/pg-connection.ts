@@ -22,7 +22,7 @@ export interface Database {
 export type PgModule = Pick<typeof import("pg"), "Client">;
 
 const CONNECT_MS = 10_000;
-/** Of one statement at the server, and of waiting for its answer here. */
+/** Longest time of a statement, and of the wait for its answer. */
 const STATEMENT_MS = 30_000;
 const ANSWER_MS = 40_000;
 /** A server that hangs does not say goodbye. */
@@ -161,7 +161,7 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
   };
 }
 
-/** As PostgreSQL's own clients: `require` checks the certificate only against a root certificate that is given. */
+/** Options of PostgreSQL's own clients: `require` checks the certificate only against a given root certificate. */
 async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
   if (mode === "disable") return false;
   const textOf = async (name: string, path: string | undefined) => {

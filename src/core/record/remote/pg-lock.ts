@@ -61,7 +61,7 @@ export async function unlockCreation(database: Database, options: PgBackendOptio
 }
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
-/** How long a session may take to end, and how often it is looked whether it has. */
+/** Longest time in which a session ends, and the pause between two checks. */
 const ENDING = { timeoutMs: 10_000 };
 const LOOK_MS = 100;
 
@@ -230,12 +230,12 @@ export function heldHere(parameter: string): string {
   return `EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND ${LOCKED} = ${parameter}::bigint)`;
 }
 
-/** What others see of a session of hostform. */
+/** Name of a session of hostform at the server. */
 export function applicationName({ pid, user, host }: Contender, command: string): string {
   return `hostform ${pid} ${command} ${user}@${host}`;
 }
 
-/** Who holds one of the keys; undefined when nobody does. The id is that of the database session. */
+/** Returns the holder of one of the keys, or undefined. The id is that of the database session. */
 async function findHolder(database: Database, keys: readonly string[]): Promise<LockHolder | undefined> {
   const [row] = await database.query(
     `SELECT pid::text, application_name, usename::text, host(client_addr) AS address,
@@ -271,11 +271,11 @@ function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? describeTimes(holder, clock) : describeHolder(holder, clock);
 }
 
-/** Of two programs that create the same thing at once, one gets one of these errors (unique violation, exists already). */
+/** Errors of the second of two programs that create one object at once (unique violation, exists already). */
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 
-/** Of an absent schema or table, met by a reader. */
+/** Errors of a read from an absent schema or table. */
 const ABSENT = new Set(["3F000", "42P01"]);
 
 /** A name as it stands in SQL. */

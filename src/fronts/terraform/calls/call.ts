@@ -1,4 +1,4 @@
-/** What every call needs: its connection, its two messages, and the translation of diagnostics. */
+/** Parts that every call shares: connection, messages, and the translation of diagnostics. */
 import {
   create,
   type DescMessage,
@@ -60,7 +60,7 @@ export interface Connection {
   readonly activity: Activity;
 }
 
-/** What a connection needs of the process that it lives in. */
+/** Parts of the process that a connection uses. */
 export type Host = Pick<Connection, "env" | "folder" | "clock" | "log">;
 
 /**

@@ -155,13 +155,13 @@ function formOf(raw: unknown): string {
   return forms[typeof raw] ?? "an object";
 }
 
-/** What becomes of single values and of sets; reading and writing agree on the rest. */
+/** Treatment of single values and sets, in which reading and writing differ. */
 interface Direction {
   readonly string: (raw: unknown, path: AttributePath) => string;
   readonly number: (raw: unknown, path: AttributePath) => number | string;
   readonly bool: (raw: unknown, path: AttributePath) => boolean;
   readonly set: (items: readonly unknown[]) => readonly unknown[];
-  /** What the schema does not have is refused; else it is left out. */
+  /** Refuse attributes that the schema lacks. False: drop them. */
   readonly isStrict: boolean;
 }
 
@@ -214,7 +214,7 @@ const WRITING: Direction = {
   isStrict: true,
 };
 
-/** With every attribute of the schema: null where the object has none; of UNKNOWN each attribute is unknown. @throws Mismatch */
+/** Completes an object with null for each missing attribute of the schema. Each attribute of UNKNOWN is unknown. @throws Mismatch */
 function object(raw: unknown, attributes: Attributes, path: AttributePath, direction: Direction) {
   if (raw !== UNKNOWN && !isObject(raw)) throw new Mismatch(path, "an object", raw);
   const stray = direction.isStrict ? Object.keys(raw).find((name) => !Object.hasOwn(attributes, name)) : undefined;

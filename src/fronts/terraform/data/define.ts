@@ -30,11 +30,11 @@ export const readOnly = (description: string, attributes: Attributes): Schema =>
   attributes,
 });
 
-/** What the API reports. */
+/** An attribute that the API reports. */
 export const computed = (type: Type, description: string): Attribute => ({ type, description, computed: true });
-/** What narrows a list. */
+/** An attribute that narrows a list. */
 export const filter = (type: Type, description: string): Attribute => ({ type, description, optional: true });
-/** What an object is looked up by, or else computed from the one found. */
+/** An attribute that selects an object, or is computed from the found one. */
 export const sought = (type: Type, description: string): Attribute => ({
   type,
   description,
@@ -171,13 +171,13 @@ export function exactlyOne(config: ValueObject, names: readonly [string, string]
   return [errorOf("config.invalid_value", `Only one of ${words} can be set`, place)];
 }
 
-/** What a lookup is for, and what to do when it does not find exactly one. */
+/** Subject of a lookup, and the fix if it does not find exactly one object. */
 export interface Sought<T> {
   /** Completes "There is no …": `plan "Start"`. */
   readonly what: string;
   /** The attribute that it is looked up by. */
   readonly attribute: string;
-  /** How one of several is named. */
+  /** Names one of several matches. */
   nameOf(one: T): string;
   readonly none: string;
   readonly several: string;

@@ -1,4 +1,4 @@
-/** What Terraform reads through the provider: data sources, ephemeral resources, functions. */
+/** Reads of Terraform through the provider: data sources, ephemeral resources, functions. */
 import { signatureOf } from "../../../webhooks/index.ts";
 import { type DataSource, FunctionError, type ProviderFunction } from "../index.ts";
 import { hostingClientAccounts, hostingInvoice, hostingInvoices, hostingWebhooks } from "./account.ts";

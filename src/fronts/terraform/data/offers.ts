@@ -77,7 +77,7 @@ function described(record: PlanRecord, wanted: string | undefined, session: Data
   });
 }
 
-/** Where the API lists no currencies at all, any may be right. */
+/** Returns true if a plan has the currency. A plan without currencies may have any. */
 function isOffered({ currency, prices }: PlanRecord, wanted: string | undefined): boolean {
   if (wanted === undefined || fits(wanted, currency) || Object.hasOwn(prices, wanted)) return true;
   return currency === null && Object.keys(prices).length === 0;
@@ -130,7 +130,7 @@ export const hostingPlan: DataSource = {
   },
 };
 
-/** What a configuration looks for, in words. @param all the plans that there are. */
+/** Describes the plan that a configuration selects. @param all every plan of the host. */
 function soughtPlan(config: JsonObject, all: readonly PlanRecord[]): Sought<PlanRecord> {
   const more = ["product_type", "currency", "billing_cycle"].filter((name) => config[name] !== null);
   const narrowed = more.map((name) => ` of ${name} ${JSON.stringify(config[name])}`).join("");

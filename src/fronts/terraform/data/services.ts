@@ -130,7 +130,7 @@ export const hostingGrants: DataSource = {
   async read(config, session) {
     const id = String(config.service_id);
     const found = await allOf("hosting_grant", session, id);
-    // Of a service that does not exist the list is empty as well.
+    // The list of an absent service is empty, too.
     if (found.length === 0) await oneById("hosting_service", id, session, "service_id");
     return { ...config, grants: found.map(({ attributes }) => shaped(grant, attributes)) };
   },

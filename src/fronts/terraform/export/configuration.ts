@@ -24,7 +24,7 @@ import type { TfAttribute, TfBlock, TfDocument, TfItem, TfValue } from "./docume
 import { type ResourceContext, type WrittenResource, writeResource } from "./resource.ts";
 import { type Attributes, addressCode, setItemWarning, tfValue, type Use, Variables, type Writing } from "./value.ts";
 
-/** What a configuration is made from. */
+/** Source of a configuration. */
 interface ConfigurationParts {
   readonly desired: Desired;
   /** It shows which orders still need a name. */
@@ -32,7 +32,7 @@ interface ConfigurationParts {
   readonly kinds: Kinds;
   /** The attributes of a kind in Terraform. */
   attributesOf(kind: Kind): Attributes;
-  /** What wrote it, and from what, for the first line: "`hostform export` from hosting.yaml". */
+  /** Author and source for the first line: "`hostform export` from hosting.yaml". */
   readonly origin: string;
   readonly places: Places;
   /** Terraform runs in the project's folder. */
@@ -268,7 +268,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
     ["project", project],
     ["base_url", baseUrl],
     ["insecure_http", plain ? true : undefined],
-    // Where both are declared, the file counts.
+    // A file takes precedence.
     ["token_env", file === undefined ? tokenEnv : undefined],
     ["token_file", file && relativePath(file, places.folder, tokenFile)],
     ["requests_per_minute", requestsPerMinute],

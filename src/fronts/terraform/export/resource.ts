@@ -244,7 +244,7 @@ function idOf(
   return { template: [{ code: `${addressCode(address)}.id` }, `/${importId}`] };
 }
 
-/** What a resource is written with. */
+/** Context in which a resource is written. */
 export interface ResourceContext {
   readonly variables: Variables;
   attributesOf(type: string): Attributes | undefined;

@@ -31,7 +31,7 @@ export interface Use {
   readonly path: AttributePath;
 }
 
-/** What a value is written with. */
+/** Context in which a value is written. */
 export interface Writing {
   readonly variables: Variables;
   /** The attributes of a resource type; undefined for a type that this provider does not have. */
@@ -119,7 +119,7 @@ function written(text: string, { path, secret }: Place, writing: Writing): strin
   return template.length === 1 && only !== undefined ? only : { template };
 }
 
-/** Whether a reference is to an item of a set by its position, which is another one in Terraform. */
+/** Returns true for a reference to an item of a set by position, which differs in Terraform. */
 const isSetItem = (
   { address, path: [name, index] }: Use["reference"],
   { attributesOf }: Pick<Writing, "attributesOf">,
@@ -229,7 +229,7 @@ export class Variables {
     });
   }
 
-  /** Whether there is a secret, which only Terraform 1.11 keeps out of plan and state. */
+  /** True if the configuration has a secret, which only Terraform 1.11 keeps out of plan and state. */
   get secrets(): boolean {
     return [...this.#known.values()].some(({ secret }) => secret);
   }
@@ -262,7 +262,7 @@ function shellHint(name: string, source: SecretSource): string[] {
   return "env" in source && source.env === variable ? [] : [`export ${variable}=${valueIn(source)}`];
 }
 
-/** Where the value comes from, as a word of a shell. */
+/** Returns the source of a value as a word of a shell. */
 function valueIn(source: SecretSource): string {
   if ("env" in source) return `"$${source.env}"`;
   if ("file" in source) return `"$(cat ${shellWord(source.file)})"`;

@@ -59,7 +59,7 @@ const WITHOUT_TOKEN =
 
 /** The same checks as of `providers` in YAML. */
 function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
-  // Of a map the known entries can be checked.
+  // Check the known entries of a map.
   const known =
     isObject(value) && Object.values(value as ValueObject).some(hasUnknown)
       ? Object.fromEntries(Object.entries(value as ValueObject).filter(([, entry]) => !hasUnknown(entry)))

@@ -25,7 +25,7 @@ import { Holdings } from "../resource/holdings.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 import { hostMark, placeOf } from "./place.ts";
 
-/** What a session needs of the process that it lives in. */
+/** Parts of the process that a session uses. */
 export interface SessionOptions {
   /** Aborted when Terraform is stopped. */
   readonly stop: AbortSignal;
@@ -211,10 +211,10 @@ function notKnown(settings: readonly string[]): never {
   );
 }
 
-/** What a session has while a part of the configuration is unknown. */
+/** Parts of a session that exist while the configuration is partly unknown. */
 type WaitingParts = Pick<ProviderSession, "clock" | "stop" | "secretOutputs" | "secretDestination">;
 
-/** What needs the whole configuration. */
+/** Parts that need the whole configuration. */
 const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts | "isOpen" | "close">, true>> = {
   client: true,
   account: true,

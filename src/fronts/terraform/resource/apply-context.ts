@@ -37,7 +37,7 @@ interface ApplyOptions {
   readonly config: ValueObject;
   /** There is no entry of the object: the first one must find none. */
   readonly isFirst?: boolean;
-  /** What Terraform has recorded. */
+  /** Attributes in Terraform's state. */
   readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
   readonly owner: Owner;
@@ -47,7 +47,7 @@ interface ApplyOptions {
   readonly pending?: PendingCreate | undefined;
 }
 
-/** What was last recorded of the object while a change was applied. */
+/** Last record of the object during a change. */
 export interface Latest {
   resource: ResourceState | undefined;
   /** Without a resource: the change came to nothing. Absent: none was begun. */

@@ -52,7 +52,7 @@ import { checkOrder, dropReplacing, formsOfReplaced, generationOf } from "./repl
 import { accountOf, noteChanged } from "./same-account.ts";
 import { takeOver } from "./take-over.ts";
 
-/** What Terraform applies. Only what the API sets is unknown. */
+/** Input of an apply. Only attributes that the API sets are unknown. */
 interface ApplyQuestion {
   readonly prior: JsonObject | null;
   readonly planned: ValueObject;
@@ -87,7 +87,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const refused = checkOrder(kind, declared, undefined, scope.session);
     if (refused.length > 0) return refuse(...refused);
   }
-  // Whether two resources are the same thing may be known only now.
+  // Two resources may become equal only now, when all values are known.
   const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return refuse(duplicate(kind, THIS, other));
   const { entry, elsewhere } = existing === undefined ? await activeEntry(kind, name, scope) : {};
@@ -174,7 +174,7 @@ function changeOf(
   settings: ReadSettings,
 ): Change {
   const existing = isPendingCreate(before) ? undefined : before;
-  // What cannot be done yet, or on an unknown status, keeps its recorded value; a create leaves it out.
+  // Deferred attributes keep their recorded value, also at an unknown status. A create omits them.
   const phase = existing === undefined ? "pending" : (kind.phase?.(existing.attributes, settings) ?? "live");
   const value = (name: string, change: string | undefined): Value => {
     const wanted = planned[name] ?? null;
@@ -200,7 +200,7 @@ function changeOf(
     reasons: [],
     deferred: [],
     private: mark,
-    // As in the plan, lookalikes do not count. A domain has no list in which the plan could have looked.
+    // Ignore lookalikes, as the plan does. Domains have no list that the plan could have read.
     ...(kind.creation !== "blind" && { anyway: true }),
     dependsOn: [],
     requests: 1,
@@ -248,7 +248,7 @@ function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mar
   const { planned, prior } = question;
   const { waiting: earlier = [], ...rest } = mark;
   const now = undone(kind, question, attributes);
-  // What this change is about is done, is no longer declared, or waits again.
+  // Drop the attributes of this change: they are done, no longer declared, or deferred again.
   const left = earlier.filter((name) => equal(prior?.[name], planned[name]));
   const waiting = [...new Set([...left, ...now])];
   return waiting.length > 0 ? { ...rest, waiting } : rest;

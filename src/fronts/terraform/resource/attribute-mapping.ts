@@ -143,7 +143,7 @@ export interface Mark extends PrivateMark {
   readonly settles?: { readonly name: string | undefined; readonly mark: PrivateMark };
 }
 
-/** What Terraform gets for an object. */
+/** Answer to Terraform about an object. */
 export interface Answer {
   /** Null: there is no object, and Terraform may create it. */
   readonly state: JsonObject | null;

@@ -107,7 +107,7 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
   });
 }
 
-/** What messages call a resource beside its own label: Terraform sends no address, and adds it to the message. */
+/** Name of a resource in messages: Terraform sends no address, and adds it to the message. */
 export const THIS = "This resource";
 
 /**
@@ -125,7 +125,7 @@ export function notUnderstood(
   return [unchangedFor(subject, waiting, operation === "create" ? "warning" : "error")];
 }
 
-/** What is declared and not done; Terraform demands that the state has it all the same. A queued job is reported as such. */
+/** Warns about deferred attributes, which Terraform's state has to hold, and about queued jobs. */
 export function waits(kind: Kind, { waiting = [], job }: Mark, isLive: boolean): Diagnostic[] {
   const names = waiting.filter((name) => job === undefined || name !== "suspended");
   if (names.length === 0) return [];

@@ -81,11 +81,11 @@ interface PlanAnswer {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What Terraform plans. */
+/** Input of a plan. */
 interface PlanQuestion {
   /** Null: nothing is recorded. */
   readonly prior: JsonObject | null;
-  /** As declared, null where nothing is; parts may be unknown. */
+  /** Declared attributes, null where none is declared. Parts may be unknown. */
   readonly config: ValueObject;
   readonly mark: Mark;
 }
@@ -151,7 +151,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
   const plans = kind.creation === "keyed" && !known ? await scope.account.knownPlans() : [];
-  // With create_before_destroy the apply plans the new object while the old one exists, and does not know of that.
+  // With create_before_destroy, the apply plans the new object while the old one still exists.
   const replaces = config.replace_on_change === true;
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
@@ -246,7 +246,7 @@ function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope:
   ];
 }
 
-/** What the account shows that could be the declared object. The object that it replaces does not count. */
+/** Finds live objects that may be the declared one, without the object that it replaces. */
 async function observeNew(
   kind: Kind,
   declared: ValueObject,

@@ -19,19 +19,19 @@ import { type Mark, nameOf } from "./attribute-mapping.ts";
 import { Handovers } from "./handover.ts";
 import type { Holdings } from "./holdings.ts";
 
-/** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
+/** Default wait for queued jobs, in milliseconds. `timeouts` replaces it. */
 const JOB_MS = 300_000;
 
 /** A resource as one call of Terraform is about it: no call sends its address. Two calls are two resources, whatever the label. */
 export interface Owner {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly label: string;
 }
 
 /** A resource that the state has: which one Terraform does not say. */
 const IN_STATE: Owner = { label: "an address of this state" };
 
-/** What Terraform has destroyed or forgotten in this process: a create may take its place. */
+/** Owner of an object that Terraform destroyed or forgot in this process: a create may take its place. */
 const RELEASED: Owner = { label: "the object that it replaces" };
 
 /** The account of a provider configuration has no alias here. */
@@ -240,7 +240,7 @@ export function scopeOf(session: ProviderSession, env: Env, activity?: Activity)
   return scope;
 }
 
-/** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
+/** Wait of the first readers of a collection for others, in milliseconds. Terraform reads ten resources at a time. */
 const GATHER_MS = 25;
 
 /** Up to this many objects of a collection are read individually: a list may have many pages. */

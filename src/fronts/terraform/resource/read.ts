@@ -130,7 +130,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     if (why === undefined) return { state: null, mark: {}, diagnostics: ended };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
-  // What the account still shows of it (a status such as "terminated"); else only that it is gone.
+  // Last row of the object in the account, if any (a status such as "terminated").
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
   const shown = last && refreshed(kind, recorded, last, formsOf(prior.private, recorded));
   const hasEnded = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
@@ -201,7 +201,7 @@ async function notAgain(
   return warningOf("apply.skipped", `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`, { remedies });
 }
 
-/** What lists have twice. */
+/** Duplicates of each list. */
 const known = new WeakMap<ReadonlyMap<string, Remote>, readonly Remote[][]>();
 
 /** Warns of other objects with the same natural key, once, where the collection was listed anyway. */

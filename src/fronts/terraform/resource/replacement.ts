@@ -71,7 +71,7 @@ function recreated(kind: Kind, declared: ValueObject): ValueObject {
   return Object.fromEntries(values);
 }
 
-/** What a create needs to know of the object that it replaces. */
+/** Returns the object that a create replaces. */
 export function replacedObject(
   kind: Kind,
   prior: JsonObject & { readonly id: string },
@@ -233,7 +233,7 @@ function renamed(what: string, made: string): Diagnostic {
   });
 }
 
-/** What an order needs beside its attributes: a project and a unique name; a replacement, another name than the old one. */
+/** Checks the project and the name of an order: the name is unique, and differs from that of a replaced object. */
 export function checkOrder(
   kind: Kind,
   declared: ValueObject,

@@ -59,7 +59,7 @@ function choiceOf(type: z.ZodType): string[] {
   return Object.values((type.def as z.core.$ZodEnumDef).entries).map(String);
 }
 
-/** Of texts and maps, whose form needs an example. The example of the whole resource shows references better. */
+/** Returns the example of a text or a map. The example of the whole resource has the references. */
 function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefined {
   const form = coreOf(type).def.type;
   if (example === undefined || (form !== "string" && form !== "record")) return undefined;

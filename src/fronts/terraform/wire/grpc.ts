@@ -7,7 +7,7 @@ import type { Server } from "node:net";
 import type { Identity } from "./certificate.ts";
 import { describeDefect, type Log } from "./log.ts";
 
-/** What serves one connection. */
+/** Server of one connection. */
 export interface Peer {
   /**
    * @param method the name of the rpc, "ReadResource".
@@ -37,7 +37,7 @@ export interface ServerOptions {
   /** A new connection. */
   readonly connect: () => Peer;
   readonly log: Log;
-  /** How long to wait for the calls of a closed connection, in milliseconds. */
+  /** Wait for the calls of a closed connection, in milliseconds. */
   readonly grace: number;
   /** Terraform has asked the process to end, and has the answer. */
   readonly onShutdown: () => void;
@@ -48,7 +48,7 @@ export interface ServerOptions {
 export interface GrpcServer {
   /** Not listening yet. */
   readonly server: Server;
-  /** Whether a connection was ever made. */
+  /** Returns true once a client has connected. */
   readonly wasUsed: () => boolean;
   /** Stops listening, ends the connections, and waits for their calls within the grace period. */
   shutdown(): Promise<void>;

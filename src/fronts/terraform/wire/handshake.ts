@@ -12,14 +12,14 @@ const PROTOCOL = 6;
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Where the provider listens. */
+/** Address on which the provider listens. */
 export interface Address {
   readonly network: "unix" | "tcp";
   /** A path, or "127.0.0.1:PORT". */
   readonly address: string;
 }
 
-/** Who started this program, and with which options. */
+/** Parent of this program, and its options. */
 type Invitation =
   | { readonly from: "terraform" /** PEM; undefined: no encryption is wanted. */; readonly client: string | undefined }
   | { readonly from: "terraform"; readonly refusal: string }

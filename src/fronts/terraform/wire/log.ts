@@ -7,7 +7,7 @@ type Level = "trace" | "debug" | "info" | "warn" | "error";
 /** Writes to Terraform's log, which is shown with TF_LOG. Nothing secret may be given to it. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number | boolean>>) => void;
 
-/** Whether Terraform shows the log; it filters by level itself. */
+/** Returns true if Terraform prints the log. Terraform filters by level. */
 export function isLogged(env: ProcessEnvironment): boolean {
   return [env.TF_LOG, env.TF_LOG_PROVIDER].some((level) => level !== undefined && !/^(?:|off)$/i.test(level));
 }

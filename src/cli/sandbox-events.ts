@@ -1,0 +1,185 @@
+/** `sandbox trigger`, `deliveries` and `redeliver`: events of a running sandbox, by its control port. */
+import { request } from "undici";
+import { isLoopback } from "../core/api/address.ts";
+import { networkFailure } from "../core/api/network-failure.ts";
+import { fail, HostformError, isObject, parsedJson } from "../core/model/index.ts";
+import { interruptible } from "../project/interrupt.ts";
+import type { ProjectParts } from "../project/source.ts";
+import { type Column, escapeLine, escapeText, plural, renderFields, renderTable } from "../report/index.ts";
+import { serviceTarget } from "./service.ts";
+import { type Action, printResult, say, type Terminal } from "./terminal.ts";
+
+interface ControlFlags {
+  readonly controlUrl?: string;
+}
+
+interface TriggerFlags extends ControlFlags {
+  readonly service?: string;
+  readonly invoice?: string;
+  readonly webhook?: string;
+}
+
+/** A delivery as the control port reports it. Fields that another version does not have are absent. */
+interface Delivery {
+  readonly id: number;
+  readonly webhook_id: number;
+  readonly event: string;
+  readonly url: string;
+  /** pending, delivered, abandoned, blocked. */
+  readonly status: string;
+  /** `status` is null when no answer came. */
+  readonly attempts: readonly { readonly at: string; readonly status: number | null; readonly error: string | null }[];
+  readonly body?: string;
+}
+
+/** `hostform sandbox trigger EVENT`: makes a sandbox send an event now, whether or not it has happened. */
+export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal, project, flags, event) => {
+  const { service, invoice, webhook } = flags;
+  const body = {
+    event,
+    ...(service !== undefined && {
+      service_id: idOf("the id of a service", (await serviceTarget(project.state, service, undefined)).id),
+    }),
+    ...(invoice !== undefined && { invoice_id: idOf("the id of an invoice", invoice) }),
+    ...(webhook !== undefined && { webhook_id: idOf("the id of a webhook", webhook) }),
+  };
+  print(terminal, await askDeliveries(project, flags, "POST", "/events/trigger", body));
+  return 0;
+};
+
+/** `hostform sandbox deliveries [ID]`: the deliveries of a sandbox, newest first, or one with every attempt. */
+export const runDeliveries: Action<ControlFlags, [id?: string]> = async (terminal, project, flags, id) => {
+  const path = id === undefined ? "/deliveries" : `/deliveries/${idOf("the id of a delivery", id)}`;
+  const found = await askDeliveries(project, flags, "GET", path);
+  const [only] = found;
+  if (id === undefined || only === undefined) {
+    print(
+      terminal,
+      found.toSorted((a, b) => b.id - a.id),
+    );
+  } else printResult(terminal, found, inFull(terminal, only));
+  return 0;
+};
+
+/** `hostform sandbox redeliver ID`: makes a sandbox send the same bytes again, as a new delivery. */
+export const runRedeliver: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
+  const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
+  print(terminal, await askDeliveries(project, flags, "POST", path));
+  return 0;
+};
+
+function print(terminal: Terminal, deliveries: readonly Delivery[]): void {
+  const columns: readonly Column<Delivery>[] = [
+    { header: "ID", cell: ({ id }) => id, whole: true, align: "left" },
+    { header: "EVENT", cell: ({ event }) => event },
+    { header: "WEBHOOK", cell: ({ webhook_id }) => webhook_id, whole: true, align: "left" },
+    { header: "TO", cell: ({ url }) => url, spare: true },
+    { header: "STATUS", cell: ({ status }) => status },
+    { header: "ATTEMPTS", cell: ({ attempts }) => attempts.length },
+    { header: "LAST ANSWER", cell: ({ attempts }) => attempts.at(-1)?.status ?? attempts.at(-1)?.error },
+  ];
+  const empty = "No event was sent yet.";
+  printResult(terminal, deliveries, renderTable(deliveries, columns, { ...terminal.outLook, empty }));
+  const pending = deliveries.filter(({ status, attempts }) => status === "pending" && attempts.length > 0).length;
+  if (pending > 0 && !terminal.json) say(terminal, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
+}
+
+function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): string {
+  const fields = Object.entries(delivery).filter(([, value]) => value !== null);
+  const table = renderFields(Object.fromEntries(fields), terminal.outLook);
+  const columns: readonly Column<(typeof attempts)[number]>[] = [
+    { header: "ATTEMPT", cell: ({ at }) => at },
+    { header: "ANSWER", cell: ({ status }) => status, align: "left" },
+    { header: "ERROR", cell: ({ error }) => error },
+  ];
+  const tries = renderTable(attempts, columns, { ...terminal.outLook, empty: "No attempt yet." });
+  return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
+}
+
+/** An id of the sandbox: a number. */
+function idOf(what: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  return fail("usage", `${JSON.stringify(text)} is not ${what}`, {
+    remedies: [
+      "Ids of the sandbox are numbers; `hostform services`, `invoices`, `webhooks` and `sandbox deliveries` show them.",
+    ],
+  });
+}
+
+const VARIABLE = "HOSTING_SANDBOX_CONTROL_URL";
+const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} to the value that it prints (or pass --control-url).`;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Asks the control port of a sandbox on this machine for one delivery or several.
+ * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
+ */
+function askDeliveries(
+  project: ProjectParts,
+  { controlUrl }: ControlFlags,
+  method: "GET" | "POST",
+  path: string,
+  body?: object,
+): Promise<Delivery[]> {
+  const base = addressOf(controlUrl ?? project.source.env[VARIABLE]);
+  return interruptible(project.host, async (signal) => {
+    try {
+      const answer = await request(new URL(path, base), {
+        method,
+        body: body === undefined ? null : JSON.stringify(body),
+        headers: { accept: "application/json", ...(body && { "content-type": "application/json" }) },
+        signal,
+        headersTimeout: TIMEOUT_MS,
+        bodyTimeout: TIMEOUT_MS,
+      });
+      return deliveriesIn(answer.statusCode, await answer.body.text(), base);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof HostformError) throw error;
+      return refuse(`No sandbox answers at ${base.origin}: ${networkFailure(error).what}`);
+    }
+  });
+}
+
+function addressOf(text: string | undefined): URL {
+  if (!text) refuse("No sandbox is given; a real API cannot do this");
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "")
+    refuse("The control address is not a URL such as http://127.0.0.1:8081");
+  if (!isLoopback(url)) refuse(`The control port of a sandbox is on this machine, not at ${escapeLine(url.hostname)}`);
+  return url;
+}
+
+/** The deliveries of a good answer. */
+function deliveriesIn(status: number, text: string, base: URL): Delivery[] {
+  const json = parsedJson(text);
+  if (json === undefined) {
+    refuse(
+      `The server at ${base.origin} is not the control port of a sandbox`,
+      FIX,
+      `Its answer (${status}) is not JSON.`,
+    );
+  }
+  if (status < 200 || status > 299) {
+    const words = isObject(json) && typeof json.message === "string" ? json.message : `It answered ${status}.`;
+    // Fields of the control port have the names of the options that fill them.
+    const inOptions = words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
+    refuse(
+      `The sandbox refused: ${escapeLine(inOptions)}`,
+      "Correct what the message names. `hostform webhooks` lists the subscriptions of the account, `hostform sandbox deliveries` what was sent.",
+    );
+  }
+  const list: unknown[] = Array.isArray(json) ? json : [json];
+  if (list.every(isDelivery)) return list;
+  return refuse("The sandbox's answer has no deliveries", "Use the sandbox of this version of hostform.");
+}
+
+function isDelivery(value: unknown): value is Delivery {
+  if (!isObject(value)) return false;
+  const { id, event, status, attempts } = value;
+  return typeof id === "number" && typeof event === "string" && typeof status === "string" && Array.isArray(attempts);
+}
+
+function refuse(summary: string, remedy = FIX, detail?: string): never {
+  fail("sandbox.control", summary, { ...(detail !== undefined && { detail }), remedies: [remedy] });
+}
