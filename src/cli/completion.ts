@@ -24,7 +24,7 @@ _hostform() {
 complete -F _hostform hostform
 `;
 
-/** To be sourced, or to be saved as \`_hostform\` in a folder of \`fpath\`. */
+/** Users source this script, or save it as \`_hostform\` in a folder of \`fpath\`. */
 const ZSH = `#compdef hostform
 # Completion of hostform for zsh. Written by \`hostform completion zsh\`.
 _hostform() {

@@ -18,7 +18,6 @@ import {
   textNow,
 } from "../core/files/index.ts";
 import { shellWord, some } from "../core/model/index.ts";
-import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
 import {
   BUNDLE,
   EXECUTABLE,
@@ -94,15 +93,11 @@ export async function runTerraformInstall(
   const done = { nothing: "Installed", same: "Already installed:", other: "Replaced" }[before];
   say(terminal, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
   if (before === "other") say(terminal, `In each folder that uses it: ${NEW_HASH}`);
-  const { renderHcl } = await import("../fronts/terraform/export/document.ts");
   if (flags.mirror === undefined) await warnOfOtherInstallation(terminal, project.source);
-  else {
-    const comments = ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"];
-    terminal.out(`${renderHcl({ comments, blocks: [installation(mirror)] })}\n`);
-  }
+  else terminal.out(`# In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:\n\n${installation(mirror)}\n`);
   const lock = [`-fs-mirror=${shellWord(mirror)}`, ...targets.map((one) => `-platform=${one}`)].join(" ");
-  const comments = [`In the configuration; then \`terraform providers lock ${lock}\` and \`terraform init\`:`];
-  terminal.out(renderHcl({ comments, blocks: [REQUIREMENT] }));
+  const then = `then \`terraform providers lock ${lock}\` and \`terraform init\``;
+  terminal.out(`# In the configuration; ${then}:\n\n${REQUIREMENT}`);
   return 0;
 }
 
@@ -147,28 +142,29 @@ async function built(file: string, root: string): Promise<Uint8Array> {
   return refuse("terraform.install/unbuilt", { file, root });
 }
 
-const block = (name: string, ...paragraphs: readonly TfItem[][]): TfBlock => ({
-  block: name,
-  labels: [],
-  body: paragraphs,
-});
-
-const SOURCE = [
-  ["source", PROVIDER_ADDRESS],
-  ["version", VERSION],
-] as const;
-const REQUIREMENT = block("terraform", [block("required_providers", [{ name: "hosting", value: { map: SOURCE } }])]);
-
-/** Points Terraform to a mirror, and to the registry for every other provider. */
-function installation(mirror: string): TfBlock {
-  const ours = [PROVIDER_ADDRESS];
-  const path = { name: "path", value: mirror };
-  return block(
-    "provider_installation",
-    [block("filesystem_mirror", [path, { name: "include", value: ours }])],
-    [block("direct", [{ name: "exclude", value: ours }])],
-  );
+/** The block of a configuration that requires the provider. */
+const REQUIREMENT = `terraform {
+  required_providers {
+    hosting = {
+      source  = "${PROVIDER_ADDRESS}"
+      version = "${VERSION}"
+    }
+  }
 }
+`;
+
+/** Returns the block that leads Terraform to a mirror, and to the registry for every other provider. */
+const installation = (mirror: string) => `provider_installation {
+  filesystem_mirror {
+    path    = ${JSON.stringify(mirror).replace(/[$%](?=\{)/g, "$&$&")}
+    include = ["${PROVIDER_ADDRESS}"]
+  }
+
+  direct {
+    exclude = ["${PROVIDER_ADDRESS}"]
+  }
+}
+`;
 
 /** Terraform ignores its own folder if the user's configuration names places of providers. */
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {

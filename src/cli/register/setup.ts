@@ -9,7 +9,7 @@ import { longVersion, platform } from "../version.ts";
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
 
-/** init, schema, sandbox, completion, version. */
+/** Registers init, schema, sandbox, completion and version. */
 export function registerSetup({ command, action }: Registration): void {
   command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
     .option("--project <name>", "name of the project (default: the name of the folder)")
@@ -24,10 +24,7 @@ export function registerSetup({ command, action }: Registration): void {
   command("schema", "write the schema by which an editor completes and checks declarations", GROUP)
     .argument("[file]", "where to write it, `-` for standard output (default: hosting.schema.json)")
     .action(action(() => import("../init.ts"), "runSchema", "none"))
-    .examples(
-      ["hostform schema", "writes hosting.schema.json beside the declaration"],
-      ["hostform schema -", "prints it"],
-    );
+    .examples(["hostform schema", "writes hosting.schema.json beside the declaration"]);
   const sandbox = command("sandbox", "run a simulated host on this machine, to try things", GROUP)
     .helpCommand(false)
     .argument("[command...]", "after `--`: run this command against the sandbox, then stop it")
