@@ -3,18 +3,17 @@
  * form is that of `core/messages`; here remedies name commands and options.
  */
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
-import { HostformError, inQuotes, shellWord, some } from "../core/model/index.ts";
+import { HostformError, inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
 
 /** A file and the reason of a failure. */
 type File = Words<"file" | "reason">;
 
-interface Declared {
-  readonly isStack: boolean;
+/** Remedies that depend on the declaration. */
+interface Way {
+  readonly remedies: readonly Remedy[];
 }
 
 const PASSWORD_SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
-const OUTPUTS_OF_STACK = "Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them.";
-const OUTPUTS_IN_YAML = "Declare them under `outputs`; `hostform apply` records them.";
 
 /** Steps after another build of the provider was installed. */
 export const NEW_HASH =
@@ -322,14 +321,11 @@ const catalogue = {
     summary: `${file} cannot be read: ${reason}`,
     remedies: ["Check the path, or give `-` for standard input."],
   })),
-  "state.output/none": warning(({ isStack }: Declared) => ({
-    summary: "No outputs are recorded",
-    remedies: [isStack ? OUTPUTS_OF_STACK : OUTPUTS_IN_YAML],
-  })),
-  "state.output/empty": error(({ name, isStack }: Declared & Words<"name">) => ({
+  "state.output/none": warning(({ remedies }: Way) => ({ summary: "No outputs are recorded", remedies })),
+  "state.output/empty": error(({ name, remedies }: Way & Words<"name">) => ({
     summary: `The state has no output ${name}`,
     detail: "No outputs are recorded.",
-    remedies: [isStack ? OUTPUTS_OF_STACK : OUTPUTS_IN_YAML],
+    remedies,
   })),
   "state.output/unknown": error(({ name, known, fix }: Words<"name" | "fix"> & { known: readonly string[] }) => ({
     summary: `The state has no output ${name}.${fix}`,

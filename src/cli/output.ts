@@ -1,5 +1,5 @@
-import { didYouMean, isObject, type OutputState } from "../core/model/index.ts";
-import type { ProjectSource } from "../project/source.ts";
+import { didYouMean, isObject, type OutputState, type Remedy } from "../core/model/index.ts";
+import type { Project } from "../project/project.ts";
 import { escapeText, renderOutputs, renderOutputValue } from "../report/index.ts";
 import { problem, refuse } from "./messages.ts";
 import { type Action, revealJson, type Switches, type Terminal } from "./terminal.ts";
@@ -12,24 +12,33 @@ export const runOutput: Action<Switches<"raw">, [name?: string]> = async (termin
   if (raw && name === undefined) refuse("usage/raw_name", {});
   if (raw && terminal.json) refuse("usage/combined", { options: "--raw and --json" });
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
-  if (name !== undefined) show(terminal, project.source, raw === true, name, outputs);
+  const none = outputs.size === 0 ? await remediesOf(project) : [];
+  if (name !== undefined) show(terminal, none, raw === true, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
-  else if (!terminal.quiet)
-    project.log.warn([problem("state.output/none", { isStack: project.source.stack !== undefined })]);
+  else if (!terminal.quiet) project.log.warn([problem("state.output/none", { remedies: none })]);
   return 0;
 };
 
+/** Returns the way to declare outputs. Without a declaration, returns the way to a declaration or to the stacks. */
+async function remediesOf({ source, declaration }: Project): Promise<readonly Remedy[]> {
+  if (source.stack !== undefined)
+    return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
+  const { diagnostics } = source.stateNamed === true ? { diagnostics: [] } : await declaration.check();
+  const missing = diagnostics.find(({ code }) => code === "config.missing")?.remedies;
+  return missing ?? ["Declare them under `outputs`; `hostform apply` records them."];
+}
+
 function show(
   terminal: Terminal,
-  { stack }: ProjectSource,
+  none: readonly Remedy[],
   raw: boolean,
   name: string,
   outputs: ReadonlyMap<string, OutputState>,
 ): void {
   const output = outputs.get(name);
   if (output === undefined) {
-    if (outputs.size === 0) refuse("state.output/empty", { name, isStack: stack !== undefined });
+    if (outputs.size === 0) refuse("state.output/empty", { name, remedies: none });
     refuse("state.output/unknown", { name, known: [...outputs.keys()], fix: didYouMean(name, outputs.keys()) });
   }
   const { value, type } = output;

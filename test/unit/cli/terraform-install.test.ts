@@ -5,7 +5,7 @@ import * as cliParts from "../../../src/cli/parts.ts";
 import { type InstallFlags, runTerraformInstall, standingIn } from "../../../src/cli/terraform.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
-import { EXECUTABLE, packageFiles, platformOf, standaloneFiles } from "../../../src/fronts/terraform/package.ts";
+import { EXECUTABLE, packageFiles, platformOf } from "../../../src/fronts/terraform/package.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
@@ -109,16 +109,6 @@ terraform {
     });
   });
 
-  it("replaces nothing if one of the platforms has another build", async () => {
-    await install({ mirror: "providers", platform: ["darwin_arm64"] });
-    await build("export const other = 1;\n");
-    expect(await refusal({ mirror: "providers", platform: ["linux_amd64", "darwin_arm64"] })).toContain(
-      "Another build",
-    );
-    const version = path.join(path.dirname(home), "providers/registry.terraform.io/hostform/hosting", VERSION);
-    expect(await readdir(version)).toEqual(["darwin_arm64"]);
-  });
-
   it("refuses a platform that the package does not run on", async () => {
     expect(await refusal({ mirror: "providers", platform: ["windows_amd64"] })).toMatch(
       /cannot be installed for .windows_amd64.[\s\S]*linux_amd64[\s\S]*single executable/,
@@ -167,13 +157,6 @@ terraform {
   it("says why not on Windows, and installs nothing", async () => {
     expect(await refusal({ on: "win32", mirror: "providers" })).toMatch(/Windows[\s\S]*hostform\.exe/);
     expect(await readdir(path.dirname(home))).toEqual([]);
-  });
-
-  it("names the files of a single executable as Terraform wants them", () => {
-    const texts = { license: new Uint8Array(), notices: new Uint8Array() };
-    const names = (platform: string) => standaloneFiles(new Uint8Array([1]), texts, platform).map(({ name }) => name);
-    expect(names(platformOf("win32", "x64", true))).toEqual(["LICENSE", "provider.NOTICES.txt", `${EXECUTABLE}.exe`]);
-    expect(names(platformOf("linux", "arm64", true))).toEqual(["LICENSE", "provider.NOTICES.txt", EXECUTABLE]);
   });
 
   it("asks for a folder where there is no home", async () => {

@@ -27,14 +27,10 @@ describe("the launcher", () => {
 
   it.each([
     ["v22.20.0", true],
-    ["v22.99.1", true],
     ["v23.0.0", true],
-    ["v24.21.0", true],
     ["v100.1.0", true],
     ["v25.0.0-nightly2026", true],
     ["v22.19.9", false],
-    ["v22.9.0", false],
-    ["v20.20.2", false],
     ["v8.17.0", false],
     ["something else", false],
     ["", false],
@@ -65,14 +61,6 @@ describe("the launcher", () => {
     const { status, stdout, stderr } = spawnSync(path.join(at, "start"), { env, encoding: "utf8" });
     expect({ status, stderr }).toEqual({ status: 1, stderr: "" });
     expect(stdout).toContain("node cannot be run");
-  });
-
-  it("says in one line that there is none", async () => {
-    const at = temporaryFolder();
-    await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
-    const { status, stderr } = spawnSync(path.join(at, "start"), { env: { PATH: at }, encoding: "utf8" });
-    expect({ status, lines: stderr.trimEnd().split("\n").length }).toEqual({ status: 1, lines: 1 });
-    expect(stderr).toContain("node cannot be run");
   });
 
   it("knows the floor that the package has", async () => {

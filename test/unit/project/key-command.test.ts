@@ -52,7 +52,7 @@ describe("the command of the key", () => {
 });
 
 describe("the words that a shell completes", () => {
-  const complete = ["state", "list", "--quiet", "--complete", "addresses"];
+  const complete = ["__complete", "state", "rm", ""];
 
   it("are none where a server has the state: no request is sent", async () => {
     const [dir, server] = [temporaryFolder(), await startCanary()];
