@@ -6,18 +6,14 @@ import { commonOptionsOf } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo } from "./terminal.ts";
 
-/** Candidates for a value: words of the state, files, folders, or given words. `targets` are addresses and clients. */
-type Values = keyof Recorded | "files" | "folders" | readonly string[];
+/** Words of the state, or a list of the shell. `targets` are addresses and clients. */
+type Source = "addresses" | "clients" | "domains" | "targets" | ":files" | ":folders";
 
-type Recorded = Awaited<ReturnType<typeof recordedWords>>;
-
-const BY_OPTION: Readonly<Record<string, Values>> = {
+/** Sources by the long name of an option, or by the name of a value. */
+const SOURCES: Readonly<Record<string, Source>> = {
   "--target": "targets",
   "--client": "clients",
   "--select": "domains",
-};
-
-const BY_NAME: Readonly<Record<string, Values>> = {
   address: "addresses",
   addresses: "addresses",
   from: "addresses",
@@ -25,10 +21,10 @@ const BY_NAME: Readonly<Record<string, Values>> = {
   service: "addresses",
   "address-prefix": "targets",
   names: "domains",
-  file: "files",
-  path: "files",
-  plan: "files",
-  dir: "folders",
+  file: ":files",
+  path: ":files",
+  plan: ":files",
+  dir: ":folders",
 };
 
 /**
@@ -39,7 +35,6 @@ export async function printCandidates(words: readonly string[], io: GuardedIo): 
   const program = buildProgram(io);
   const typed = words.slice(0, -1);
   const current = words.at(-1)?.trim() ?? "";
-  const [flag = ""] = current.split("=");
   let command: Command = program;
   let option: Option | undefined;
   for (const word of typed) {
@@ -48,26 +43,22 @@ export async function printCandidates(words: readonly string[], io: GuardedIo): 
     else if (word.startsWith("-")) option = valued(program, command, word);
     else command = command.commands.find((sub) => sub.name() === word && word !== "help") ?? command;
   }
-  const assigned = current.includes("=") ? valued(program, command, flag) : undefined;
-  const line = (word: string, about = "") => io.out(`${escapeLine(word)}${about && `\t${about}`}\n`);
-  const offer = async (values: Values, before = "") => {
-    if (values === "files" || values === "folders") return io.out(`:${values}\n`);
-    const found = typeof values === "string" ? (await recordedIn(program, typed, io))?.[values] : values;
-    for (const word of found ?? []) line(before + word);
+  const print = (word: string, about = "") => io.out(`${escapeLine(word)}${about && `\t${about}`}\n`);
+  const printValues = async (of: Option | Argument, begin = "") => {
+    const values = of.argChoices ?? (await valuesOf(sourceOf(of), program, typed, io));
+    for (const value of values) print(begin + value);
   };
-  if (option !== undefined) await offer(valuesOf(option));
-  else if (assigned !== undefined) await offer(valuesOf(assigned), `${flag}=`);
-  else {
-    const [argument] = command.registeredArguments;
-    const values = argument === undefined || command.commands.length > 0 ? [] : valuesOf(argument);
-    if (!flag.startsWith("-")) {
-      for (const sub of command.commands) line(sub.name(), sub.description());
-      await offer(values);
-    }
-    if (flag.startsWith("-") || (command.commands.length === 0 && values.length === 0))
-      for (const { short, long, description, hidden } of [...command.options, ...program.options])
-        for (const name of new Set([long, short])) if (name && !hidden) line(name, description);
-  }
+  const [flag = ""] = current.split("=");
+  const assigned = current === flag ? undefined : valued(program, command, flag);
+  const [argument] = command.commands.length > 0 ? [] : command.registeredArguments;
+  if (option !== undefined) await printValues(option);
+  else if (assigned !== undefined) await printValues(assigned, `${flag}=`);
+  else if (argument !== undefined && !flag.startsWith("-")) await printValues(argument);
+  else if (command.commands.length > 0 && !flag.startsWith("-"))
+    for (const sub of command.commands) print(sub.name(), sub.description());
+  else
+    for (const { short, long, description } of [...command.options, ...program.options])
+      for (const name of new Set([long, short])) if (name) print(name, description);
   return 0;
 }
 
@@ -77,41 +68,43 @@ function valued(program: Command, command: Command, flag: string): Option | unde
   return named?.required || named?.optional ? named : undefined;
 }
 
-function valuesOf(one: Argument | Option): Values {
-  if (one.argChoices !== undefined) return one.argChoices;
-  const name = "flags" in one ? /[<[]([^>\]]+)/.exec(one.flags)?.[1] : one.name();
-  return ("long" in one && BY_OPTION[one.long ?? ""]) || BY_NAME[name ?? ""] || [];
+function sourceOf(of: Argument | Option): Source | undefined {
+  if (!("flags" in of)) return SOURCES[of.name()];
+  return SOURCES[of.long ?? ""] ?? SOURCES[/[<[]([^>\]]+)/.exec(of.flags)?.[1] ?? ""];
 }
 
 /**
- * Reads the words of the state that the options select; undefined if the state cannot be read. Somebody who presses TAB
- * waits for no server, and starts no program.
+ * Returns the words of a source. The state is that of the options before the word. Somebody who presses TAB waits for no server and starts
+ * no program: an unreadable or remote state has no words.
  */
-async function recordedIn(program: CliCommand, typed: readonly string[], io: GuardedIo): Promise<Recorded | undefined> {
+async function valuesOf(
+  source: Source | undefined,
+  program: CliCommand,
+  typed: readonly string[],
+  io: GuardedIo,
+): Promise<readonly string[]> {
+  if (source === undefined) return [];
+  if (source === ":files" || source === ":folders") return [source];
   try {
     program.parseOptions([...typed]);
-    return await recordedWords(program, io);
+    const { source: unchosen, environment } = commonOptionsOf(program, io);
+    const [{ inEnvironment }, { refuseUntrustedCommand }, { Project }, { opened }] = await Promise.all([
+      import("../project/environments.ts"),
+      import("../project/trust.ts"),
+      import("../project/project.ts"),
+      import("./terminal.ts"),
+    ]);
+    await refuseUntrustedCommand(unchosen, "state list");
+    const chosen = environment === undefined ? unchosen : await inEnvironment(unchosen, environment, false);
+    const quiet = { json: false, quiet: true, verbose: false, color: false };
+    const { state } = new Project(opened(io, quiet, chosen).parts);
+    const resources = (await state.isLocal()) ? [...(await state.read()).resources.values()] : [];
+    const addresses = resources.map(({ address }) => address);
+    const clients = resources.flatMap(({ private: { client } }) => client ?? []);
+    const domains = resources.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : []));
+    const targets = [...addresses, ...clients.map((client) => `client:${client}`)];
+    return [...new Set({ addresses, clients, domains, targets }[source])].toSorted();
   } catch {
-    return undefined;
+    return [];
   }
-}
-
-async function recordedWords(program: CliCommand, io: GuardedIo) {
-  const { source, environment } = commonOptionsOf(program, io);
-  const [{ inEnvironment }, { refuseUntrustedCommand }, { Project }, { opened }] = await Promise.all([
-    import("../project/environments.ts"),
-    import("../project/trust.ts"),
-    import("../project/project.ts"),
-    import("./terminal.ts"),
-  ]);
-  await refuseUntrustedCommand(source, "state list");
-  const chosen = environment === undefined ? source : await inEnvironment(source, environment, false);
-  const quiet = { json: false, quiet: true, verbose: false, color: false };
-  const { state } = new Project(opened(io, quiet, chosen).parts);
-  const resources = (await state.isLocal()) ? [...(await state.read()).resources.values()] : [];
-  const sorted = (words: readonly string[]) => [...new Set(words)].toSorted();
-  const addresses = sorted(resources.map(({ address }) => address));
-  const clients = sorted(resources.flatMap(({ private: { client } }) => client ?? []));
-  const domains = sorted(resources.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : [])));
-  return { addresses, clients, domains, targets: [...addresses, ...clients.map((client) => `client:${client}`)] };
 }

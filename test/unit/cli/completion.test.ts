@@ -58,7 +58,7 @@ describe("__complete", () => {
 
   it.each([
     ["addresses", ["sso", "hosting_s"], ["hosting_service.shop", "hosting_service.www"]],
-    ["addresses and clients", ["plan", "--target", ""], ["hosting_service.shop", "hosting_service.www", "client:acme"]],
+    ["addresses and clients", ["plan", "--target", ""], ["client:acme", "hosting_service.shop", "hosting_service.www"]],
     ["clients", ["adopt", "--client", ""], ["acme"]],
     ["domains", ["adopt", "--select", ""], ["shop.acme.example", "www.acme.example"]],
     ["nothing of another folder", ["-C", "elsewhere", "sso", ""], []],
