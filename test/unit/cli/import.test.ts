@@ -30,6 +30,18 @@ describe("import", () => {
     expect(planned.code).toBe(0);
   });
 
+  it("takes from the declaration what the API never shows: policy, reference, coupon", async () => {
+    const made = await projectWithService("    coupon_code: WELCOME10\n    reference: main\n");
+    expect((await made.run(["import", WWW, made.id])).code).toBe(0);
+    const shown = await made.run(["state", "show", WWW, "--json"]);
+    expect(shown.json().attributes).toMatchObject({
+      deletion_policy: "forget",
+      reference: "main",
+      coupon_code: "WELCOME10",
+    });
+    expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+  });
+
   it("says what differs, and leaves it to the next plan", async () => {
     const made = await projectWithService("    suspended: true\n");
     const { code, json } = await made.run(["import", WWW, made.id, "--json"]);

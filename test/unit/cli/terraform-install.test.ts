@@ -5,7 +5,7 @@ import * as cliParts from "../../../src/cli/parts.ts";
 import { type InstallFlags, runTerraformInstall, standingIn } from "../../../src/cli/terraform.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
-import { EXECUTABLE, packageFiles, platformOf } from "../../../src/fronts/terraform/package.ts";
+import { EXECUTABLE, packageFiles, platformOf, standaloneFiles } from "../../../src/fronts/terraform/package.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
@@ -157,6 +157,13 @@ terraform {
   it("says why not on Windows, and installs nothing", async () => {
     expect(await refusal({ on: "win32", mirror: "providers" })).toMatch(/Windows[\s\S]*hostform\.exe/);
     expect(await readdir(path.dirname(home))).toEqual([]);
+  });
+
+  it("names the files of a single executable as Terraform wants them", () => {
+    const texts = { license: new Uint8Array(), notices: new Uint8Array() };
+    const names = (platform: string) => standaloneFiles(new Uint8Array([1]), texts, platform).map(({ name }) => name);
+    expect(names(platformOf("win32", "x64", true))).toEqual(["LICENSE", "provider.NOTICES.txt", `${EXECUTABLE}.exe`]);
+    expect(names(platformOf("linux", "arm64", true))).toEqual(["LICENSE", "provider.NOTICES.txt", EXECUTABLE]);
   });
 
   it("asks for a folder where there is no home", async () => {

@@ -63,6 +63,14 @@ describe("the launcher", () => {
     expect(stdout).toContain("node cannot be run");
   });
 
+  it("says in one line that there is none", async () => {
+    const at = temporaryFolder();
+    await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
+    const { status, stderr } = spawnSync(path.join(at, "start"), { env: { PATH: at }, encoding: "utf8" });
+    expect({ status, lines: stderr.trimEnd().split("\n").length }).toEqual({ status: 1, lines: 1 });
+    expect(stderr).toContain("node cannot be run");
+  });
+
   it("knows the floor that the package has", async () => {
     const { engines } = JSON.parse(await readFile(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
     expect(engines.node).toBe(`>=${NODE_FLOOR.major}.${NODE_FLOOR.minor}`);
