@@ -61,7 +61,7 @@ const WHOLE = /[\w}]\??: Project\b/g;
 const bags = written.flatMap((file) => [...(texts.get(file) ?? "").matchAll(WHOLE)].map(() => file));
 
 /**
- * Words that the field does not use (docs/glossary.md has those that it does), by where they are. `weather` is also a switch of
+ * Words that the field does not use (docs/concepts.md lists those that it does), by where they are. `weather` is also a switch of
  * the sandbox's profile, and `untold` a finding of the contract's JSON: as a quoted name, a key or a property they do not count.
  */
 const RETIRED =

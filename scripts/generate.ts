@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { apiReference } from "./generate/api-reference.ts";
+import { commandsPage } from "./generate/commands-page.ts";
 import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
@@ -42,6 +43,7 @@ if (complaints.length > 0)
   throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
 await settle("docs/api.md", apiReference(readDocument()));
+await settle("docs/commands.md", commandsPage(await readFile(path.join(root, "docs/commands.md"), "utf8")));
 const pages = new Map(kindPages(kinds));
 for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);
 for (const name of await readdir(path.join(root, "docs/kinds"))) {

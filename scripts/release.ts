@@ -1,5 +1,5 @@
 // All files of a release, in a folder: the npm package, the single executables, the Terraform provider for its registry, digests, and
-// what installs them. Nothing is published here (docs/release.md). The same sources give the same bytes.
+// what installs them. Nothing is published here (CONTRIBUTING.md). The same sources give the same bytes.
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

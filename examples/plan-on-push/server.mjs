@@ -1,4 +1,4 @@
-// Plans the declaration of a checkout at each push, and sets the plan down where people look at it. Nothing is applied.
+// Plans the declaration of a checkout at each push, and writes the plan as a page. Applies nothing.
 //
 //   PORT=8080 PUSH_SECRET=… HOSTING_TOKEN=… node server.mjs /srv/hosting /srv/plans
 //
@@ -8,30 +8,30 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import { errorText, HostformError, loadProject, plan } from "hostform";
+import { errorText, HostformError, loadProject } from "hostform";
 
-const [dir = ".", plans = "."] = process.argv.slice(2);
+const [directory = ".", plans = "."] = process.argv.slice(2);
 const { PORT = "8080", PUSH_SECRET: secret = "" } = process.env;
 if (secret === "") throw new Error("Set PUSH_SECRET to the secret of the web hook.");
 const MOST_BYTES = 1_000_000;
 
-/** Whether the body is what the owner of the secret has signed. */
+/** Returns true for a body that the owner of the secret has signed. */
 function isSigned(body, signature = "") {
   const expected = Buffer.from(`sha256=${createHmac("sha256", secret).update(body).digest("hex")}`);
   const given = Buffer.from(signature);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The plan as a page, and one line that says what it is. */
+/** Writes the plan as a page. @returns one line about it. */
 async function planned() {
-  const project = await loadProject({ dir, lockTimeoutMs: 60_000 });
-  const made = await plan(project);
-  await writeFile(path.join(plans, "plan.html"), made.html());
-  if (!made.applicable) return "The plan cannot be applied: see plan.html.";
-  return made.hasChanges ? "The account differs: see plan.html." : "The account is as declared.";
+  const project = await loadProject({ directory, lockTimeoutMs: 60_000 });
+  const plan = await project.plan();
+  await writeFile(path.join(plans, "plan.html"), plan.html());
+  if (!plan.applicable) return "The plan cannot be applied: see plan.html.";
+  return plan.hasChanges ? "The account differs: see plan.html." : "The account is as declared.";
 }
 
-/** One plan after the other: each reads the account, within its requests per minute. */
+/** One plan at a time, because each reads the account within its requests per minute. */
 let turn = Promise.resolve("");
 
 const server = createServer(async (request, response) => {

@@ -1,6 +1,6 @@
 /** `adopt`: brings an existing account under management. */
 import { adoptAccount } from "../project/adopt/adopt.ts";
-import type { Adopted, AdoptOptions, Forecast } from "../project/adopt/types.ts";
+import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "../project/adopt/types.ts";
 import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";
 import { approve, QUESTIONS } from "./apply.ts";
 import { refuse } from "./messages.ts";
@@ -12,6 +12,13 @@ interface AdoptFlags extends AdoptOptions {
 
 /** Nouns of the kinds, in the order of the report. */
 const NOUNS = ["service", "grant", "webhook", "client account", "migration request"];
+
+/** Next commands after the first adoption in a language. */
+const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
+  hcl: "`hostform terraform install`, `terraform init`, `terraform plan`",
+  cdktf: '`npm install cdktf constructs hostform`, `hostform plan --app "node main.ts"`',
+  cdktn: '`npm install cdktn constructs hostform`, `hostform plan --app "node main.ts"`',
+};
 
 /** Maximum number of sentences in a list. */
 const MOST = 20;
@@ -43,8 +50,9 @@ function forecastText({ objects, requests, open, seconds }: Forecast): string {
   return `The account ${account}.${rest} hostform changes nothing in the account.`;
 }
 
-function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptFlags): void {
-  const { objects, files, left, unknown, requests, otherChanges, isFirst, next } = adopted;
+function report(terminal: Terminal, adopted: Adopted, { dryRun = false, format = "yaml" }: AdoptFlags): void {
+  const { objects, files, left, unknown, requests, otherChanges, isFirst } = adopted;
+  const next = isFirst ? NEXT[format] : undefined;
   const some = Object.keys(objects).length > 0;
   if (dryRun) for (const { file, text } of files) terminal.out(`# ${escapeLine(file)}\n${text}\n`);
   const what = some ? `${dryRun ? "Would adopt" : "Adopted"} ${counted(objects)}` : "Nothing new to adopt";

@@ -38,7 +38,7 @@ import {
 } from "../report/index.ts";
 import { refuse } from "./messages.ts";
 import { type FailOnFlags, failedOn, spelledOption } from "./options.ts";
-import { declaredScale, type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
+import { type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
@@ -64,7 +64,7 @@ export const runApply =
       const { json } = terminal;
       const saved = file === undefined ? undefined : await readSavedPlan(project, file);
       if (saved !== undefined && !hasChanges(saved.plan)) {
-        await reports.write(saved.plan, await declaredScale(project));
+        await reports.write(saved.plan, await project.declaration.moneyScale());
         say(terminal, "The plan has no changes. There is nothing to apply.");
         const { plan } = saved;
         if (plan.pending.length > 0 || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0) return 1;

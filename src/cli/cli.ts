@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
-import { diagnosticsOf, HostformError } from "../core/model/index.ts";
+import { HostformError } from "../core/model/index.ts";
+import { diagnosticsOf } from "../project/failure.ts";
 import { learnEnvironment } from "../project/redaction.ts";
 import { guardIo } from "./guarded-io.ts";
 import { problem } from "./messages.ts";

@@ -88,13 +88,13 @@ async function valuesOf(
   try {
     program.parseOptions([...typed]);
     const { source: unchosen, environment } = commonOptionsOf(program, io);
-    const [{ inEnvironment }, { refuseUntrustedCommand }, { Project }, { opened }] = await Promise.all([
+    const [{ inEnvironment }, { refuseUntrusted }, { Project }, { opened }] = await Promise.all([
       import("../project/environments.ts"),
       import("../project/trust.ts"),
       import("../project/project.ts"),
       import("./terminal.ts"),
     ]);
-    await refuseUntrustedCommand(unchosen, "state list");
+    await refuseUntrusted(unchosen, "Completion", false);
     const chosen = environment === undefined ? unchosen : await inEnvironment(unchosen, environment, false);
     const quiet = { json: false, quiet: true, verbose: false, color: false };
     const { state } = new Project(opened(io, quiet, chosen).parts);

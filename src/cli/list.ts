@@ -1,6 +1,6 @@
 /** Listings of an account (`plans`, `services`, `grants`, `domains check` …): tables, or records with `--json`. */
 import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
-import { inScale } from "../core/model/index.ts";
+import { requireScale } from "../core/messages/index.ts";
 import { withService } from "../project/one-service.ts";
 import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
@@ -86,7 +86,7 @@ async function listed<L extends Listing>(
   const rows = found.map((row) => withLife(provider, listing, row));
   if (terminal.json) printJson(terminal, rows.map(withoutRaw));
   else {
-    inScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
+    requireScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
     terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
   }
   return 0;

@@ -1,14 +1,13 @@
 /** Prints a plan in each format, and writes it to the files of `--report`. */
 import path from "node:path";
 import { replace } from "../core/files/index.ts";
-import { type Diagnostic, diagnosticsOf, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
-import type { BaseOptions } from "../project/base.ts";
+import { type Diagnostic, isProjectName, type Plan } from "../core/model/index.ts";
+import { diagnosticsOf } from "../project/failure.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import { declaredPlaces } from "../project/identity.ts";
-import type { RefreshOptions } from "../project/last-read.ts";
-import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
 import { leaving, leavingJson } from "../project/redaction.ts";
+import { placeForPlan } from "../project/saved-plan.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
@@ -50,7 +49,10 @@ const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
 };
 
 /** Options of commands that plan. */
-export interface PlanningFlags extends GuardFlags, RefreshOptions, BaseOptions {
+export interface PlanningFlags extends GuardFlags {
+  readonly base?: string;
+  readonly refresh?: "all" | "changed" | "false";
+  readonly refreshBudget?: number;
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
   readonly replace?: readonly string[];
@@ -66,7 +68,7 @@ export const planningOf = (flags: PlanningFlags) => ({
   replace: flags.replace ?? [],
   orderAnyway: flags.orderAnyway ?? [],
   guards: flags,
-  refresh: flags.refresh,
+  refresh: flags.refresh === "false" ? ("none" as const) : flags.refresh,
   refreshBudget: flags.refreshBudget,
   base: flags.base,
 });
@@ -159,15 +161,4 @@ export async function namesOf({ declaration, source }: Pick<Project, "declaratio
   const { project: name = "", providers = new Map() } = desired ?? partial ?? {};
   const project = isProjectName(name) ? name : "";
   return { project, places: project === "" ? [] : declaredPlaces(source, { project, providers }) };
-}
-
-/** Returns the declared scale of amounts. Without a readable declaration amounts keep the unit of the API. */
-export async function declaredScale({ declaration }: Pick<Project, "declaration">): Promise<Scale> {
-  try {
-    const providers = await declaration.providers();
-    return (_, alias) => providers.get(alias)?.moneyScale;
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    return UNSCALED;
-  }
 }

@@ -2,11 +2,9 @@
 import { VERSION } from "../core/api/version.ts";
 import { heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges, mayApply } from "../project/apply.ts";
-import { commandLine } from "../project/command-line.ts";
-import { withPlan } from "../project/plan.ts";
-import { placeForPlan } from "../project/plan-file.ts";
-import { originOf } from "../project/plan-origin.ts";
-import { writeSavedPlan } from "../project/saved-plan.ts";
+import { savedFrom, withPlan } from "../project/plan.ts";
+import { placeForPlan, writeSavedPlan } from "../project/saved-plan.ts";
+import { commandLine } from "../project/stack-diagnostics.ts";
 import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
 import { refuse } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
@@ -42,16 +40,14 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     // Reports a wrong name before the first request.
     if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
     return withPlan(project, options, async (run) => {
-      const { plan, desired, store } = run;
+      const { plan } = run;
       const { moneyScale } = run.providers;
       printPlan(terminal, plan, moneyScale, format);
       await reports.write(plan, moneyScale);
       if (flags.out !== undefined) {
         if (!mayApply(plan, true)) say(terminal, "The plan was not saved, because it cannot be applied.");
         else {
-          const identities = Object.fromEntries(run.identities);
-          const origin = { ...(await originOf(project.source, desired, store.state)), identities };
-          await writeSavedPlan(project, flags.out, { request: options, origin, plan });
+          await writeSavedPlan(project, flags.out, await savedFrom(run, options));
           const command = commandLine(project.source, "apply", [flags.out]);
           const part =
             heldIn(plan).length === 0 ? "The plan is saved." : "The plan is saved without what is held back.";

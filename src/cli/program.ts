@@ -12,6 +12,9 @@ import { shortVersion } from "./version.ts";
 /** Commands in the short help, in the order in which a project needs them. */
 const VERBS = ["init", "adopt", "plan", "apply", "watch", "contract", "import", "state"];
 
+/** Commands that change nothing, and may read an untrusted declaration. */
+const READING = ["validate", "plan", "version", "completion", "sandbox"];
+
 /** Options in the short help. */
 const FREQUENT = ["--chdir", "--environment", "--json", "--help", "--version"];
 
@@ -67,20 +70,21 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
         const choose = async (name: string) =>
           (await import("../project/environments.ts")).inEnvironment(unchosen, name, stacks !== undefined);
         const source = environment === undefined ? unchosen : await choose(environment);
-        const { refuseUntrustedCommand } = await import("../project/trust.ts");
-        await refuseUntrustedCommand(source, command.path, stacks);
+        const { refuseUntrusted } = await import("../project/trust.ts");
+        const work = command.path;
+        await refuseUntrusted(source, `\`hostform ${work}\``, READING.includes(work), stacks);
         const json = print.json || (flags as { format?: string }).format === "json";
         const modules = [load(), import("../project/project.ts"), import("./terminal.ts")] as const;
         const [loaded, { Project }, { opened }] = await Promise.all(modules);
         const { terminal, parts } = opened(io, print, source, json);
         const run: Action<never, never[]> = loaded[name];
         const project = new Project(parts);
-        const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
+        const runOn = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
         try {
-          if (stacks === undefined) return finish(await work(project));
+          if (stacks === undefined) return finish(await runOn(project));
           const { runOnStacks } = await import("./stacks.ts");
-          const given = { command: command.path, scope, flags: flags as Record<string, unknown>, words };
-          return finish(await runOnStacks(terminal, project, stacks, given, work));
+          const given = { command: work, scope, flags: flags as Record<string, unknown>, words };
+          return finish(await runOnStacks(terminal, project, stacks, given, runOn));
         } finally {
           terminal.activity.end();
         }

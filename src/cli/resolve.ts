@@ -1,6 +1,6 @@
 import { inQuotes } from "../core/model/index.ts";
-import { projectFlags } from "../project/command-line.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
+import { projectFlags } from "../project/stack-diagnostics.ts";
 import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
 import { refuse } from "./messages.ts";

@@ -1,7 +1,7 @@
 /** `show`: prints a saved plan or the state. Sends no request, takes no lock. */
 
-import { secretNames } from "../project/known-secrets.ts";
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
+import { secretNames } from "../project/secrets.ts";
 import {
   escapeLine,
   recordedConditions,
@@ -10,7 +10,7 @@ import {
   renderRecordedMarkdown,
   stateJson,
 } from "../report/index.ts";
-import { declaredScale, formatOf, namesOf, type PlanFormat, printPlan } from "./plan-reports.ts";
+import { formatOf, namesOf, type PlanFormat, printPlan } from "./plan-reports.ts";
 import { stateRows } from "./state.ts";
 import { type Action, printJson } from "./terminal.ts";
 
@@ -22,7 +22,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
   const format = formatOf(terminal, flags);
   if (file !== undefined) {
     const { plan } = await readSavedPlan(project, file);
-    printPlan(terminal, plan, await declaredScale(project), format);
+    printPlan(terminal, plan, await project.declaration.moneyScale(), format);
     return 0;
   }
   const { serial, resources: byAddress, outputs = new Map() } = await project.state.read();
@@ -33,7 +33,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
   }
   if (format !== "text") {
     const recorded = { project: (await namesOf(project)).project || undefined, serial, resources, outputs };
-    const moneyScale = await declaredScale(project);
+    const moneyScale = await project.declaration.moneyScale();
     const render = format === "html" ? renderRecordedHtml : renderRecordedMarkdown;
     terminal.out(
       render(recorded, { hidden: secretNames, words: wordsOfType, moneyScale, remedies: terminal.outLook.remedies }),

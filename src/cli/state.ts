@@ -7,11 +7,11 @@ import {
   type Json,
   type ResourceState,
   type State,
-  selected,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { secretNames } from "../project/known-secrets.ts";
 import { rotateKey } from "../project/rotate-key.ts";
+import { secretNames } from "../project/secrets.ts";
+import { selected } from "../project/selection.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orRefuse, readText } from "./files.ts";

@@ -7,31 +7,25 @@ import type { Run } from "./plan.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
 
-/** How a plan is carried out. */
-export interface ApplySettings {
-  /** Whether queued jobs are waited for. Default: true. */
+/** Settings of an apply. Times are milliseconds. */
+interface ApplySettings {
+  /** Waits for queued jobs. Default: true. */
   readonly wait?: boolean;
-  /** For how long, in milliseconds. */
   readonly waitTimeout?: number;
   /** Changes under way at once. */
   readonly parallelism?: number;
 }
 
-const WAIT_MS = 300_000;
-
-/**
- * Does what a plan says, as `apply` does it: within its limits, every result recorded at once.
- * @returns the result with the remedies of its project, to be shown by the caller.
- */
+/** Applies a plan within its limits, and records each result at once. @returns the result with the remedies of its project. */
 export async function carryOut(
   { project, plan, desired, state, limits, policy, all, moves, data, store, providers, interrupts, ...run }: Run,
-  { wait = true, waitTimeout = WAIT_MS, parallelism = PARALLELISM }: ApplySettings,
+  { wait = true, waitTimeout = 300_000, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
   const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
   policy.confirm(host.clock.now());
-  // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
+  // A reader of the state file alone must find everything in it, even if the plan has no changes.
   await store.settle();
   await store.rearrange(moves);
   const mark = marking(run.identities, store.state, run.hasMoved);
@@ -60,7 +54,7 @@ export async function carryOut(
       lostLock: () => store.lostLock(),
     },
     owner: () => {
-      // It is chosen with the first write, and stays. To ask for the state puts all of it together.
+      // Chosen with the first write. `store.state` assembles the whole state.
       owner ??= project.state.owner(store.state.lineage);
       return owner;
     },
@@ -84,7 +78,7 @@ export async function carryOut(
   return result;
 }
 
-/** Whether applying the plan would do anything. */
+/** Returns true if an apply of the plan changes the account or a record. */
 export function hasChanges(plan: Plan): boolean {
   return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
 }

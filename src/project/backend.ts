@@ -1,21 +1,15 @@
-/**
- * Where the state is kept and how: the backend that a declaration names, and the encryption with the key of the
- * environment.
- */
+/** The place of the state, which a declaration names, and its encryption with the key of the environment. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
-
 import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
 import { nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
-
 import {
   amended,
   attempt,
   type Backend,
   type Clock,
   childEnvironment,
-  type Diagnostic,
   errnoOf,
   fail,
   located,
@@ -23,7 +17,6 @@ import {
   milliseconds,
   parsedJson,
   type State,
-  shellPath,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
@@ -42,6 +35,7 @@ import {
   type StateBackend,
   thisProcess,
 } from "../core/record/index.ts";
+import { problem, refuse } from "./messages.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
@@ -49,16 +43,15 @@ import { requireOwnBackend } from "./trust.ts";
 const CONNECT_MS = 10_000;
 
 /**
- * The place of the state that a declaration names: its settings, what Terraform's own variables of the environment add,
- * and the credentials, which come from there alone. Nothing is opened yet.
- * @param signal ends its first reading.
- * @throws HostformError `state.backend` for settings that are missing or not usable.
+ * Returns the backend of a declaration, with the settings and the credentials of Terraform's variables. Opens nothing.
+ * @param signal ends the first read.
+ * @throws HostformError `state.backend` for missing and unusable settings.
  */
 export async function stateBackend(
   backend: Backend,
   source: ProjectSource,
   clock: Clock,
-  log: Pick<Log, "alert">,
+  log: Log,
   signal?: AbortSignal,
 ): Promise<StateBackend> {
   try {
@@ -74,30 +67,24 @@ export async function stateBackend(
   }
 }
 
-/**
- * Refuses to start empty at a backend while a state file lies in the folder: a project that has a state must move it to the
- * backend first.
- * @param path of such a file.
- */
-export function refuseForgotten(path: string, { lineage }: State, command: string): void {
-  // `force-unlock` opens the state only to see who holds it.
-  if (lineage !== "" || command === "force-unlock" || !exists(path)) return;
-  fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
-    detail: `A backend is declared, so ${path} is no longer used.`,
-    remedies: [
-      `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
-    ],
-  });
+/** Refuses an empty backend while a state file lies in the folder. @throws HostformError `state.backend` */
+export function refuseForgotten(file: string, { lineage }: State, command: string): void {
+  // `force-unlock` opens the state only for its lock.
+  if (lineage === "" && command !== "force-unlock" && exists(file)) refuse("state.backend/forgotten", { file });
 }
 
-/** Time limit of one request to a backend, in milliseconds; undefined: its default. */
+/** Returns the time limit of one request to a backend, in milliseconds; undefined: its default. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
   if (ms !== undefined && ms >= 1_000 && ms <= 3_600_000) return ms;
-  return refuse(`HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is not a duration from 1s to 1h`, {
-    remedies: ["Set it to a duration such as 30s or 5m, or unset it."],
-  });
+  return fail(
+    "state.backend",
+    `HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is not a duration from 1s to 1h`,
+    {
+      remedies: ["Set it to a duration such as 30s or 5m, or unset it."],
+    },
+  );
 }
 
 /** Common options of the backends at a server. */
@@ -108,7 +95,7 @@ function httpBackend(
   source: ProjectSource,
   shared: Shared & Pick<HttpBackendOptions, "warn">,
 ): StateBackend {
-  /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
+  /** Returns a setting or its variable. An empty variable counts as unset. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
     return typeof declared === "string" ? declared : source.env[variableOf(name)] || undefined;
@@ -122,7 +109,7 @@ function httpBackend(
   };
   const address = url("address");
   if (address === undefined) {
-    return refuse("The backend has no address", {
+    return fail("state.backend", "The backend has no address", {
       remedies: ["Set `address`, or the environment variable TF_HTTP_ADDRESS."],
     });
   }
@@ -157,7 +144,7 @@ function httpBackend(
   });
 }
 
-/** The state folder where it is this user's alone. In any other one a sign of life proves nothing. */
+/** Returns the state folder if only this user can write in it. In another one a sign of life proves nothing. */
 function ownStateFolder(env: ProjectSource["env"]): string | undefined {
   const folder = stateFolder(env);
   const own = () => {
@@ -170,7 +157,7 @@ function ownStateFolder(env: ProjectSource["env"]): string | undefined {
 function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ...shared }: Shared): StateBackend {
   const contender = thisProcess();
   const server = parsePgServer(source.env, contender.user);
-  // A folder is a socket on this machine.
+  // A path is a socket on this machine.
   const address = server.host.includes(":") ? `[${server.host}]` : server.host;
   if (!address.startsWith("/"))
     requireAllowedOrigin(`postgres://${address}:${server.port}`, source.env, { of: "The backend" });
@@ -188,38 +175,20 @@ function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ..
   });
 }
 
-/** Terraform's name for it. */
-const KEPT = "errored";
 const MOST_KEPT = 9;
 
-/** Keeps a state that a backend does not take in the project's folder, and says so. It may hold secrets that are nowhere else. */
-function keeping(folder: string, log: Pick<Log, "alert">) {
-  const said = (diagnostic: Omit<Diagnostic, "severity" | "code">) =>
-    log.alert({ severity: "warning", code: "state.unwritable", ...diagnostic });
-  return async (text: string): Promise<void> => {
-    try {
-      const name = keepIn(folder, text);
-      said({
-        summary: `What this run recorded is kept in ${name}`,
-        detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
-        remedies: [
-          `When the backend works: \`hostform state push ${shellPath(name)}\`, then remove the file. If another run has written since, the push is refused: \`hostform state pull\` shows what is there; import what it lacks.`,
-        ],
-      });
-    } catch (error) {
-      said({
-        summary: "What this run recorded could not be kept in a file either",
-        detail: messageOf(error),
-        remedies: ["Run `hostform plan`: it finds what exists in the account, and you can import that."],
-      });
-    }
+/** Keeps a state that the backend refuses in a file of the project. The state may hold secrets that no other place has. */
+const keeping =
+  (folder: string, log: Log) =>
+  async (text: string): Promise<void> => {
+    const lost = (error: unknown) => problem("state.unwritable/lost", { reason: messageOf(error) });
+    log.alert(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
   };
-}
 
-/** Writes over nothing that was kept before. @returns the name of the file. */
+/** Replaces no file that was kept before. The name is Terraform's. @returns the name of the file. */
 function keepIn(folder: string, text: string): string {
   for (let nth = 1; ; nth++) {
-    const name = `${KEPT}${nth === 1 ? "" : `-${nth}`}.tfstate`;
+    const name = `errored${nth === 1 ? "" : `-${nth}`}.tfstate`;
     try {
       create(path.join(folder, name), text, 0o600);
       return name;
@@ -229,50 +198,42 @@ function keepIn(folder: string, text: string): string {
   }
 }
 
-/** `lock_address` -> `TF_HTTP_LOCK_ADDRESS`, as Terraform names it. */
-function variableOf(setting: string): string {
-  return `TF_HTTP_${setting.toUpperCase()}`;
-}
+/** `lock_address` -> `TF_HTTP_LOCK_ADDRESS`. */
+const variableOf = (setting: string) => `TF_HTTP_${setting.toUpperCase()}`;
 
-/** Checks an address. One from the environment has passed no check before. */
+/** Checks an address, which may come from the environment. */
 function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
   const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    return refuse(`${where} is not an address`, { remedies: ["Give it one such as https://gitlab.example/api/v4/…"] });
+    return fail("state.backend", `${where} is not an address`, {
+      remedies: ["Give it one such as https://gitlab.example/api/v4/…"],
+    });
   }
   if (url.username !== "" || url.password !== "") {
-    return refuse(`${where} holds a user name or password`, {
+    return fail("state.backend", `${where} holds a user name or password`, {
       remedies: ["Remove it there, and set TF_HTTP_USERNAME and TF_HTTP_PASSWORD."],
     });
   }
-  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
-    return refuse(`Plain http to ${url.hostname} would expose the state to the network`, {
-      detail: "http is accepted for loopback addresses only.",
-      remedies: ["Use https, or pass --insecure-http if the connection is protected in another way."],
-    });
-  }
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url))
+    return refuse("state.backend/http", { host: url.hostname });
   return url;
-}
-
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
-  fail("state.backend", summary, more);
 }
 
 export type StateKeys = ReturnType<typeof stateKeys>;
 
 /**
- * Gives the encryption of a state with the key that these variables of the environment hold; without one, it seals and opens
- * nothing. Each key is derived or asked for once in a run.
- * @throws HostformError `state.key` for a key that cannot be one.
+ * Returns the encryption of a state with the key of these variables; without a key, it seals and opens nothing. A run derives each key
+ * once.
+ * @throws HostformError `state.key` for an invalid key.
  */
 export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
   const { env } = source;
-  /** Runs the command of a variable, without a shell, a credential, or a file of the project. What it prints is a secret. */
+  /** Runs the command of a variable without a shell, a credential or a file of the project. Its output is a secret. */
   const run: KeyCommand = async (command, variable) => {
     const options = {
       cwd: folderOfUser(source),
-      // Not even what HOSTFORM_CHILD_ENV names.
+      // Drops the variables of HOSTFORM_CHILD_ENV too.
       env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
       input: "",
       timeoutMs: SECRET_COMMAND_MS,
@@ -299,17 +260,17 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
   };
 }
 
-/** Names of the variables that hold the API tokens of the declaration. */
+/** Returns the names of the variables with API tokens. */
 type Tokens = () => Promise<readonly (string | undefined)[]>;
 
-/** The home of the user, who has configured the command of the key; the top of the disk where the project lies around it. */
+/** Returns the home of the user, who has configured the command of the key; the root of the disk if the home lies in the project. */
 function folderOfUser({ env, dir, cwd }: ProjectSource): string {
   const home = env.HOME || env.USERPROFILE || "";
   const isOwn = path.isAbsolute(home) && exists(home) && ![dir, cwd].some((one) => isInside(one, home));
   return isOwn ? home : path.parse(dir).root;
 }
 
-/** The program and its arguments: divided at white space, or a list in JSON. */
+/** Returns the program and its arguments, from words or from a list in JSON. */
 function wordsOf(command: string, variable: string): [string, ...string[]] {
   const text = command.trim();
   const list = parsedJson(text);

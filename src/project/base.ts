@@ -1,6 +1,6 @@
 /**
- * `--base REF`: what the declaration changes since a commit. git is only asked what it has recorded: it runs no program of the
- * repository's configuration (no hook, no filter, no `fsmonitor`), fetches nothing, and is given no credential.
+ * The base of a plan: the declaration at a commit. git reads only recorded objects: it runs no program of the repository's
+ * configuration (no hook, no filter, no `fsmonitor`), fetches nothing, and gets no credential.
  */
 import path from "node:path";
 import { dependentsOf } from "../core/engine/index.ts";
@@ -8,58 +8,49 @@ import {
   type Desired,
   type DesiredResource,
   equal,
-  fail,
-  HostformError,
+  failWith,
   isError,
   type Json,
   type State,
 } from "../core/model/index.ts";
 import type { DeclarationFiles } from "../fronts/yaml/index.ts";
+import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
 import type { PlanRequest } from "./saved-plan.ts";
 import type { Host, ProjectSource } from "./source.ts";
 
-/** What was declared at a commit. */
+/** A declaration at a commit. */
 export interface Base {
-  /** As the user named it. */
+  /** Name of the commit, as the user gave it. */
   readonly ref: string;
-  /** Its name in hexadecimal. */
+  /** Name of the commit in hexadecimal. */
   readonly commit: string;
+  /** Undefined: the commit has no declaration. */
   readonly desired: Desired | undefined;
 }
 
-/** What `--base` says. */
-export interface BaseOptions {
-  readonly base?: string;
-}
-
-/** @throws HostformError `usage` where something else says what is planned. */
-export function checkBase({ base, targets, mode }: BaseOptions & Pick<PlanRequest, "targets" | "mode">): void {
-  const other = targets.length > 0 ? "--target" : mode === "destroy" ? "the removal of everything" : undefined;
-  if (base === undefined || other === undefined) return;
-  fail("usage", `--base does not go with ${other}`, {
-    detail: "What changed since the commit is what is planned.",
-    remedies: ["Pass one of them."],
-  });
+/** @throws HostformError `usage` for a plan that targets or a removal limit already. */
+export function checkBase(base: string | undefined, { targets, mode }: PlanRequest): void {
+  if (base === undefined) return;
+  if (targets.length > 0) refuse("usage/base_alone", { other: "targets" });
+  if (mode === "destroy") refuse("usage/base_alone", { other: "the removal of everything" });
 }
 
 const GIT_MS = 30_000;
-/** More than a declaration may be. */
+/** More than the size limit of a declaration. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What git needs of the environment: to be found, and to know whose repositories it may read. */
+/** Variables by which git is found, and knows whose repositories it may read. */
 const KEPT = /^(?:PATH|Path|HOME|USERPROFILE|SystemRoot|XDG_CONFIG_HOME|TMPDIR|TEMP|GIT_CONFIG_.*)$/;
 
-/** In front of every command. A repository that only looks like one, in a folder of the project, is not used. */
+/** Options of every command. A bare repository in a folder of the project is not used. */
 const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"];
 
 /** Reads one repository, from the folder of a project. */
-function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: string) {
-  function refuse(why: string, fix: string): never {
-    return fail("usage", `--base ${ref}: ${why}`, { remedies: [fix, "Or plan without --base."] });
-  }
+function repositoryOf(host: Host, source: ProjectSource, ref: string) {
+  const refuseBase = (why: string, fix: string): never => refuse("usage/base", { ref, why, fix });
 
-  /** What a command writes; undefined when it fails. @throws HostformError `usage` when git cannot be run. */
+  /** Returns the output of a command; undefined when the command fails. @throws HostformError `usage` when git cannot run. */
   async function ask(...args: readonly string[]): Promise<string | undefined> {
     const kept = Object.entries(source.env).filter(([name]) => KEPT.test(name));
     const { failure, stdout } = await host.capture(
@@ -81,20 +72,20 @@ function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: s
     );
     if (failure === undefined) return stdout;
     if (/^ended with/.test(failure)) return undefined;
-    return refuse(`git ${failure}`, "Install git, and put it on the PATH.");
+    return refuseBase(`cannot be read: git ${failure}`, "Install git, and put it on the PATH.");
   }
 
   async function commit(): Promise<string> {
     // A word that begins with "-" would be an option; what has a colon names a file.
     if (!/^[^-:\s\p{Cc}][^:\s\p{Cc}]*$/u.test(ref))
-      refuse("is not the name of a commit", "Name a branch, a tag or a commit, such as origin/main.");
+      refuseBase("is not the name of a commit", "Name a branch, a tag or a commit, such as origin/main.");
     const name = (await ask("rev-parse", "--verify", "--quiet", `${ref}^{commit}`))?.trim();
     if (name !== undefined && /^[0-9a-f]{40,64}$/.test(name)) return name;
     if ((await ask("rev-parse", "--git-dir")) === undefined)
-      refuse("the project's folder is in no git repository that git reads here", "See `git status` in that folder.");
+      refuseBase("cannot be read: git finds no repository in the project's folder", "See `git status` there.");
     if ((await ask("rev-parse", "--is-shallow-repository"))?.trim() !== "true")
-      refuse("is not a commit of this repository", "See `git branch --all`.");
-    return refuse(
+      refuseBase("is not a commit of this repository", "See `git branch --all`.");
+    return refuseBase(
       "is not in this repository, which is a shallow clone",
       "Fetch it: `git fetch --depth=1 origin REF`, or clone with the whole history.",
     );
@@ -107,7 +98,7 @@ function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: s
       const near = path.relative(source.dir, path.resolve(source.cwd, place)).split(path.sep).join("/");
       const at = path.posix.join("/", prefix || ".", near).slice(1);
       const escapes = path.posix.normalize(path.posix.join(prefix || ".", near)).startsWith("..");
-      return escapes ? refuse(`${place} lies outside the repository`, "Name files of the repository.") : at;
+      return escapes ? refuseBase(`lacks ${place}, which lies outside the repository`, "Name files inside.") : at;
     };
     const entries = async (folder: string) => {
       const text = await ask("ls-tree", "-z", "--full-tree", `${commit}:${folder}`);
@@ -122,51 +113,39 @@ function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: s
       read: async (file, limit) => {
         const at = inside(file);
         const mode = (await entries(at.includes("/") ? path.posix.dirname(at) : "")).get(path.posix.basename(at));
-        // As the file system would say it.
+        // The error that a file system throws.
         if (mode === undefined) throw Object.assign(new Error(`${file} does not exist`), { code: "ENOENT" });
-        if (!mode.startsWith("100")) return refuse(`${file} is no regular file there`, "Compare with another commit.");
+        if (!mode.startsWith("100")) return refuseBase(`has no regular file ${file}`, "Name another commit.");
         const text = await ask("cat-file", "blob", `${commit}:${at}`);
-        if (text === undefined) return refuse(`${file} is not in this clone`, "Fetch the commit with its files.");
+        if (text === undefined)
+          return refuseBase(`has ${file}, which this clone lacks`, "Fetch the commit with its files.");
         return new TextEncoder().encode(text).subarray(0, limit);
       },
     };
   }
 
-  return { commit, filesAt, refuse };
+  return { commit, filesAt, refuseBase };
 }
 
-/**
- * What was declared at a commit; nothing where there was no declaration yet.
- * @throws HostformError `usage`; `trust.untrusted` for a stranger's project.
- */
-export async function readBase(
-  { source, host, declaration }: Pick<Project, "source" | "host" | "declaration">,
-  ref: string,
-): Promise<Base> {
-  if (source.untrusted === true)
-    fail("trust.untrusted", "--base does not go with an untrusted declaration", {
-      detail: "It runs git in the repository of the declaration.",
-      remedies: ["Plan without --base. `--refresh=changed` reads only what the declaration changes against the state."],
-    });
-  if (source.stack !== undefined)
-    fail("usage", "--base compares declarations in YAML, and this is a stack", {
-      remedies: ["Plan without --base, or name a `--target`."],
-    });
-  const { refuse, ...repository } = repositoryOf(host, source, ref);
+/** Reads the declaration of a commit. @throws HostformError `usage`; `trust.untrusted` for a stranger's project. */
+export async function readBase({ source, host, declaration }: Project, ref: string): Promise<Base> {
+  if (source.untrusted === true) refuse("trust.untrusted/base", {});
+  if (source.stack !== undefined) refuse("usage/base_of_stack", {});
+  const repository = repositoryOf(host, source, ref);
   const commit = await repository.commit();
   const { desired, diagnostics } = await declaration.readAt(await repository.filesAt(commit));
   const errors = diagnostics.filter(isError);
-  // What git refused is among the mistakes of the files.
+  // The refusals of git are among the mistakes of the files.
   const refused = errors.filter(({ code }) => code === "usage");
-  if (refused.length > 0) throw new HostformError(refused);
+  failWith(refused);
   if (desired === undefined && errors.some(({ code }) => code !== "config.missing"))
-    refuse("the declaration of that commit has mistakes", "Compare with a commit that `hostform validate` accepts.");
+    repository.refuseBase("has a declaration with mistakes", "Name a commit whose declaration is valid.");
   return { ref, commit, desired };
 }
 
 /**
- * The addresses that a declaration changes since an earlier one, and all that refer to them: what is declared otherwise or in another
- * account, what is new, and what is recorded and no longer declared.
+ * Returns the addresses that a declaration changes since an earlier one, and all that refer to them: new and changed blocks, blocks in
+ * another account, and recorded resources without a block.
  */
 export function changedSince(before: Desired | undefined, now: Desired, { resources }: State): string[] {
   const then = new Map(before?.resources.map((one) => [one.address, one]));
@@ -183,7 +162,7 @@ export function changedSince(before: Desired | undefined, now: Desired, { resour
   return [...new Set([...dependentsOf(now, changed), ...left, ...forgotten])];
 }
 
-/** All that a plan is made from of one resource, without its place. */
+/** The parts of one resource that decide its plan. */
 function valueIn({ providers }: Desired, one: DesiredResource | undefined): Json {
   if (one === undefined) return null;
   const { config, provider, dependsOn, importId, lifecycle, client, sources } = one;

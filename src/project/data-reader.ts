@@ -6,7 +6,7 @@ import {
   type Desired,
   type Diagnostic,
   fail,
-  HostformError,
+  failWith,
   isError,
   type JsonObject,
   located,
@@ -21,7 +21,7 @@ type DataSession = import("../fronts/terraform/index.ts").DataSession;
  */
 export async function dataReader(
   clock: Clock,
-  { data = [] }: Pick<Desired, "data">,
+  { data = [] }: Desired,
   providers: Providers,
   stop: AbortSignal,
   fresh = false,
@@ -56,7 +56,7 @@ export async function dataReader(
     const absent = Object.keys(found.schema.attributes).map((name) => [name, null]);
     const asked: JsonObject = { ...Object.fromEntries(absent), ...declared };
     const refused = checkSource(found, asked, "data").filter(isError);
-    if (refused.length > 0) throw new HostformError(refused.map(at));
+    failWith(refused.map(at));
     try {
       return await found.read(asked, session);
     } catch (error) {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { overrideWarnings } from "../core/api/address.ts";
 import { VERSION } from "../core/api/version.ts";
 import { validateDesired } from "../core/engine/index.ts";
-import { exists, listNow } from "../core/files/index.ts";
+import { listNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
 import {
@@ -11,33 +11,28 @@ import {
   type Backend,
   type Desired,
   type Diagnostic,
-  fail,
   HostformError,
   ifErrno,
+  ifExplained,
   isError,
   openVariables,
   type ProviderConfig,
+  type Remedy,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
 import { type DeclarationFiles, OWN_LIMITS, type ReadOptions, readDeclaration } from "../fronts/yaml/index.ts";
+import type { MoneyScale } from "../report/index.ts";
 import { checkEnvironment } from "./environments.ts";
-import { learnDeclared } from "./known-secrets.ts";
+import { refuse } from "./messages.ts";
 import { listOwn, readOwn } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
-import { misplacedOutputs } from "./secrets.ts";
+import { learnDeclared, misplacedOutputs } from "./secrets.ts";
 import type { ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import type { OutputsAt } from "./stacks/stack.ts";
 import { declaredEnvironment, namedFiles, variableGate, withoutTrust } from "./trust.ts";
 
-/** A declaration that was read and checked. */
-export interface CheckedDeclaration {
-  readonly desired: Desired;
-  /** Warnings; errors are thrown. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** The declaration of a project. The files are read at the first use, and all of the command works with what was read. */
+/** The declaration of a project. The files are read once, at the first use. */
 export class ProjectDeclaration {
   readonly #source: ProjectSource;
   readonly #redaction: Redaction;
@@ -50,20 +45,17 @@ export class ProjectDeclaration {
     this.#outputsAt = outputsAt;
   }
 
-  /** Everything that is wrong with the declaration, in the order of the places; the declaration itself unless there are errors. */
+  /** Returns every mistake in the order of the places, and the declaration unless it has errors. */
   async check(): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
     const { desired, partial, diagnostics } = await this.read();
     const readable = desired ?? partial;
-    const values =
-      readable === undefined
-        ? []
-        : [
-            ...validateDesired(readable, kinds, declaredEnvironment(this.#source)),
-            ...(await misplacedOutputs(this.#source, readable)),
-          ];
-    // A template that the declaration itself has refused cannot be evaluated either: once is enough.
+    const values = readable && [
+      ...validateDesired(readable, kinds, declaredEnvironment(this.#source)),
+      ...(await misplacedOutputs(this.#source, readable)),
+    ];
+    // A refused template cannot be evaluated either. One error is enough.
     const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
-    const news = values.filter(
+    const news = (values ?? []).filter(
       (value) =>
         !["config.expression", "secret.output"].includes(value.code) ||
         !(refused.has(placeOf(value)) || refused.has(attributeOf(value) ?? placeOf(value))),
@@ -75,18 +67,18 @@ export class ProjectDeclaration {
     return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
   }
 
-  /** The checked declaration. @throws HostformError with every mistake in it. */
-  async load(): Promise<CheckedDeclaration> {
+  /** Returns the declaration with its warnings. @throws HostformError with every mistake. */
+  async load(): Promise<{ desired: Desired; diagnostics: readonly Diagnostic[] }> {
     const { desired, diagnostics } = await this.check();
     if (desired === undefined) throw new HostformError(diagnostics);
     return { desired, diagnostics };
   }
 
-  /** The providers that are declared; without any declaration, the default one of the environment. */
+  /** Returns the declared providers; without a declaration, the default one of the environment. */
   async providers(): Promise<ReadonlyMap<string, ProviderConfig>> {
     const { desired, partial, diagnostics } = await this.read();
     if (desired !== undefined) return desired.providers;
-    // A command that only lists the account needs the providers; mistakes elsewhere in the declaration do not matter.
+    // Work on the account alone ignores mistakes in resources.
     const hindering = diagnostics.filter(
       ({ code, address }) =>
         code.startsWith("provider.") ||
@@ -100,31 +92,32 @@ export class ProjectDeclaration {
     throw new HostformError(diagnostics);
   }
 
+  /** Returns the scale of amounts of each provider. */
+  async moneyScale(): Promise<MoneyScale> {
+    const providers = await this.providers().catch(ifExplained(() => new Map<string, ProviderConfig>()));
+    return (_, alias) => providers.get(alias)?.moneyScale;
+  }
+
   /**
-   * The backend that is declared; mistakes elsewhere in the declaration do not matter.
-   * @throws HostformError the mistakes of the declaration when one of them may hide a backend; `usage` for `--state` beside one.
+   * Returns the declared backend. Ignores other mistakes of the declaration.
+   * @throws HostformError the mistakes that may hide a backend; `usage` for a named state file beside a backend.
    */
   async backend(): Promise<Backend | undefined> {
     const { stateNamed } = this.#source;
     const { backend, diagnostics } = await this.read();
     if (backend === "unclear" && !stateNamed) throw new HostformError(diagnostics);
-    if (typeof backend === "object" && stateNamed) {
-      fail("usage", "--state names a file, and the declaration names a backend", {
-        detail: "The state is kept in one place only.",
-        remedies: ["Leave --state out, or remove `backend` from the declaration."],
-        ...(backend.range && { range: backend.range }),
-      });
-    }
-    return typeof backend === "object" ? backend : undefined;
+    if (typeof backend !== "object") return undefined;
+    if (stateNamed) refuse("usage/two_states", { range: backend.range });
+    return backend;
   }
 
-  /** What the files declare, mistakes included. The secrets that they hold or name are announced. */
+  /** Reads the files, with their mistakes. Announces the secrets that they hold or name. */
   read(): Promise<Declaration> {
     this.#known ??= this.#read();
     return this.#known;
   }
 
-  /** What was declared where other files stood in place of these. Nothing of it may be shown: its secrets are not announced. */
+  /** Reads other files in place of these. Announces no secret: no value of them may be printed. */
   async readAt(fs: DeclarationFiles): Promise<Declaration> {
     return scaled(await readDeclaration({ ...optionsOf(this.#source), fs }), this.#source);
   }
@@ -137,7 +130,7 @@ export class ProjectDeclaration {
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
     const declaration = scaled(await withoutTrust(source, found), source);
     const readable = declaration.desired ?? declaration.partial;
-    // What a stranger's declaration calls a secret is the stranger's own word: hidden, it would hide what the plan says.
+    // A stranger could hide words of the plan by declaring them as secrets.
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
     return declaration;
   }
@@ -149,13 +142,13 @@ async function readYaml(source: ProjectSource): Promise<Declaration> {
   return { ...read, diagnostics: [...warnings, ...read.diagnostics] };
 }
 
-/** With the scale of amounts that the environment adds. */
+/** Adds the scale of amounts of the environment. */
 function scaled(read: Declaration, { env }: ProjectSource): Declaration {
   const withScale = (one: Desired | undefined) => one && { ...one, providers: withMoneyScale(one.providers, env) };
   return { ...read, desired: withScale(read.desired), partial: withScale(read.partial) };
 }
 
-/** Without a declaration, but with what looks like stacks: a hint shows the way to those. */
+/** Adds a remedy for a folder with stacks and without a declaration. */
 function withStackHint(source: ProjectSource, declaration: Declaration): Declaration {
   const hint = source.files.length === 0 ? stackHint(source.dir) : undefined;
   if (hint === undefined) return declaration;
@@ -164,7 +157,7 @@ function withStackHint(source: ProjectSource, declaration: Declaration): Declara
   return { ...declaration, diagnostics: declaration.diagnostics.map(withHint) };
 }
 
-/** Where the declaration is read; paths are shown relative to the working folder. */
+/** Options of a read. Messages show paths relative to the working folder. */
 function optionsOf(source: ProjectSource): ReadOptions {
   const named = namedFiles(source);
   const found = { roots: [source.dir] };
@@ -174,7 +167,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     dir: near(source.dir),
     files: source.files.map((file) => path.relative(source.dir, file)),
     fs: {
-      // The user has named the folder of the project itself.
+      // The user has named the folder of the project.
       list: (folder, isNamed = true) => listOwn(far(folder), { shown: folder, ...(!isNamed && (named ?? found)) }),
       read: (file, limit, isNamed = true) =>
         readOwn(far(file), { shown: file, limit, ...(named ?? (isNamed ? { streams: true } : found)) }),
@@ -203,20 +196,18 @@ function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   );
 }
 
-/** What to try in a folder that holds stacks and no declaration in YAML; undefined when it holds none. */
-export function stackHint(folder: string): string | undefined {
-  const has = (name: string) => exists(path.join(folder, name));
-  if (has("cdktf.out")) return "To apply the synthesized stacks: `--stack cdktf.out`.";
-  if (has("cdktf.json")) return 'To synthesize and apply the stacks of this folder: `--app "node main.js"`.';
-  return attempt(
+/** Returns the way to the stacks of a folder; undefined without stacks. */
+function stackHint(folder: string): Remedy | undefined {
+  const names: readonly string[] = attempt(
     () => listNow(folder),
     ifErrno(() => []),
-  ).some((name) => name.endsWith(".tf.json"))
-    ? "To apply the `*.tf.json` of this folder: `--stack .`."
-    : undefined;
+  );
+  if (names.includes("cdktf.out")) return { do: "advise", on: "stack_output" };
+  if (names.includes("cdktf.json")) return { do: "advise", on: "stack_app" };
+  return names.some((name) => name.endsWith(".tf.json")) ? { do: "advise", on: "stack_folder" } : undefined;
 }
 
-/** The providers with the scale that the environment adds. @throws HostformError as {@link moneyScaleOf} does. */
+/** @throws HostformError as {@link moneyScaleOf} does. */
 export function withMoneyScale(
   providers: Desired["providers"],
   env: ProjectSource["env"],

@@ -1,15 +1,7 @@
-/** Environments of a project in YAML: `environments/NAME.yaml`, chosen with `-e NAME`. */
+/** Environments of a project in YAML: `environments/NAME.yaml`. */
 import path from "node:path";
-import {
-  attempt,
-  type Diagnostic,
-  didYouMean,
-  escapeLine,
-  fail,
-  ifErrno,
-  shorten,
-  warningOf,
-} from "../core/model/index.ts";
+import { attempt, type Diagnostic, didYouMean, escapeLine, fail, ifErrno, shorten } from "../core/model/index.ts";
+import { problem, refuse } from "./messages.ts";
 import { listOwn, type OwnPath, readOwn } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -21,11 +13,10 @@ interface Folder extends OwnPath {
   readonly path: string;
 }
 
-/** The folder of the environments; undefined where a stranger's project brings one along. */
+/** Returns the folder of the environments; undefined for the own folder of an untrusted project. */
 function folderOf(source: ProjectSource): Folder | undefined {
   const { HOSTFORM_ENVIRONMENTS: named } = source.env;
-  // It is no part of the project.
-  if (named !== undefined && named !== "") return { path: path.resolve(source.cwd, named), shown: named };
+  if (named) return { path: path.resolve(source.cwd, named), shown: named };
   return source.untrusted === true ? undefined : ownFolder(source);
 }
 
@@ -34,16 +25,14 @@ const ownFolder = ({ dir, cwd }: ProjectSource): Folder => {
   return { path: own, shown: path.relative(cwd, own), roots: [dir] };
 };
 
-/** The names of the environments in a folder, in order; none where there is no folder. */
+/** Returns the sorted names of the environments in a folder. */
 async function namesIn({ path: folder, ...own }: Folder): Promise<readonly string[]> {
   const names = await listOwn(folder, own).catch(ifErrno(() => []));
   return names.flatMap((name) => (/^[^.].*\.yaml$/.test(name) ? [name.slice(0, -ENDING.length)] : [])).toSorted();
 }
 
 /**
- * The same project in an environment. Its state file is `hosting.NAME.tfstate`, unless the file of the environment or `--state` names
- * another one.
- * @param hasStack a stack takes the place of the declaration.
+ * Returns the project in an environment. Its state file is `hosting.NAME.tfstate`, unless the environment or the run names another one.
  * @throws HostformError `usage` for a name without a file, and beside a stack; `trust.file` for a file that leads out of the project.
  */
 export async function inEnvironment(source: ProjectSource, name: string, hasStack: boolean): Promise<ProjectSource> {
@@ -95,21 +84,12 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
   return { ...source, environment: { name, file }, ...(source.stateNamed !== true && { state }) };
 }
 
-/**
- * Refuses a run without an environment where the project has some. @returns a warning for a stranger's, which are not read.
- * @throws HostformError `usage`.
- */
+/** Refuses a run without an environment if the project has environments. @returns a warning for those of an untrusted project. */
 export async function checkEnvironment(source: ProjectSource): Promise<readonly Diagnostic[]> {
   const own = ownFolder(source);
   const folder = folderOf(source);
   const names = folder === undefined || source.environment !== undefined ? [] : await namesIn(folder);
-  if (names.length > 0)
-    return fail("usage", `This project has environments: ${names.join(", ")}`, {
-      detail: "Each has its own account and state.",
-      remedies: ["Choose one with `-e`: `hostform -e NAME COMMAND`."],
-    });
+  if (names.length > 0) refuse("usage/environments", { names });
   if (source.untrusted !== true || folder?.path === own.path || (await namesIn(own)).length === 0) return [];
-  const summary = `The environments in ${own.shown} of the untrusted project are not read`;
-  const remedies = ["Set HOSTFORM_ENVIRONMENTS to the same folder of the main branch."];
-  return [warningOf("trust.untrusted", summary, { remedies: folder === undefined ? remedies : [] })];
+  return [problem("trust.untrusted/environments", { folder: own.shown, isSet: folder !== undefined })];
 }

@@ -1,4 +1,4 @@
-/** What `export` writes: the declaration as a configuration of Terraform, and what is in the way of using it there. */
+/** The export of a declaration to Terraform, with the obstacles to its use there. */
 import path from "node:path";
 import { declaredOrigins, moved, scopeOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -13,8 +13,10 @@ import {
   type Json,
   type State,
   UNKNOWN,
+  warningOf,
 } from "../core/model/index.ts";
 import { plural } from "../report/index.ts";
+import { problem } from "./messages.ts";
 import type { Project } from "./project.ts";
 import { leaving, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
@@ -24,8 +26,8 @@ import { type ProjectState, whileOpen } from "./state.ts";
 export type ExportFormat = "hcl" | "tf-json";
 
 /**
- * The declaration for Terraform, with the addresses that it has here, so that Terraform can go on with the same state.
- * Reads the state without a lock; sends nothing, changes nothing.
+ * Returns the declaration as a configuration of Terraform with the same addresses, for the same state. Takes no lock and sends no
+ * request.
  * @param folder of the configuration; absolute.
  * @throws HostformError for errors of the declaration, and for a secret in it.
  */
@@ -36,18 +38,17 @@ export async function exportConfiguration(
 ): Promise<{ readonly text: string; readonly diagnostics: readonly Diagnostic[] }> {
   const { desired, diagnostics: ofDeclaration } = await declaration.load();
   const { state, diagnostics: ofState } = await stateForExport(recorded);
-  const origin = `\`hostform export\` from ${desired.files.map((name) => path.basename(name)).join(", ")}`;
+  const origin = `hostform from ${desired.files.map((name) => path.basename(name)).join(", ")}`;
   const made = await terraformOf(source, desired, moved(desired, state).state, folder, origin);
   const { document, diagnostics: found, renderHcl, renderTfJson } = made;
   const diagnostics = [...ofDeclaration, ...ofState, ...found];
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
   refuseSecrets(redaction, text, desired.resources);
-  // An escaped bracket means the same within a string of either notation.
   return { text: leaving(text, redaction), diagnostics };
 }
 
-/** A declaration as a configuration of Terraform in a folder, and what renders it. @param origin what writes it. */
+/** Returns a declaration as a configuration of Terraform in a folder, with its renderers. @param origin the writer, for the header. */
 export async function terraformOf(
   source: ProjectSource,
   desired: Desired,
@@ -74,7 +75,7 @@ export async function terraformOf(
   return { ...made, renderHcl, renderTfJson };
 }
 
-/** The sources of what is sensitive in a declaration. */
+/** Returns the sources of the sensitive values in a declaration. */
 function hiddenSources({ resources, outputs = [] }: Desired, env: ProjectSource["env"]): ReadonlySet<string> {
   const scope = scopeOf(() => UNKNOWN, env);
   const ofResources = resources.flatMap((one) => Object.values(declaredOrigins(one, scope)));
@@ -82,7 +83,7 @@ function hiddenSources({ resources, outputs = [] }: Desired, env: ProjectSource[
   return new Set([...ofResources, ...ofOutputs].flatMap((origin) => origin?.from ?? []));
 }
 
-/** A configuration is shared and kept: a secret that stands in the declaration after all must not spread to it. */
+/** Refuses a secret in the configuration, which people share. */
 function refuseSecrets(redaction: Redaction, text: string, resources: readonly DesiredResource[]): void {
   const hides = (value: string) => redaction.redact(value) !== value;
   if (!hides(text)) return;
@@ -112,10 +113,7 @@ function textsIn(value: Json, at: AttributePath): { value: string; at: Attribute
   return Object.entries(value).flatMap(([key, part]) => textsIn(part as Json, [...at, key]));
 }
 
-/**
- * The state as Terraform would find it, with what is in the way: Terraform reads neither a journal nor an encrypted state.
- * Takes no lock.
- */
+/** Reads the state without a lock, with its obstacles: Terraform reads neither a journal nor an encrypted state. */
 async function stateForExport(recorded: ProjectState): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
@@ -123,25 +121,24 @@ async function stateForExport(recorded: ProjectState): Promise<{
   const opening = recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
   return whileOpen(opening, ({ state, recovered, warnings }) => {
     const { key } = recorded.encryption();
-    // With a key, a state in the clear is warned of.
+    // With a key, a state in the clear has its own warning.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
-    return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };
+    return {
+      state,
+      diagnostics: [
+        ...(sealed ? [problem("terraform.export/encrypted", {})] : []),
+        ...(recovered.length > 0 ? [left(recovered)] : []),
+      ],
+    };
   });
 }
 
-const ENCRYPTED: Diagnostic = {
-  severity: "warning",
-  code: "terraform.export",
-  summary: "The state is encrypted, and Terraform cannot read it",
-  remedies: ["Decrypt it before Terraform uses it: `hostform state decrypt`."],
-};
-
-function left(recovered: readonly string[]): Diagnostic {
-  return {
-    severity: "warning",
-    code: "terraform.export",
-    summary: `An earlier run was stopped: ${plural(recovered.length, "resource")} ${recovered.length === 1 ? "is" : "are"} still in its journal, not in the state`,
-    detail: "Terraform does not read the journal: it would order and create those resources again.",
-    remedies: ["Run `hostform apply` before Terraform uses the state."],
-  };
-}
+const left = ({ length }: readonly string[]): Diagnostic =>
+  warningOf(
+    "terraform.export",
+    `An earlier run was stopped: ${plural(length, "resource")} ${length === 1 ? "is" : "are"} still in its journal, not in the state`,
+    {
+      detail: "Terraform does not read the journal: it would order and create those resources again.",
+      remedies: ["Apply the declaration before Terraform uses the state."],
+    },
+  );

@@ -1,7 +1,7 @@
 /** Finds the files of a state that git tracks, read from the index of the repository itself. */
 import path from "node:path";
 import { look, readNow, realPath, textNow } from "../core/files/index.ts";
-import { attempt, type Diagnostic, shellPath } from "../core/model/index.ts";
+import { attempt, type Diagnostic, shellPath, warningOf } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 
 /** Warns of a state, journal or backup that git tracks: a pull request can hold another one. @param state its file. */
@@ -16,18 +16,14 @@ export function trackedWarnings(state: string): Diagnostic[] {
     [text, backup, journal].map((file) => path.basename(file)),
   );
   if (tracked.length === 0) return [];
-  const list = tracked.join(", ");
   return [
-    {
-      severity: "warning",
-      code: "state.tracked",
-      summary: `git tracks ${list}`,
+    warningOf("state.tracked", `git tracks ${tracked.join(", ")}`, {
       detail:
         "A pull request or another branch can replace the state, even an encrypted one by an older one. Unencrypted, it shows its secrets to everyone who can read the repository.",
       remedies: [
         `\`git rm --cached ${tracked.map(shellPath).join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
       ],
-    },
+    }),
   ];
 }
 
@@ -39,10 +35,9 @@ const EXTENDED = 0x4000;
 const NUL = 0;
 
 /**
- * Which of some files git tracks, by the index of the repository that they lie in. No program is started: a repository can
- * name one that git would run.
- * @param folder absolute, links followed. @param names of files in it.
- * @returns those that are tracked; none where there is no repository, or no index that can be read.
+ * Returns the files that git tracks, by the index of their repository; none without a readable index. Starts no program: a
+ * repository can name one that git would run.
+ * @param folder absolute, links followed. @param names of files in the folder.
  */
 export function trackedFiles(folder: string, names: readonly string[]): string[] {
   try {
@@ -57,7 +52,7 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
   }
 }
 
-/** The nearest folder with a `.git`, and the folder that its index is in: of a worktree it is elsewhere. */
+/** Finds the nearest folder with a `.git`, and the folder of its index. A worktree has it elsewhere. */
 function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
   for (let top = folder; ; top = path.dirname(top)) {
     const git = path.join(top, ".git");
@@ -71,7 +66,7 @@ function repositoryOf(folder: string): { readonly top: string; readonly git: str
   }
 }
 
-/** SHA-1 unless the repository says that it has SHA-256; a worktree has the settings of its repository. */
+/** Size of an object name: SHA-1 unless the repository declares SHA-256. A worktree has the settings of its repository. */
 function hashBytes(git: string): number {
   const common = textNow(path.join(git, "commondir"))?.trim() ?? ".";
   const config = textNow(path.resolve(git, common, "config")) ?? "";
@@ -103,7 +98,7 @@ function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
   }
 }
 
-/** A number of variable length, as packs have it for `OFS_DELTA`. */
+/** Reads a number of variable length, as in `OFS_DELTA` of packs. */
 function offsetAt(index: Buffer, from: number): { readonly value: number; readonly next: number } {
   let next = from;
   let byte = index.readUInt8(next++);

@@ -1,4 +1,4 @@
-/** The accounts of a run: are they those that the state was recorded with, and what identifies them from now on. */
+/** The identity of the accounts of a run, compared with the recorded accounts. */
 import { kinds } from "../core/kinds/index.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { type Account, accountGate, accountMark, anchorsIn, keyOf, originProblem } from "../core/lifecycle/index.ts";
@@ -6,7 +6,7 @@ import {
   type AccountMark,
   type Desired,
   type Diagnostic,
-  HostformError,
+  failWith,
   type JsonObject,
   type Place,
   parseAddress,
@@ -17,7 +17,7 @@ import {
 import type { Providers } from "./providers.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** By alias of a provider: what the records get that this run writes. */
+/** Alias of a provider -> mark for the records of this run. */
 export type Identities = ReadonlyMap<string, AccountMark>;
 
 /**
@@ -33,19 +33,19 @@ export function requireAccounts(
   const problems = [...aliases].flatMap((alias) =>
     problemsOf(alias, () => providers.get(alias).account, state, identities[alias]),
   );
-  if (problems.length > 0) throw new HostformError(problems);
+  failWith(problems);
 }
 
-/** The same of one account. */
+/** Compares one account. @throws HostformError `account.foreign` */
 export function requireAccount(alias: string, account: Account, state: State): void {
   const problems = problemsOf(alias, () => account, state);
-  if (problems.length > 0) throw new HostformError(problems);
+  failWith(problems);
 }
 
 /** Compares the address of an account with that of a record. Sends no request. @throws HostformError `account.foreign` */
 export function requireAddress(alias: string, account: Account, record: ResourceState): void {
   const problems = originProblem(`Provider ${alias}`, account, [record]);
-  if (problems.length > 0) throw new HostformError(problems);
+  failWith(problems);
 }
 
 /** @param saved the account of a saved plan. */
@@ -58,30 +58,25 @@ function problemsOf(
   const recorded = [...resources.values()].filter(({ provider }) => provider === alias);
   const records = [...recorded, ...(saved ? [{ address: "", attributes: {}, private: { account: saved } }] : [])];
   if (records.length === 0) return [];
-  const [of, account] = [`Provider ${alias}`, open()];
+  const of = `Provider ${alias}`;
+  const account = open();
   account.confirm = accountGate(of, account, kinds, records);
   return originProblem(of, account, records);
 }
 
-/** Identity of an account, by the lists that were read. Sends no request. */
+/** Returns the identity of an account by its lists. Sends no request. */
 export const identityOf = (account: Account): AccountMark => ({
   origin: account.origin ?? "",
   anchors: anchorsIn(account),
 });
 
-/** The same of prepared providers. */
 export const identitiesOf = (aliases: Iterable<string>, providers: Providers): Identities =>
   new Map([...aliases].map((alias) => [alias, identityOf(providers.get(alias).account)]));
 
 type Named = Pick<Desired, "project" | "providers">;
 
-/** An account by its declaration alone. @param among the accounts that it is to be distinguished from. */
-function placeOf(
-  { env, environment }: Pick<ProjectSource, "env" | "environment">,
-  { project, providers }: Named,
-  provider: string,
-  among: number,
-) {
+/** Describes an account by its declaration alone. @param among number of accounts. */
+function placeOf({ env, environment }: ProjectSource, { project, providers }: Named, provider: string, among: number) {
   const address = providers.get(provider)?.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
   const { host, pathname } = URL.parse(address) ?? { host: address, pathname: "" };
@@ -91,11 +86,11 @@ function placeOf(
   return { provider, name, host: `${host}${prefix}`, services: null, domain: null };
 }
 
-/** The accounts of a declaration, where nothing was read. */
+/** Describes the accounts of a declaration without a read. */
 export const declaredPlaces = (source: ProjectSource, named: Named): Place[] =>
   [...named.providers.keys()].sort().map((provider) => placeOf(source, named, provider, named.providers.size));
 
-/** The accounts of a run as people know them. Sends no request. */
+/** Describes the accounts of a run for people. Sends no request. */
 export function placesOf(
   source: ProjectSource,
   declared: Named,
@@ -112,7 +107,7 @@ export function placesOf(
     const own = recorded.flatMap(({ attributes, sensitive }) => (sensitive.includes("domain") ? [] : [attributes]));
     const ids = live && new Set(live.map(({ id }) => id));
     const isLive = ({ id }: JsonObject) => ids?.has(id) ?? true;
-    // A stranger learns nothing of the account that the project does not manage.
+    // A stranger learns nothing about unmanaged services.
     const known = [...own.filter(isLive), ...(source.untrusted ? [] : (live ?? []))];
     const domain = known.map((one) => one.domain).find((one) => typeof one === "string");
     const services = live?.length ?? (recorded.length > 0 ? recorded.length : null);
@@ -121,7 +116,7 @@ export function placesOf(
   });
 }
 
-/** Returns a function that adds the mark of its account to a record that has none. @param moved all records get a new mark. */
+/** Returns a function that adds the mark of its account to a record. @param moved replaces the marks of all records. */
 export function marking(identities: Identities, state: State, moved = false) {
   const held = new Set<string>();
   const marks = new Map<string, AccountMark>();

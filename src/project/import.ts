@@ -8,8 +8,8 @@ import {
   parentOf,
   read,
   sensitiveNames,
-  settledMark,
   unrecoverable,
+  withoutRequests,
 } from "../core/lifecycle/index.ts";
 import {
   type Change,
@@ -19,9 +19,9 @@ import {
   didYouMean,
   errorOf,
   fail,
+  failWith,
   formatAddress,
   HostformError,
-  inQuotes,
   isError,
   isReplacement,
   parseAddress,
@@ -30,6 +30,7 @@ import {
   type ValueObject,
 } from "../core/model/index.ts";
 import { identitiesOf, marking, requireAccounts } from "./identity.ts";
+import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
 import { withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
@@ -38,23 +39,23 @@ import type { ProjectParts } from "./source.ts";
 export interface Imported {
   readonly address: string;
   readonly id: string | null;
-  /** What it is: `service`. */
+  /** Noun of the kind: `service`. */
   readonly noun: string;
-  /** The attributes in which it differs from the declaration, as the next plan will show. */
+  /** Attributes that differ from the declaration. */
   readonly differences: readonly string[];
-  /** False: no call shows it, so that nothing was compared. */
+  /** False: no call shows the object, so the declaration could not be compared. */
   readonly isCompared: boolean;
-  /** What is not known of it, and stays so. */
+  /** Sentences about values that stay unknown. */
   readonly notes: readonly string[];
 }
 
 /**
  * Adopts an existing object into the state. Sends GETs only.
  *
- * 1. The address must be declared and not recorded yet (the mark of a pending create is replaced).
- * 2. The object is read; what the API never reports of it is taken from the declaration.
- * 3. It is recorded.
- * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`: nothing was recorded.
+ * 1. The address must be declared and not recorded. An import replaces the mark of a pending create.
+ * 2. Reads the object. Attributes that the API never returns come from the declaration.
+ * 3. Records the object.
+ * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`. The state is unchanged then.
  */
 export async function importObject(project: Project, text: string, id: string): Promise<Imported> {
   const { desired } = await project.declaration.load();
@@ -75,7 +76,7 @@ export async function importObject(project: Project, text: string, id: string): 
         fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
           remedies: [
             observed.status === "gone"
-              ? "Import an object that is alive; `hostform plan` shows what an apply creates without one."
+              ? "Import an object that is alive. A plan shows what an apply creates without one."
               : "Check the id, and that the token belongs to the right account.",
           ],
           address,
@@ -85,10 +86,10 @@ export async function importObject(project: Project, text: string, id: string): 
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });
-      // Before the declaration is trusted for what the API does not return.
+      // The declaration supplies attributes that the API does not return, unless it contradicts the others.
       const contradictions = kind.validateAgainstLive?.(config, observed.attributes, plans) ?? [];
       const others = contradictions.filter(({ code }) => code === "plan.mismatch");
-      if (others.length > 0) throw new HostformError(others.map((each) => ({ ...each, address })));
+      failWith(others.map((each) => ({ ...each, address })));
       const wanted = desired.resources.map((one) => (one.address === address ? { ...one, importId: id } : one));
       const seen = { resource, observed: { ...observed, attributes }, plans };
       const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
@@ -103,8 +104,8 @@ export async function importObject(project: Project, text: string, id: string): 
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
-        // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
-        private: settledMark(store.state.resources.get(address)?.private ?? {}),
+        // The generation of an order and a deposed object outlive the mark: the key must not be used again.
+        private: withoutRequests(store.state.resources.get(address)?.private ?? {}),
         dependencies: change.dependsOn,
       };
       await account.confirm?.();
@@ -129,20 +130,13 @@ function declaredAt(desired: Desired, text: string): { resource: DesiredResource
   });
 }
 
-function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: string): void {
+function checkFree(state: State, { address }: DesiredResource, { noun }: Kind, id: string): void {
   const prior = state.resources.get(address);
   if (prior === undefined || prior.private.pending !== undefined) return;
-  fail("usage", `${address} is already in the state, as ${kind.noun} ${String(prior.attributes.id)}`, {
-    remedies: [
-      prior.attributes.id === id
-        ? "Nothing to do."
-        : `To import ${id} instead: \`hostform state rm ${inQuotes(address)}\` first.`,
-    ],
-    address,
-  });
+  refuse("usage/recorded", { address, noun, recorded: String(prior.attributes.id), id });
 }
 
-/** One object managed at two addresses would be changed to and fro. */
+/** Refuses an object of another address: two declarations would change it in turns. */
 function checkUnique(
   state: State,
   kind: Kind,
@@ -158,9 +152,9 @@ function checkUnique(
 }
 
 /**
- * A grant is found in the collection of its service, which must be known, and be the declared one.
- * @returns the error if no object has the whole text as its id: it then names another service.
- * @throws HostformError `usage` if the service is not known.
+ * Compares the parent that the id names with the declared one: a grant is listed under its service.
+ * @returns an error for another parent. It is reported unless an object has the whole text as its id.
+ * @throws HostformError `usage` if the parent is unknown.
  */
 function anotherParent(
   kind: Kind,
@@ -183,8 +177,8 @@ function anotherParent(
 }
 
 /**
- * The change of one resource that a plan would hold. Pure: what was observed of it is all that it needs.
- * @throws HostformError `plan.mismatch`: it is another than what is declared.
+ * Plans one resource from its observation. Pure.
+ * @throws HostformError `plan.mismatch`: the object contradicts the declaration.
  */
 function planOf(
   { source, host }: ProjectParts,
@@ -204,15 +198,14 @@ function planOf(
     now: host.clock.now(),
     readRequests: 0,
   });
-  // What is declared and what it is cannot be brought together: nothing is recorded.
   const contradictions = diagnostics.filter((one) => one.code === "plan.mismatch" && one.address === address);
-  if (contradictions.length > 0) throw new HostformError(contradictions);
+  failWith(contradictions);
   const change = changes.find((one) => one.address === address);
   if (change === undefined) throw new HostformError(diagnostics);
   return change;
 }
 
-/** The attributes for which another object would replace the imported one. */
+/** Returns an error for each attribute that would replace the imported object. */
 function replacedIn(kind: Kind, { address, before, after, reasons, sensitive }: Change, id: string): Diagnostic[] {
   const names = reasons.flatMap(({ attribute = [] }) => attribute);
   return names.map((name) => {

@@ -1,9 +1,9 @@
 import { ApiError, HostformError } from "../core/model/index.ts";
 import type { Host } from "./source.ts";
 
-/** How long the end of a run that was stopped twice may take to be recorded, in ms. A state in a file takes far less. */
+/** Time limit of the last record after a second Ctrl-C, in milliseconds. A state in a file takes far less. */
 export const RECORDING_MS = 4_500;
-/** How long the summary may take after that, in ms. */
+/** Time limit of the summary after that, in milliseconds. */
 export const SUMMARY_MS = 400;
 
 const interrupted = (summary: string) => new HostformError([{ severity: "error", code: "interrupted", summary }]);
@@ -11,25 +11,28 @@ const interrupted = (summary: string) => new HostformError([{ severity: "error",
 /**
  * Ctrl-C (SIGINT, SIGTERM) during a plan and its apply.
  *
- * 1. While reading, the first one ends the run: nothing was begun. A second one ends the process.
- * 2. Once applying, the first one stops what has not left; what has is awaited and recorded.
- * 3. The second one ends what is in flight, too. What never left is taken back in the state, the summary is printed, the
- *    lock freed: that takes milliseconds, and where it does not (a state at a server), {@link RECORDING_MS} at most.
- * 4. A third one, or the end of that time: the summary as it is known by then, and the process ends.
+ * 1. During the reads, the first press ends the run. A second one ends the process.
+ * 2. During the apply, the first press holds back requests that have not left. Requests under way are awaited and recorded.
+ * 3. The second press cancels requests under way. The run takes back unsent requests in the state, prints the summary and frees the
+ *    lock: within milliseconds, or at a server within {@link RECORDING_MS}.
+ * 4. A third press or the end of that time prints the summary and ends the process.
  */
 export class Interrupts {
-  /** Nothing that has not left leaves any more. */
+  /** Aborted: no further request leaves. */
   readonly stop: AbortSignal;
-  /** Nothing is awaited of what has left. */
+  /** Aborted: requests under way are cancelled. */
   readonly now: AbortSignal;
-  /** Nor is anything that is being recorded. */
+  /** Aborted: records under way are not awaited. */
   readonly abandon: AbortSignal;
-  /** Ctrl-C is nothing to this run any more. */
+  /** Ends the reaction to Ctrl-C. */
   readonly end: () => void;
   #applying = false;
 
   constructor(host: Host) {
-    const [stop, now, abandon, over] = [0, 0, 0, 0].map(() => new AbortController()) as Controllers;
+    const stop = new AbortController();
+    const now = new AbortController();
+    const abandon = new AbortController();
+    const over = new AbortController();
     this.stop = stop.signal;
     this.now = now.signal;
     this.abandon = abandon.signal;
@@ -53,17 +56,17 @@ export class Interrupts {
     this.end = () => {
       off();
       over.abort();
-      // What is still open would keep the process. What is said of the end comes first.
+      // Open handles would keep the process. The summary comes first.
       if (abandon.signal.aborted) setImmediate(() => host.exit(1));
     };
   }
 
-  /** From now on something may have been begun. */
+  /** Begins the apply. */
   planned(): void {
     this.#applying = true;
   }
 
-  /** Waits for the end of some work. @returns false when that was given up. */
+  /** Waits for the end of a work. @returns false if the work was given up. */
   async unlessAbandoned(work: Promise<unknown> = Promise.resolve()): Promise<boolean> {
     const { abandon } = this;
     const given = new Promise<boolean>((resolve) => {
@@ -74,13 +77,7 @@ export class Interrupts {
   }
 }
 
-type Controllers = [AbortController, AbortController, AbortController, AbortController];
-
-/**
- * Does work that a Ctrl-C may end at once, as nothing is begun that must be finished. The signal reaches the requests
- * under way.
- * @throws HostformError `interrupted`.
- */
+/** Does a work that Ctrl-C may end at once. The signal cancels its requests. @throws HostformError `interrupted`. */
 export async function interruptible<T>(host: Host, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   if (host.wasInterrupted()) throw interrupted("Interrupted.");
   const stop = new AbortController();
@@ -88,7 +85,7 @@ export async function interruptible<T>(host: Host, work: (signal: AbortSignal) =
   try {
     return await work(stop.signal);
   } catch (error) {
-    // A cancelled request says that it was cancelled, not why; only what may have been changed by it is worth saying.
+    // A cancelled write keeps its own error, because it may have changed the account.
     const changing = error instanceof ApiError && error.reached !== "no" && !error.endpoint.startsWith("GET ");
     if (!changing) stop.signal.throwIfAborted();
     throw error;

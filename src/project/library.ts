@@ -1,17 +1,22 @@
 /**
- * `import { loadProject, plan, apply, adopt } from "hostform"`: a declaration loaded, planned and applied by a program, and an account
- * adopted. It stands on what the command line stands on, `withPlan`, `carryOut` and `adoptAccount`. Whatever is returned, reported or thrown has secrets hidden.
+ * `import { loadProject } from "hostform"`: the project of a program, with the steps of the command line as methods. Secrets are
+ * hidden in each result, message and error.
  */
 import path from "node:path";
 import {
   type ApplyEvent,
+  type ApplyResult,
   type Diagnostic,
   type FailOn,
   fail,
   HostformError,
   heldIn,
+  isError,
   isFulfilled,
+  isStopped,
+  type Plan,
   systemClock,
+  unfulfilledIn,
 } from "../core/model/index.ts";
 import {
   type Attention,
@@ -19,6 +24,7 @@ import {
   type ConditionJson,
   type DiagnosticJson,
   diagnosticJson,
+  type MoneyScale,
   type PlanJson,
   planJson,
   type RequestEvent,
@@ -30,23 +36,23 @@ import {
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
 import type {
-  AdoptLibraryOptions,
+  AdoptAccountOptions,
   Applied,
   ApplyOptions,
-  LoadedProject,
   LoadOptions,
-  Message,
-  Planned,
   PlanOptions,
+  Progress,
+  WorkOptions,
 } from "./library-types.ts";
-import { type Run, type RunOptions, withPlan } from "./plan.ts";
+import { problem } from "./messages.ts";
+import { savedFrom, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
 import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
-import { readSavedPlan, writeSavedPlan } from "./saved-plan.ts";
+import { type PlanRequest, readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
 import type { Host, Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
-import { refuseUntrustedCommand } from "./trust.ts";
+import { refuseUntrusted } from "./trust.ts";
 
 export { HostformError } from "../core/model/index.ts";
 export type * from "./library-types.ts";
@@ -58,155 +64,236 @@ export type {
   DiagnosticJson,
   FailOn,
   Forecast,
+  LoadedProject,
   PlanJson,
+  Planned,
   RequestEvent,
 };
 
-const projects = new WeakMap<LoadedProject, Project>();
-
 /**
- * Reads and checks a declaration. Nothing is asked of the account.
- * @throws HostformError with every mistake in it, each with its place.
+ * Reads and checks a declaration. Sends no request. A folder without a declaration can be adopted.
+ * @throws HostformError with every mistake in the declaration, each with its place.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const { unstacked, redaction } = placeOf(options);
-  return hiding(redaction, async () => {
-    await refuseUntrustedCommand(unstacked, "plan");
-    const source = await selected(unstacked, options);
-    const project = projectOn(source, redaction, options);
-    const { desired, diagnostics } = await throwingForStack(source, () => project.declaration.load());
-    const loaded: LoadedProject = {
-      addresses: desired.resources.map(({ address }) => address),
-      warnings: shown(redaction, diagnostics),
-    };
-    projects.set(loaded, project);
-    return loaded;
-  });
-}
-
-/** Plans: reads the account and says what differs. Changes nothing. @throws HostformError when no plan can be made. */
-export async function plan(loaded: LoadedProject, options: PlanOptions = {}): Promise<Planned> {
-  const project = projectOf(loaded);
-  return during(project, () =>
-    withPlan(project, runOptions("plan", options), async (run) => {
-      const planned = plannedOf(run);
-      if (options.saveTo !== undefined && mayApply(run.plan, true)) {
-        const { originOf } = await import("./plan-origin.ts");
-        const identities = Object.fromEntries(run.identities);
-        const origin = { ...(await originOf(project.source, run.desired, run.store.state)), identities };
-        await writeSavedPlan(project, options.saveTo, { request: runOptions("plan", options), origin, plan: run.plan });
-      }
-      return planned;
-    }),
-  );
-}
-
-/**
- * Plans, asks `approve`, and changes the account to match, within the declared guards. Every order is made exactly once, also
- * when the process is ended in the middle of it and the project is applied again.
- * @throws HostformError when no plan can be made; what failed while it was applied is in the result.
- */
-export async function apply(loaded: LoadedProject, options: ApplyOptions): Promise<Applied> {
-  const project = projectOf(loaded);
-  const { approve, saved: file, wait, waitTimeoutMs, parallelism, onEvent } = options;
-  if (project.source.untrusted) await during(project, () => refuseUntrustedCommand(project.source, "apply"));
-  return during(project, async () => {
-    const saved = file === undefined ? undefined : await readSavedPlan(project, file);
-    const request = runOptions(options.destroy ? "destroy" : "apply", options);
-    return withPlan(project, { ...request, ...(saved && { ...saved.request, saved, caps: options }) }, async (run) => {
-      const planned = plannedOf(run);
-      const approved =
-        mayApply(run.plan, options.partial === true && saved === undefined) &&
-        (saved !== undefined || (await approve(planned)) === true);
-      const { conditions, holds } = planned;
-      const before = { plan: planned, approved, conditions, holds };
-      const nothing = { ...before, complete: false, changes: [], diagnostics: [], pending: [] };
-      if (!approved) return nothing;
-      run.providers.refresh();
-      const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
-      const { redaction } = project;
-      const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
-      return {
-        ...nothing,
-        complete: isFulfilled(result) && (saved === undefined || heldIn(saved.plan).length === 0),
-        changes: result.outcomes.map(({ address, result: end, diagnostics }) => ({
-          address,
-          result: end,
-          diagnostics: shown(redaction, diagnostics),
-        })),
-        diagnostics: shown(redaction, result.diagnostics),
-        ...(redaction.redactValue(attentionOf(run.plan, yamlRemedies, result)) as Attention),
-        pending: result.pending,
-      };
-    });
-  });
-}
-
-/**
- * Brings an account under management: reads it, and writes its declaration and its state into the folder. Sends GETs only. `onMessage`
- * gets what is still to be read (`reading`) and each request; after an abort the next call goes on where it stopped.
- * @throws HostformError for mistakes in a declaration that is there, and when the account cannot be read: nothing was written then.
- */
-export async function adopt(options: AdoptLibraryOptions): Promise<Adopted> {
-  const { unstacked, redaction } = placeOf(options);
-  const { approve } = options;
-  return hiding(redaction, async () => {
-    await refuseUntrustedCommand(unstacked, "adopt");
-    const { adoptAccount } = await import("./adopt/adopt.ts");
-    const project = projectOn(await selected(unstacked, options), redaction, options);
-    const adopted = await adoptAccount(project, options, approve);
-    return redaction.redactValue(adopted) as Adopted;
-  });
-}
-
-/** What went wrong, for people: every mistake with its place and what to do about it, as the command line prints it. */
-export function errorText({ diagnostics }: HostformError): string {
-  return renderDiagnostics(diagnostics, { color: false, remedies: yamlRemedies });
-}
-
-/** Where the project is, before a stack is chosen, and the secrets of its environment. */
-function placeOf({ env = process.env, files = [], state, ...options }: LoadOptions) {
-  const dir = path.resolve(options.dir ?? ".");
+  const { env = process.env, files = [], state, policy = [], clock = systemClock } = options;
+  const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
-  const unstacked: ProjectSource = {
+  const unchosen: ProjectSource = {
     env,
     cwd: dir,
     dir,
     files: files.map((file) => path.resolve(dir, file)),
     state: path.resolve(dir, state ?? "hosting.tfstate"),
     stateNamed: state !== undefined,
-    policy: (options.policy ?? []).map((file) => path.resolve(dir, file)),
+    policy: policy.map((file) => path.resolve(dir, file)),
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs,
   };
-  return { unstacked, redaction };
+  return hiding(redaction, async () => {
+    await refuseUntrusted(unchosen, "plan", true);
+    const source = await chosen(unchosen, options);
+    const project = new Project({ source, host: hostOf(clock), redaction, log: logOf(redaction) });
+    const { desired, diagnostics } = await throwingForStack(source, () => project.declaration.check());
+    if (desired === undefined && diagnostics.some(({ code }) => code !== "config.missing"))
+      throw new HostformError(diagnostics);
+    const addresses = (desired?.resources ?? []).map(({ address }) => address);
+    return new LoadedProject(project, addresses, desired === undefined ? [] : shown(redaction, diagnostics));
+  });
 }
 
-const projectOn = (source: ProjectSource, redaction: Redaction, options: LoadOptions) =>
-  new Project({ source, host: hostOf(options), redaction, log: logOf(redaction, options.onMessage) });
-
-function projectOf(loaded: LoadedProject): Project {
-  return projects.get(loaded) ?? fail("usage", "The project was not loaded with loadProject");
+/** Returns every mistake of an error for people, with its place and its remedies, as the command line prints it. */
+export function errorText({ diagnostics }: HostformError): string {
+  return renderDiagnostics(diagnostics, { color: false, remedies: yamlRemedies });
 }
 
-function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
-  const { destroy = false, targets = [], reorder = [], orderAnyway = [] } = options;
-  const { replace, refresh, refreshBudget, base } = options;
-  const mode = destroy ? "destroy" : "apply";
-  return { command, mode, targets, reorder, replace, orderAnyway, guards: options, refresh, refreshBudget, base };
+/** A project whose declaration has no mistakes. Each method reads the declaration again. */
+class LoadedProject {
+  /** Addresses of the declared resources: `hosting_service.acme`. */
+  readonly addresses: readonly string[];
+  readonly warnings: readonly DiagnosticJson[];
+  readonly #project: Project;
+
+  /** @internal */
+  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[]) {
+    this.#project = project;
+    this.addresses = addresses;
+    this.warnings = warnings;
+  }
+
+  /** Reads the account and returns the changes that would match it to the declaration. @throws HostformError when no plan can be made. */
+  plan(options: PlanOptions = {}): Promise<Planned> {
+    const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
+    const { refresh, refreshBudget, base } = options;
+    const mode = destroy ? "destroy" : "apply";
+    const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
+    return this.#during(options, (project) =>
+      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base }, async (run) => {
+        return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
+      }),
+    );
+  }
+
+  /** Reads a plan that {@link Planned.save} or the command line wrote. @throws HostformError `plan.saved`, `state.key`. */
+  readPlan(file: string): Promise<Planned> {
+    return this.#during({}, async (project) => {
+      return new Planned(project, await readSavedPlan(project, file), await project.declaration.moneyScale());
+    });
+  }
+
+  /**
+   * Applies exactly this plan, within the declared guards. Each order is sent once, even if the process ends in the middle and the
+   * project is applied again.
+   * @throws HostformError when the plan cannot be applied, or no longer matches account, state or declaration. Failures of the apply
+   *   are in the result.
+   */
+  apply(plan: Planned, options: ApplyOptions = {}): Promise<Applied> {
+    const { partial = false, wait, waitTimeoutMs, parallelism, onEvent } = options;
+    return this.#during(options, async (project) => {
+      const { source, redaction } = project;
+      await refuseUntrusted(source, "apply", false);
+      const saved = Planned.savedIn(plan);
+      requireApplicable(saved.plan, partial);
+      const { request } = saved;
+      const { pending, conditions = [] } = saved.plan;
+      const held = heldIn(saved.plan);
+      if (!hasChanges(saved.plan)) {
+        const unfulfilled = unfulfilledIn(saved.plan);
+        const nothing = { outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 };
+        return appliedOf(redaction, saved, { ...nothing, pending, unfulfilled, held, conditions });
+      }
+      const asked = { ...request, command: request.mode, saved, caps: options, waits: wait };
+      return withPlan(project, asked, async (run) => {
+        requireApplicable(run.plan, false);
+        run.providers.refresh();
+        const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
+        const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
+        const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
+        // A plan reads only its own changes again. The saved plan has the conditions and pending creates of the others.
+        const own = new Set(run.plan.changes.map(({ address }) => address));
+        const others = conditions.filter(({ address }) => !own.has(address));
+        return appliedOf(redaction, saved, {
+          ...result,
+          held,
+          pending: [...new Set([...pending.filter(isOpen), ...result.pending])],
+          conditions: [...others, ...(result.conditions ?? run.plan.conditions ?? [])],
+        });
+      });
+    });
+  }
+
+  /**
+   * Brings the account under management: reads it, and writes its declaration and its state into the folder. Sends GETs only. After an
+   * abort the next call continues with the lists that were read.
+   * @throws HostformError for mistakes in an existing declaration, and when the account cannot be read. No file is written then.
+   */
+  adopt(options: AdoptAccountOptions): Promise<Adopted> {
+    return this.#during(options, async (project) => {
+      await refuseUntrusted(project.source, "adopt", false);
+      const { adoptAccount } = await import("./adopt/adopt.ts");
+      return project.redaction.redactValue(await adoptAccount(project, options, options.approve)) as Adopted;
+    });
+  }
+
+  #during<T>({ signal, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
+    const { source, redaction, host } = this.#project;
+    const parts = { host: hostOf(host.clock, signal), log: logOf(redaction, onProgress) };
+    return hiding(redaction, () => throwingForStack(source, () => work(this.#project.on(source, parts))));
+  }
 }
+
+/** A plan: a value to judge, print, save and apply. */
+class Planned implements Attention {
+  /** Terraform's representation, as `hostform plan --json` prints it. */
+  readonly json: PlanJson;
+  readonly diagnostics: readonly DiagnosticJson[];
+  readonly conditions: Attention["conditions"];
+  readonly holds: Attention["holds"];
+  readonly hasChanges: boolean;
+  /** True if the whole plan can be applied: it has no errors, nothing is held back, and the token may read all declared objects. */
+  readonly applicable: boolean;
+  /** Addresses that trouble holds back: {@link ApplyOptions.partial} applies the rest. */
+  readonly heldBack: readonly string[];
+  readonly #project: Project;
+  readonly #saved: SavedPlan;
+  readonly #look: { readonly moneyScale: MoneyScale; readonly remedies: typeof yamlRemedies };
+
+  /** @internal */
+  constructor(project: Project, saved: SavedPlan, moneyScale: MoneyScale) {
+    const { redaction } = project;
+    const { plan } = saved;
+    this.#project = project;
+    this.#saved = saved;
+    this.#look = { moneyScale, remedies: yamlRemedies };
+    this.json = redaction.redactValue(planJson(plan, this.#look)) as PlanJson;
+    this.diagnostics = shown(redaction, plan.diagnostics);
+    const { conditions, holds } = attentionIn(redaction, plan);
+    this.conditions = conditions;
+    this.holds = holds;
+    this.hasChanges = hasChanges(plan);
+    this.applicable = mayApply(plan, false);
+    this.heldBack = heldIn(plan);
+  }
+
+  /** Text for people, as `hostform plan` prints it. */
+  text(): string {
+    return leaving(renderPlan(this.#saved.plan, { ...this.#look, color: false }), this.#project.redaction);
+  }
+
+  /** Text for a review comment. */
+  markdown(): string {
+    return leaving(renderPlanMarkdown(this.#saved.plan, this.#look), this.#project.redaction, "markdown");
+  }
+
+  /** A whole page. */
+  html(): string {
+    return leaving(renderPlanHtml(this.#saved.plan, this.#look), this.#project.redaction, "html");
+  }
+
+  /** Writes the plan to a file, relative to the project's folder. @throws HostformError for a plan that cannot be applied. */
+  save(file: string): Promise<void> {
+    const { redaction } = this.#project;
+    return hiding(redaction, async () => {
+      requireApplicable(this.#saved.plan, true);
+      await writeSavedPlan(this.#project, file, this.#saved);
+    });
+  }
+
+  /** @internal */
+  static savedIn(plan: Planned): SavedPlan {
+    return plan instanceof Planned ? plan.#saved : fail("usage", "The plan was not made by a project");
+  }
+}
+
+/** @param isPartial without the changes that trouble holds back. @throws HostformError for a plan that cannot be applied. */
+function requireApplicable(plan: Plan, isPartial: boolean): void {
+  const held = hasChanges(plan) && !isPartial ? heldIn(plan) : [];
+  if (!isStopped(plan) && plan.forReading === undefined && held.length === 0) return;
+  const errors = plan.diagnostics.filter(isError);
+  throw new HostformError(errors.length > 0 ? errors : [problem("plan.saved/unfit", { held })]);
+}
+
+const attentionIn = (redaction: Redaction, plan: Plan, result?: ApplyResult) =>
+  redaction.redactValue(attentionOf(plan, yamlRemedies, result)) as Attention;
+
+const appliedOf = (redaction: Redaction, { plan }: SavedPlan, result: ApplyResult): Applied => ({
+  ...attentionIn(redaction, plan, result),
+  complete: isFulfilled(result),
+  changes: result.outcomes.map(({ address, result: end, diagnostics }) => {
+    return { address, result: end, diagnostics: shown(redaction, diagnostics) };
+  }),
+  diagnostics: shown(redaction, result.diagnostics),
+  pending: result.pending,
+});
 
 /** The project in the environment or on the stack that the options name. */
-async function selected(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
-  const { environment, stack } = options;
-  if (environment === undefined) return onStack(source, options);
-  const { inEnvironment } = await import("./environments.ts");
-  return inEnvironment(source, environment, stack !== undefined);
-}
-
-async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {
+async function chosen(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
+  const { environment, stack, only, variables = {} } = options;
+  if (environment !== undefined) {
+    const { inEnvironment } = await import("./environments.ts");
+    return inEnvironment(source, environment, stack !== undefined);
+  }
   if (stack === undefined) return source;
   const { chooseStacks, refuseTerraformArguments, sourceOn } = await import("./stacks/choose.ts");
   refuseTerraformArguments(source.env, "apply");
@@ -214,16 +301,14 @@ async function onStack(source: ProjectSource, { stack, only, variables = {} }: L
   const named = { only: only === undefined ? [] : [only], variables: given };
   const { stacks, run } = await chooseStacks(source, path.resolve(source.dir, stack), named, "apply");
   const [one, ...others] = stacks;
-  if (one === undefined || others.length > 0) {
-    return fail("usage", `There are ${stacks.length} stacks: ${stacks.map(({ name }) => name).join(", ")}`, {
-      remedies: ["Name one of them with `only`."],
-    });
-  }
-  return sourceOn(source, one, run);
+  if (one !== undefined && others.length === 0) return sourceOn(source, one, run);
+  return fail("usage", `There are ${stacks.length} stacks: ${stacks.map(({ name }) => name).join(", ")}`, {
+    remedies: ["Name one of them with `only`."],
+  });
 }
 
-/** A signal is to the project what the first Ctrl-C is. */
-function hostOf({ clock = systemClock, signal }: LoadOptions): Host {
+/** @param signal stands for the first Ctrl-C. A library does not end its process. */
+function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
   return {
     clock,
     capture: captureCommand,
@@ -233,25 +318,25 @@ function hostOf({ clock = systemClock, signal }: LoadOptions): Host {
       return () => signal?.removeEventListener("abort", callback);
     },
     wasInterrupted: () => signal?.aborted ?? false,
-    // A library does not end its process.
     exit() {},
   };
 }
 
-function logOf(redaction: Redaction, onMessage: LoadOptions["onMessage"]): Log {
-  const say = (message: Message) => onMessage?.(redaction.redactValue(message) as Message);
-  const report = (diagnostic: Diagnostic) =>
-    say({ type: "diagnostic", diagnostic: diagnosticJson(diagnostic, yamlRemedies) });
+function logOf(redaction: Redaction, onProgress?: WorkOptions["onProgress"]): Log {
+  const report = (progress: Progress) => onProgress?.(redaction.redactValue(progress) as Progress);
+  const note = (text: string) => report({ type: "note", text });
+  const alert = (diagnostic: Diagnostic) =>
+    report({ type: "diagnostic", diagnostic: diagnosticJson(diagnostic, yamlRemedies) });
   return {
-    say: (text) => say({ type: "note", text }),
-    warn: (diagnostics) => diagnostics.forEach(report),
-    alert: report,
-    request: (event, budget) => say({ type: "request", request: { ...event, budgetLeft: event.left, budget } }),
-    wait: ({ ms }) => say({ type: "waiting", ms }),
+    say: note,
+    warn: (diagnostics) => diagnostics.forEach(alert),
+    alert,
+    request: (event, budget) => report({ type: "request", request: { ...event, budgetLeft: event.left, budget } }),
+    wait: ({ ms }) => report({ type: "waiting", ms }),
     connecting: () => undefined,
-    reading: (open) => say({ type: "reading", open }),
-    output: (text) => say({ type: "note", text }),
-    showsOutput: onMessage !== undefined,
+    reading: (open) => report({ type: "reading", open }),
+    output: note,
+    showsOutput: onProgress !== undefined,
   };
 }
 
@@ -260,25 +345,6 @@ function shown(redaction: Redaction, diagnostics: readonly Diagnostic[]): readon
   return redaction.redactValue(texts) as readonly DiagnosticJson[];
 }
 
-function plannedOf({ plan: made, providers: { moneyScale }, project: { redaction } }: Run): Planned {
-  const look = { moneyScale, remedies: yamlRemedies };
-  return {
-    json: redaction.redactValue(planJson(made, look)) as PlanJson,
-    diagnostics: shown(redaction, made.diagnostics),
-    ...(redaction.redactValue(attentionOf(made, yamlRemedies)) as Attention),
-    hasChanges: hasChanges(made),
-    applicable: mayApply(made, false),
-    heldBack: heldIn(made),
-    text: () => leaving(renderPlan(made, { ...look, color: false }), redaction),
-    markdown: () => leaving(renderPlanMarkdown(made, look), redaction, "markdown"),
-    html: () => leaving(renderPlanHtml(made, look), redaction, "html"),
-  };
-}
-
-const during = <T>({ source, redaction }: Project, work: () => Promise<T>): Promise<T> =>
-  hiding(redaction, () => throwingForStack(source, work));
-
-/** What is thrown has no secret in it. */
 async function hiding<T>(redaction: Redaction, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -9,13 +9,13 @@ export interface NamedService {
   readonly id: string;
   /** The provider that it belongs to. */
   readonly alias: string;
-  /** Absent: the id was given, and is not looked up in the state. */
+  /** Absent: the user gave the id. */
   readonly record?: ResourceState;
 }
 
 /**
  * Opens the account of a service for some work.
- * @throws HostformError `account.foreign`, `state.stranger` if the account is another one, where the id of the record may be of another service.
+ * @throws HostformError `account.foreign`, `state.stranger` for another account, where the id may belong to another service.
  */
 export function withService<T>(
   project: Declaring,
@@ -26,7 +26,7 @@ export function withService<T>(
     const { account } = provider;
     if (record !== undefined) {
       requireAddress(alias, account, record);
-      // The work meets the same refusal.
+      // The work reports the same refusal.
       await read(account, { kind: service, prior: record, config: undefined, alone: true }).catch((error: unknown) => {
         if (!isForbidden(error)) throw error;
       });
@@ -35,7 +35,7 @@ export function withService<T>(
   });
 }
 
-/** A one-time URL that signs on to the control panel of a service: a secret. @throws what the API says, and why, where that shows. */
+/** Returns a one-time URL that signs on to the control panel of a service: a secret. @throws the refusal of the API, with its cause. */
 export async function panelUrl(project: Declaring, named: NamedService): Promise<string> {
   const { id } = named;
   const { url } = await withService(project, named, async ({ client, account }, signal) => {

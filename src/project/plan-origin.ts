@@ -6,7 +6,6 @@ import {
   type Change,
   type Desired,
   equal,
-  fail,
   formatMoney,
   isNoOp,
   type Plan,
@@ -15,20 +14,21 @@ import {
   type State,
   some,
 } from "../core/model/index.ts";
-import { formatNumber, type MoneyScale } from "../report/index.ts";
+import { firstOf, formatNumber, type MoneyScale } from "../report/index.ts";
+import { refuse } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** What a plan was made from. A plan is for these, and for nothing else. */
+/** The origin of a plan: state, declaration and accounts. A plan cannot be applied to others. */
 export interface Origin {
   readonly lineage: string;
   readonly serial: number;
-  /** Digest of what is recorded, secrets left out: a journal that was not folded yet does not move the serial. */
+  /** Digest of the records without secrets. An unfolded journal does not change the serial. */
   readonly state: string;
   readonly project: string;
   /** The files of the declaration, in their order. */
   readonly declaration: readonly FileDigest[];
-  /** Alias of each provider -> address of its API; null where none is set. */
+  /** Alias of each provider -> address of its API, or null. */
   readonly accounts: Readonly<Record<string, string | null>>;
   /** Identity of each account. Absent: an earlier version made the plan. */
   readonly identities?: Readonly<Record<string, AccountMark>>;
@@ -40,7 +40,7 @@ interface FileDigest {
   readonly digest: string;
 }
 
-/** What this run works on: the declaration as read, and the state as opened. */
+/** Returns the origin of this run: the declaration as read, and the state as opened. */
 export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
   const addressOf = ({ baseUrl = source.env.HOSTING_BASE_URL }: ProviderConfig) => baseUrl?.replace(/\/+$/, "") || null;
   return {
@@ -53,11 +53,10 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
   };
 }
 
-const NEW_PLAN = "Make a new plan, review it, and apply it: `hostform plan --out FILE`.";
+const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { summary, detail });
 
-/** Refuses a plan that was made from something else. @throws HostformError `plan.saved` that says what. */
+/** Refuses a plan of another origin. @throws HostformError `plan.saved` that names the difference. */
 export function checkOrigin(saved: Origin, here: Origin): void {
-  const stale = (summary: string, detail: string) => fail("plan.saved", summary, { detail, remedies: [NEW_PLAN] });
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
     stale("The plan was made from another state", `Its lineage is ${saved.lineage}; ${found}.`);
@@ -77,24 +76,28 @@ export function checkOrigin(saved: Origin, here: Origin): void {
     stale("The declaration has changed since the plan was made", changedFiles(saved.declaration, here.declaration));
   }
   for (const alias of new Set([...Object.keys(saved.accounts), ...Object.keys(here.accounts)])) {
-    const [then, now] = [saved.accounts[alias] ?? "none", here.accounts[alias] ?? "none"];
+    const then = saved.accounts[alias] ?? "none";
+    const now = here.accounts[alias] ?? "none";
     if (then !== now) stale(`Provider ${alias} has another address than in the plan`, `Then: ${then}. Now: ${now}.`);
   }
 }
 
 /**
- * What a plan that is made now would do otherwise than the saved one: a sentence each, empty when it would do the same.
- * Attributes that only the API gives (a due date, a status) may differ; what is done, to what, and at what price may not.
- * @param redaction hides the same values in both, as they were hidden in the file.
+ * Compares a saved plan with the plan of today, in a sentence for each difference. Attributes of the API alone (a due date, a status)
+ * may differ. Actions, objects and prices may not.
+ * @param redaction hides the same values in both plans.
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyScale: MoneyScale): string[] {
   const outlines = ({ changes }: Plan) => new Map(changes.filter(isShown).map((change) => [change.address, change]));
-  const [before, after] = [outlines(saved), outlines(now)];
+  const before = outlines(saved);
+  const after = outlines(now);
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
-    const [old, next] = [before.get(address), after.get(address)];
+    const old = before.get(address);
+    const next = after.get(address);
     if (old === undefined) return [`${address}: the plan does not change it, and now it would be changed.`];
     if (next === undefined) return [`${address}: it needs no change any more.`];
-    const [was, is] = [outline(old, redaction), outline(next, redaction)];
+    const was = outline(old, redaction);
+    const is = outline(next, redaction);
     const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));
     if (parts.length === 0) return [];
     const price = ` The price was ${shownPrice(old, moneyScale)} and is ${shownPrice(next, moneyScale)}.`;
@@ -102,23 +105,19 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyS
   });
 }
 
-/** Refuses to go on when the account is not as it was. @throws HostformError `plan.saved`. */
-export function refuseDifferences(found: readonly string[]): void {
-  if (found.length === 0) return;
-  const more = found.length - MOST_TOLD;
-  const detail = [...found.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join("\n");
-  const remedies = [`Nothing was changed. ${NEW_PLAN}`];
-  fail("plan.saved", "The plan no longer matches the account", { detail, remedies });
-}
+const MOST_NAMED = 10;
 
-const MOST_TOLD = 10;
+/** Refuses an account that has changed since the plan. @throws HostformError `plan.saved`. */
+export function refuseDifferences(found: readonly string[]): void {
+  if (found.length > 0) stale("The plan no longer matches the account", firstOf(found, MOST_NAMED).join("\n"));
+}
 
 /** Returns true for a change of the account, or of the address of a record. */
 const isShown = (change: Change) => !isNoOp(change) || change.previousAddress !== undefined;
 
 type Outline = Readonly<Record<string, unknown>>;
 
-/** What of a change somebody has agreed to who saw the plan. */
+/** Returns the parts of a change that an approver of the plan has agreed to. */
 function outline(change: Change, redaction: Redaction): Outline {
   const { actions, provider, before, after, config, sensitive, reasons, private: mark, quote } = change;
   const declared = Object.keys(config ?? {}).filter((name) => (config?.[name] ?? null) !== null);
@@ -144,7 +143,7 @@ function shownPrice({ quote, provider }: Change, moneyScale: MoneyScale): string
   return formatMoney(billed ?? list, currency, moneyScale(currency, provider));
 }
 
-/** Saved plans of every version hold it in this form; it is only compared. */
+/** Saved plans of every version have this form of a price. It is only compared. */
 function priceOf({ billed, list, currency }: Quote): string {
   const amount = billed ?? list;
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
@@ -159,16 +158,13 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
   );
 }
 
-/**
- * The values of a stack's variables, as one digest, and the language it is evaluated in. The digest is made slowly: a password that people have thought of must not be
- * found by trying, by anyone who sees the plan.
- */
+/** Returns the language of a stack, and one digest of its variables. The digest is slow, so that no reader of a plan can guess a password. */
 function stackDigests({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
   const last = new Map(stack.given.map(({ name, value }) => [name, value]));
   const values = [...last].filter(([name]) => stack.outline.variables.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
   const { language } = stack.run;
-  const chosen = language === undefined ? [] : [{ file: "--language", digest: language }];
+  const chosen = language === undefined ? [] : [{ file: "the language of expressions", digest: language }];
   if (values.length === 0) return chosen;
   const salt = hash("sha256", JSON.stringify(stack.files.map(({ text }) => text)), "buffer");
   const digest = scryptSync(JSON.stringify(values), salt, 32).toString("hex");
@@ -178,7 +174,8 @@ function stackDigests({ stack }: ProjectSource): FileDigest[] {
 /** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
 function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
   const digests = (files: readonly FileDigest[]) => new Map(files.map(({ file, digest }) => [file, digest]));
-  const [was, is] = [digests(then), digests(now)];
+  const was = digests(then);
+  const is = digests(now);
   const groups = {
     Changed: [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
     New: [...is.keys()].filter((file) => !was.has(file)),

@@ -9,94 +9,101 @@ import {
   refreshAndPlan,
   storeRefusals,
 } from "../core/engine/index.ts";
-import { kinds } from "../core/kinds/index.ts";
+import { kindAt, kinds } from "../core/kinds/index.ts";
 import { findOrder } from "../core/lifecycle/index.ts";
 import {
   type Desired,
   type Diagnostic,
   didYouMean,
-  fail,
   HostformError,
   isError,
   join,
   type Plan,
-  parseAddress,
   type ResourceState,
   refusalsOfPlan,
   type State,
-  selected,
+  warningOf,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
-import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "./base.ts";
+import { type Base, changedSince, checkBase, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
 import { type Caps, limitsOf, tightened } from "./guards.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
-import { fieldsOf, learnPlan } from "./known-secrets.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
+import { refuse } from "./messages.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
 import { RunPolicy, withFiles } from "./run-policy.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
-import { withDestinations } from "./secrets.ts";
+import { fieldsOf, learnPlan, withDestinations } from "./secrets.ts";
+import { selected } from "./selection.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
 import { conditionsForStack, forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
-/** What `plan`, `apply`, `destroy` and `watch` take. */
-export interface RunOptions extends PlanRequest, RefreshOptions, BaseOptions {
+/** Options of a run. */
+export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch";
-  /** The plan to apply. What it changes is planned again, and must come out the same. */
+  /** Plans only the changes of the declaration since this commit. */
+  readonly base?: string;
+  /** The plan to apply. Its changes are planned again, and must be the same. */
   readonly saved?: SavedPlan;
   /** Limits of the run that applies a saved plan. */
   readonly caps?: Caps;
-  /** Nobody looks at the plan before it is applied. */
+  /** No person sees the plan before its apply. */
   readonly unattended?: boolean;
-  /** Somebody is asked whether it is to be applied. */
+  /** A person is asked to approve the apply. */
   readonly asks?: boolean;
-  /** Queued jobs are waited for. Default: yes. */
+  /** Waits for queued jobs. Default: true. */
   readonly waits?: boolean;
 }
 
-/** A plan with everything that is needed to apply it. */
+/** A plan, with the parts that its apply needs. */
 export interface Run {
   readonly project: Project;
   readonly plan: Plan;
   /** Narrowed to the targets. */
   readonly desired: Desired;
   readonly state: State;
-  /** The addresses of the whole declaration. */
+  /** All declared addresses. */
   readonly all: ReadonlySet<string>;
-  /** Records with another address in `state` than in the store. They move there, all at once, before anything is applied. */
+  /** Records with another address in `state` than in the store. They move together before the apply. */
   readonly moves: readonly Move[];
-  /** Identities of the accounts. */
   readonly identities: Identities;
-  /** The records of these accounts get new marks (`--account-moved`). */
+  /** The account has moved: all records get new marks. */
   readonly hasMoved: boolean;
-  /** What data sources returned. */
+  /** Results of data sources. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
-  /** What it may order, spend and remove. */
   readonly limits: Limits;
   readonly policy: RunPolicy;
   readonly store: OpenState;
   readonly providers: Providers;
-  /** What Ctrl-C does to it. */
   readonly interrupts: Interrupts;
-  /** Errors that have been shown: a state that cannot be written says so of every change, and once more when it is closed. */
+  /** Errors that were reported. The close of an unwritable state repeats them. */
   readonly shown: Diagnostic[];
 }
 
+/** Returns the plan of a run with its request and its origin. */
+export async function savedFrom(
+  { project: { source, redaction }, plan, desired, store, identities }: Run,
+  request: PlanRequest,
+): Promise<SavedPlan> {
+  const origin = { ...(await originOf(source, desired, store.state)), identities: Object.fromEntries(identities) };
+  return { request, origin: redaction.redactValue(origin) as Origin, plan };
+}
+
 /**
- * Makes a plan and hands it on, with the state locked meanwhile: declaration -> state -> observe -> plan -> `then`.
- * Whatever happens, the lock is freed and connections are closed.
+ * Plans while the state is locked, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Always frees the lock and
+ * closes connections.
  */
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
   const { source, host, redaction, log } = project;
   const { saved } = options;
   checkRefresh(options);
-  checkBase(options);
+  checkBase(options.base, options);
   const policy = await RunPolicy.open(source);
   const { desired: declared, diagnostics: found } = await project.declaration.load();
   const since = options.base === undefined || saved ? undefined : await readBase(project, options.base);
@@ -107,7 +114,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   let before: State | undefined;
   try {
     store = await project.state.store().open({
-      // A plan of a stranger's project leaves nothing in it, not even a lock: what lies in the lock's place is the stranger's.
+      // A plan of a stranger's project takes no lock: the stranger could prepare its place.
       write: source.untrusted !== true,
       command: options.command,
       timeoutMs: source.lockTimeoutMs ?? 0,
@@ -118,9 +125,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
     }
     if (saved !== undefined) {
-      // As the file would say it: a secret in a name is marked there.
-      const here = await originOf(source, declared, store.state);
-      checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
+      // A saved origin marks secrets in names.
+      checkOrigin(saved.origin, redaction.redactValue(await originOf(source, declared, store.state)) as Origin);
     }
     before = store.state;
     providers.place = project.state.place(before.lineage)?.mark;
@@ -133,7 +139,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       providers,
       interrupts.now,
     );
-    // Errors say more than that the plan is another one: they are shown with it.
+    // Errors of the new plan explain more than its differences.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
@@ -162,7 +168,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     try {
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
       if (!(await interrupts.unlessAbandoned(closing)))
-        log.say("The state could not be written in time: `hostform plan` shows where things stand.");
+        log.say("The state could not be written in time. Plan again to see what was done.");
       if (store !== undefined && before !== undefined && store.state !== before)
         await interrupts.unlessAbandoned(project.state.record(providers.servers(), store.state, before));
     } finally {
@@ -172,11 +178,11 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   }
 }
 
-/** Returns true if nobody applies the plan of a run. */
+/** Returns true for a run that does not apply its plan. */
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
   command === "plan" || (command === "watch" && unattended !== true);
 
-/** The records of the objects that a plan imports. */
+/** Returns records of the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>
   changes.flatMap(({ address, provider, importing, before }): ResourceState[] =>
     importing === undefined || before === null
@@ -184,7 +190,7 @@ const importsIn = ({ changes }: Plan): ResourceState[] =>
       : [{ address, provider, attributes: before, schemaVersion: 0, sensitive: [], private: {}, dependencies: [] }],
   );
 
-/** What the stacks that come after this one in the same run are planned with. */
+/** Keeps the planned outputs for later stacks of the same run. */
 function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {
   if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
   const stay = outputs.filter(({ action }) => action !== "delete");
@@ -193,7 +199,7 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
   stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
 }
 
-/** What a target can mean: of what is declared with its client as declared, else as recorded. What is destroyed is recorded. */
+/** Returns the resources that a target can select: declared and recorded ones, or for a removal the recorded ones. */
 function selectable({ resources }: Desired, recorded: State, mode: RunOptions["mode"]) {
   const declared = new Map(resources.map((one) => [one.address, one]));
   const known = [...recorded.resources.values()].map(({ address, private: { client } }) => {
@@ -202,16 +208,16 @@ function selectable({ resources }: Desired, recorded: State, mode: RunOptions["m
   return mode === "destroy" ? known : [...known, ...resources];
 }
 
-/** Of what a saved plan changes everything is read again, however it was made. */
+/** The changes of a saved plan are always read again. */
 const WHOLE = { refresh: "all", refreshBudget: undefined } as const;
 
-/** Throws an error on, unless all that it says was shown. */
+/** @throws an error that was not reported. */
 function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
-/** `since`: only what changes since then is planned. `owner`: mark of the creates of the state. */
+/** `since`: the base of the plan. `owner`: mark of the creates of the state. */
 type Planning = RunOptions & { readonly since: Base | undefined; readonly owner: string | undefined };
 
 async function makePlan(
@@ -242,17 +248,12 @@ async function makePlan(
   const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
   const all = new Set(declared.resources.map(({ address }) => address));
   const known = new Set([...all, ...recorded.resources.keys()]);
-  const given = { "--reorder": reorder, "--replace": replace, "--order-anyway": orderAnyway };
-  for (const [flag, addresses] of Object.entries(given)) {
-    const stray = addresses.find((address) => !known.has(address));
-    if (stray !== undefined) {
-      fail("plan.address", `No resource ${stray} is declared or recorded (${flag}).${didYouMean(stray, known)}`, {
-        remedies: ["Give the address as `hostform plan` shows it."],
-      });
-    }
+  for (const [purpose, addresses] of Object.entries({ ordered: [...reorder, ...orderAnyway], replaced: replace })) {
+    const name = addresses.find((address) => !known.has(address));
+    if (name !== undefined) refuse("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  // The former addresses of a saved plan are those of the store; declared moves are made by now.
+  // A saved plan names former addresses, which are moved by now.
   const sought = saved === undefined ? targets : targets.filter((address) => known.has(address));
   const named = sought.length === 0 ? [] : selected(sought, selectable(declared, recorded, mode));
   const changed = since && changedSince(since.desired, declared, recorded);
@@ -275,7 +276,7 @@ async function makePlan(
     accounts,
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
-    // A job that plans a request has a token that only views.
+    // A job that plans pull requests has a token that only views.
     isReading: isReading({ command, unattended }),
   };
   const limits = tightened(limitsOf(declared.guards, guards, unattended), caps);
@@ -308,12 +309,12 @@ async function makePlan(
     ...handed
   } = await refreshAndPlan(options)
     .catch((error: unknown) => {
-      // Interrupted: every request says that it was cancelled, and none of them why.
+      // After an interrupt each request reports only that it was cancelled.
       signal.throwIfAborted();
       throw error;
     })
     .finally(() => log.reading(0));
-  // An apply may itself end all that identifies the account.
+  // An apply may end all objects that identify the account.
   for (const alias of aliases) accounts(alias).confirm = undefined;
   await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();
@@ -323,7 +324,7 @@ async function makePlan(
   const refused = refusalsOfPlan(await storeRefusals(changes, accounts));
   const ordered = await Promise.all(
     changes.map((change) => {
-      const kind = kinds.get(parseAddress(change.address)?.type ?? "");
+      const kind = kindAt(change.address);
       return kind && findOrder(accounts(change.provider), kind, change, owner ?? "");
     }),
   );
@@ -360,13 +361,12 @@ async function makePlan(
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
   if (addresses.length === 0) return [];
+  const summary = `The state holds ${plural(addresses.length, "object")} that hostform does not manage`;
+  const detail = addresses.slice(0, 5).map(escapeLine).join(", ");
   return [
-    {
-      severity: "warning",
-      code: "state.unmanaged",
-      summary: `The state holds ${plural(addresses.length, "object")} that hostform does not manage`,
-      detail: addresses.slice(0, 5).map(escapeLine).join(", "),
+    warningOf("state.unmanaged", summary, {
+      detail,
       remedies: ["Nothing to do: Terraform's resources stay in the state."],
-    },
+    }),
   ];
 }

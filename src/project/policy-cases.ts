@@ -1,4 +1,4 @@
-/** Cases of a policy: saved plans, and which rules must deny or warn of them. */
+/** Cases of a policy: saved plans with the rules that must deny or warn. */
 import path from "node:path";
 import * as z from "zod";
 import { read } from "../core/files/index.ts";
@@ -12,7 +12,7 @@ const file = () => z.string().min(1, "expected a path");
 const rules = () => z.array(z.enum([...POLICY_RULES, "function"]));
 
 const casesShape = z.strictObject({
-  /** Relative to this file, as the plans are. */
+  /** Paths of policies and plans are relative to this file. */
   policy: z.array(file()).min(1, "at least one file"),
   cases: z.array(
     z.strictObject({
@@ -57,7 +57,6 @@ export async function judgeCases(source: ProjectSource, name: string): Promise<r
     const { plan } = decodeSavedPlan(Buffer.from(bytes).toString("utf8"), saved);
     const now = Date.parse(at ?? plan.timestamp);
     const judging = { recorded: recordedIn(plan), isLater: false, hasStateKey: state_key, now };
-    // Diagnostics of the saved plan play no part.
     const judged = await policy.judge({ ...plan, diagnostics: [] }, judging);
     const failed = judged.diagnostics.some(({ code }) => code === "policy.failed");
     const verdicts = judged.policy?.verdicts ?? [];
@@ -72,7 +71,7 @@ export async function judgeCases(source: ProjectSource, name: string): Promise<r
   return results;
 }
 
-/** The record that a plan was made from, as far as the plan shows it. */
+/** Returns the state before a plan, as far as the plan shows it. */
 function recordedIn({ changes, lineage, serial }: Parameters<RunPolicy["judge"]>[0]): State {
   const resources = changes.flatMap(({ address, provider, before }) =>
     before === null

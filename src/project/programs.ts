@@ -1,4 +1,4 @@
-/** The programs that a project runs: a `Host` of this process. */
+/** The programs that a project runs in this process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { errnoOf } from "../core/model/index.ts";
@@ -6,7 +6,7 @@ import type { ShellOptions } from "./source.ts";
 
 export { captureCommand, programPath } from "../core/files/secret-command.ts";
 
-/** How long a process that was asked to end may take before it is killed (milliseconds). */
+/** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 5_000;
 
 /** Runs a line of the shell without a terminal; see `Host.shell`. */
@@ -15,7 +15,7 @@ export async function runShell(
   { cwd, env, signal, onOutput }: ShellOptions,
 ): Promise<string | undefined> {
   signal.throwIfAborted();
-  // A group of its own: what the shell has started ends with it.
+  // In its own group, the children of the shell end with it.
   const detached = process.platform !== "win32";
   const child = spawn(line, { shell: true, cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached });
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);

@@ -7,7 +7,7 @@ import type { Redaction } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 import { ProjectState } from "./state.ts";
 
-/** The parts of a project, its declaration and its state. Each function takes the one that it needs. */
+/** The parts of a project, its declaration and its state. */
 export class Project implements ProjectParts {
   readonly source: ProjectSource;
   readonly host: Host;
@@ -29,14 +29,13 @@ export class Project implements ProjectParts {
     this.state = new ProjectState(parts, this.declaration, keys);
   }
 
-  /** The same project in another place, such as one of its stacks. Its declaration is read again. */
-  on(source: ProjectSource): Project {
-    const { host, redaction, log } = this;
-    return new Project({ source, host, redaction, log }, this.#keys);
+  /** The same project in another place, such as one of its stacks, or in another work. Reads its declaration again. */
+  on(source: ProjectSource, { host, log }: Pick<ProjectParts, "host" | "log"> = this): Project {
+    return new Project({ source, host, redaction: this.redaction, log }, this.#keys);
   }
 }
 
-/** Names of the variables that hold tokens; none of a declaration that has mistakes in its providers. */
+/** Names of the variables with tokens. Returns none if the providers of the declaration have mistakes. */
 const tokensOf = async (declaration: ProjectDeclaration): Promise<readonly (string | undefined)[]> => {
   const providers = await declaration.providers().catch(ifExplained(() => new Map()));
   return [...providers.values()].map(({ tokenEnv }) => tokenEnv);

@@ -1,7 +1,4 @@
-/**
- * The accounts that a run uses: their tokens and clients, what they share with other processes, and the data sources
- * read with them.
- */
+/** The accounts of a run: their tokens and clients, and their stores, which other processes share. */
 import path from "node:path";
 import { accountOrigin, requireAllowedOrigin } from "../core/api/address.ts";
 import { type ApiRecord, HostingClient } from "../core/api/index.ts";
@@ -12,27 +9,19 @@ import { type Lives, lifeNote } from "../core/kinds/life.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { Account, learnAlone } from "../core/lifecycle/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
-import {
-  attempt,
-  type Diagnostic,
-  didYouMean,
-  fail,
-  ifExplained,
-  type ProviderConfig,
-  shellPath,
-} from "../core/model/index.ts";
+import { type Diagnostic, didYouMean, fail, ifExplained, type ProviderConfig, shellPath } from "../core/model/index.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { interruptible } from "./interrupt.ts";
-import { learnToken } from "./redaction.ts";
-import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
+import { learnToken, type Redaction } from "./redaction.ts";
+import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 
-/** A provider in use: the account as it is read, and the client that can change it. */
+/** A provider in use: its account, and the client that can change it. */
 export interface Provider {
   readonly alias: string;
   readonly client: HostingClient;
   readonly account: Account;
   readonly config: ProviderConfig;
-  /** Describes a row of a listing that is not alive. */
+  /** Describes an ended row of a listing. */
   lifeNote(listing: Lives, record: ApiRecord): string | undefined;
 }
 
@@ -42,32 +31,32 @@ export interface Server {
   readonly aliases: ReadonlySet<string>;
 }
 
-/** A project, as far as its providers need it. */
+/** The parts of a project that its providers need. */
 export interface Declaring extends ProjectParts {
   readonly declaration: Pick<ProjectDeclaration, "providers">;
 }
 
-/** What the processes of this machine share of a token, for as long as this process lives. */
+/** The data of a token that the processes of this machine share. */
 interface Shared {
   readonly store: AccountStore;
-  /** Codes of the warnings of the API's answers that were reported. */
+  /** Codes of reported warnings. */
   readonly reported: Set<string>;
 }
 
 /**
- * By the process and by address and token: `watch` opens its providers at each look, and what was counted in this process
- * alone at one look counts at the next; that there is no other way is said once.
+ * Shared data by the redaction of a process, and by address and token. `watch` opens its providers at each check: without a shared
+ * store, the requests of one check count at the next, and the warning appears once.
  */
-const sharedBy = new WeakMap<Host, Map<string, Shared>>();
+const sharedBy = new WeakMap<Redaction, Map<string, Shared>>();
 
-/** What ends requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
+/** Signals that end requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
 interface Ends {
   readonly stop?: AbortSignal;
   readonly now?: AbortSignal;
   readonly reading?: AbortSignal;
 }
 
-/** The providers of a declaration; each is opened when it is first asked for. */
+/** The providers of a declaration. Each is opened at its first use. */
 export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #parts: ProjectParts;
@@ -79,7 +68,7 @@ export class Providers {
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #warnings: Diagnostic[] = [];
-  /** Mark of the state of the run, for accounts that are opened from now on. */
+  /** Mark of the state of the run, for accounts that are opened later. */
   place: string | undefined;
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
@@ -88,16 +77,16 @@ export class Providers {
     this.#ends = ends;
   }
 
-  /** Reads the tokens of these providers, so that {@link get} can open them without waiting. */
+  /** Reads the tokens of these providers for {@link get}. */
   async prepare(aliases: Iterable<string>): Promise<void> {
     const { source, redaction, log } = this.#parts;
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
-      // Before the token is even read.
+      // Checks the address before the token is read.
       const place = { of: `Provider ${alias}`, ...placeOf(config) };
       const address = this.#addressOf(config);
-      // Without an address no request leaves: `get` refuses it with its own words.
+      // `get` reports a missing address.
       if (address !== undefined) requireAllowedOrigin(address, source.env, place);
       const token = await tokenOf(config, source, log);
       learnToken(redaction, token, `token of provider ${alias}`);
@@ -130,7 +119,7 @@ export class Providers {
     return this.get(alias);
   }
 
-  /** The stores of prepared providers, by alias. */
+  /** Returns the stores of prepared providers, by alias. */
   stores(aliases: Iterable<string>): ReadonlyMap<string, AccountStore> {
     return new Map(
       [...aliases].flatMap((alias) => {
@@ -140,7 +129,7 @@ export class Providers {
     );
   }
 
-  /** The servers of prepared providers: all tokens of one server have one store. */
+  /** Returns the servers of prepared providers. All tokens of one server share one store. */
   servers(): readonly Server[] {
     const originOf = (alias: string) => originIn(this.#addressOf(this.#config(alias)));
     const byOrigin = Map.groupBy(this.#configs.keys(), originOf);
@@ -151,41 +140,41 @@ export class Providers {
     });
   }
 
-  /** A name for the account of a prepared provider, the same in every run. It does not reveal the token. */
+  /** Returns a stable name for the account of a prepared provider. It does not reveal the token. */
   accountName(alias: string): string {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
   }
 
-  /** What was read of the accounts may be old by now. */
+  /** Drops the listings of all accounts, which may be outdated. */
   refresh(): void {
     for (const { account } of this.#open.values()) account.refresh();
   }
 
-  /** HTTP requests made so far, by all of them. */
+  /** Number of HTTP requests of all providers. */
   get requests(): number {
     return [...this.#clients.keys()].reduce((sum, client) => sum + client.requests, 0);
   }
 
-  /** The smallest request budget among those in use. */
+  /** The smallest request budget of the providers in use. */
   get requestsPerMinute(): number {
     const budgets = [...this.#open.values()].map(({ client }) => client.requestsPerMinute);
     return budgets.length === 0 ? 60 : Math.min(...budgets);
   }
 
-  /** Digits after the decimal point of the amounts of a provider, when the user said so. */
+  /** Returns the declared digits after the decimal point of the amounts of a provider. */
   readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
 
-  /** The warnings of the API's answers that no result has shown yet; each is returned once. */
+  /** Returns the warnings of the API that no result has reported, each once. */
   takeWarnings(): Diagnostic[] {
     return this.#warnings.splice(0);
   }
 
-  /** From now on no request leaves. One that has left is awaited. */
+  /** Holds back all further requests. Those under way are awaited. */
   halt(): void {
     this.#over.abort();
   }
 
-  /** Closes the connections. Warnings that no result has shown are reported. */
+  /** Reports the remaining warnings, and closes the connections. */
   async close(): Promise<void> {
     this.#parts.log.warn(this.takeWarnings());
     await Promise.all([...this.#clients.keys()].map((client) => client.close()));
@@ -211,9 +200,7 @@ export class Providers {
     const baseUrl = this.#addressOf(config);
     if (baseUrl === undefined) {
       fail("provider.base_url", `No base URL for provider ${config.alias}`, {
-        remedies: [
-          "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
-        ],
+        remedies: ["Set HOSTING_BASE_URL, or `base_url` under `providers`.", { do: "see", what: "sandbox" }],
         ...placeOf(config),
       });
     }
@@ -221,7 +208,7 @@ export class Providers {
     const twin = this.#aliases.get(key);
     if (twin !== undefined && twin !== config.alias) {
       fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
-        detail: "What is declared under one would not be seen under the other, and could be ordered twice.",
+        detail: "A service could be declared under both, and be ordered twice.",
         remedies: ["Use one of the two for both."],
         ...placeOf(config),
       });
@@ -254,14 +241,13 @@ export class Providers {
   }
 
   #sharedOf(baseUrl: string, token: string): Shared {
-    const { source, host, log } = this.#parts;
-    const known = sharedBy.get(host) ?? new Map<string, Shared>();
-    sharedBy.set(host, known);
+    const { source, host, log, redaction } = this.#parts;
+    const known = sharedBy.get(redaction) ?? new Map<string, Shared>();
+    sharedBy.set(redaction, known);
     const key = JSON.stringify([baseUrl, token]);
-    const { env } = source;
     const onWarning = (warning: Diagnostic) => log.warn([warning]);
     const shared = known.get(key) ?? {
-      store: openStore({ baseUrl, token, env, clock: host.clock, onWarning }),
+      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning }),
       reported: new Set<string>(),
     };
     known.set(key, shared);
@@ -269,21 +255,14 @@ export class Providers {
   }
 }
 
-const originIn = (address = ""): string =>
-  attempt(
-    () => new URL(address).origin,
-    () => address,
-  );
+const originIn = (address = ""): string => URL.parse(address)?.origin ?? address;
 
 const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
 
-/** Names the account of a provider for errors: two accounts of one project fail alike. */
+/** Names the account of a provider for errors, because accounts of one project fail alike. */
 function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl: string): string {
   const token = tokenFile === undefined ? (tokenEnv ?? DEFAULT_TOKEN) : shellPath(tokenFile);
-  return `Provider ${alias}: ${attempt(
-    () => new URL(baseUrl).host,
-    () => baseUrl,
-  )}, token from ${token}.`;
+  return `Provider ${alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${token}.`;
 }
 
 const DEFAULT_TOKEN = "HOSTING_TOKEN";
@@ -307,7 +286,7 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   return token;
 }
 
-/** Opens the providers for some work, which the signal ends, and closes them afterwards. */
+/** Opens the providers for a work that the signal ends, and closes them afterwards. */
 export async function withProviders<T>(
   configs: ReadonlyMap<string, ProviderConfig>,
   parts: ProjectParts,
@@ -322,7 +301,7 @@ export async function withProviders<T>(
   }
 }
 
-/** Opens the servers of providers for some work. A provider without a token, or with a wrong address, is left out. */
+/** Opens the servers of providers for a work. Skips providers without a token, or with a wrong address. */
 export async function withServers(
   configs: ReadonlyMap<string, ProviderConfig>,
   parts: ProjectParts,
@@ -336,7 +315,7 @@ export async function withServers(
   });
 }
 
-/** `--provider`, as commands that look at one account take it. */
+/** The provider of a work on one account. */
 export interface ProviderFlags {
   readonly provider?: string;
 }

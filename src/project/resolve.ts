@@ -1,5 +1,5 @@
 import { moved, ownerIn, resolveConfig, scopeOf, siblingsOf } from "../core/engine/index.ts";
-import { type Kind, kinds, type Remote } from "../core/kinds/index.ts";
+import { type Kind, kindAt, kinds, type Remote } from "../core/kinds/index.ts";
 import { matches } from "../core/kinds/kind.ts";
 import {
   adopt,
@@ -8,8 +8,8 @@ import {
   isPendingCreate,
   type PendingCreate,
   refuseCreated,
+  reportOutcome,
   returnsSecretOnce,
-  settleStored,
   withdraw,
 } from "../core/lifecycle/index.ts";
 import {
@@ -27,11 +27,12 @@ import {
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { requireAccounts } from "./identity.ts";
+import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
 
-/** What became of pending creates: what is known of each, or how one was settled. */
+/** The evidence on pending creates, or the settlement of one. */
 export type Resolved =
   | { readonly pending: readonly (Evidence & Undeclared)[] }
   | ({ readonly settled: "absent"; readonly address: string } & Undeclared)
@@ -40,16 +41,16 @@ export type Resolved =
       readonly address: string;
       readonly id: string;
       readonly noun: string;
-      /** What the API shows only once, when it is made, and is lost now. */
+      /** The secret of the object was only in the lost response. */
       readonly lostSecret: boolean;
     };
 
-/** Its block is gone, so the next apply removes or forgets it. */
+/** The block is gone, so the next apply removes or forgets the object. */
 interface Undeclared {
   readonly undeclared?: true;
 }
 
-/** The state whose creates are settled. */
+/** A state with pending creates. */
 export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: string): Promise<void> };
 
 /** Parts of a project that {@link resolveCreates} needs. */
@@ -58,26 +59,24 @@ export interface Resolvable extends ProjectParts {
   readonly state: Pick<Project["state"], "place" | "owner"> & {
     write<T>(command: string, work: (open: CreatesStore, signal: AbortSignal) => Promise<T>): Promise<T>;
   };
-  /** Adds creates that are recorded beside the state. */
+  /** Adds creates of the store. */
   withStored?(open: CreatesStore, providers: Providers): Promise<CreatesStore>;
-  /** Objects that no address of the state has, as {@link withStored} found them. */
+  /** Objects without an address in the state, found by {@link withStored}. */
   readonly left?: readonly Diagnostic[];
-  /** The verdicts are recorded on this machine alone. */
+  /** The verdicts are recorded only on this machine. */
   readonly isStored?: boolean;
 }
 
-/**
- * How a pending create is to be settled: it made this object (`force`: also if the object is not as it was sent); it made nothing; wait until the account shows it. */
+/** The settlement of a pending create: it created this object (`force`: although they differ); it created nothing; or a wait. */
 export type Settling = { readonly adopt: string; readonly force?: boolean } | "absent" | { readonly waitMs: number };
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Looks for the result of pending creates, and settles one. Sends GETs only.
- * @param address the one, or all instances of one; undefined: all.
- * @param how undefined: nothing is settled.
- * @throws HostformError `usage`, `plan.address`, `api.not_found`: nothing was settled.
+ * Looks for the results of pending creates, and settles one. Sends GETs only.
+ * @param address of a resource, or of all its instances; default: all. @param how default: settles none.
+ * @throws HostformError `usage`, `plan.address`, `api.not_found`. No create is settled then.
  */
 export async function resolveCreates(
   project: Resolvable,
@@ -103,18 +102,18 @@ export async function resolveCreates(
         });
       }
       if (how === "absent") {
-        // A user who cannot read the account decides alone.
+        // A user may decide without access to the account.
         const unread = ifExplained(() => undefined);
         const question = await questionAbout(store.state, providers, one).catch(unread);
         const undeclared = await undeclaredIn(project, store.state, one);
         if (question !== undefined) await refuseCreated(question, undeclared.undeclared);
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
-        // Other runs go on waiting for lists, which show more than the user sees. A domain is in no list.
-        if (kinds.get(parseAddress(one.address)?.type ?? "")?.creation === "blind")
+        // Other runs still wait for lists, which show more than the user sees. No list has domains.
+        if (kindAt(one.address)?.creation === "blind")
           await providers
             .use(one.provider)
-            .then(({ account }) => settleStored(account, kindOf(one), one, false))
+            .then(({ account }) => reportOutcome(account, kindOf(one), one, false))
             .catch(ifExplained(() => {}));
         return { settled: "absent", address: one.address, ...undeclared };
       }
@@ -132,14 +131,14 @@ export async function resolveCreates(
           : await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
-        await settleStored(account, kindOf(one), one, true, project.state.owner(open.state.lineage));
+        await reportOutcome(account, kindOf(one), one, true, project.state.owner(open.state.lineage));
       }
       return resolved;
     }),
   );
 }
 
-/** The address at which the state has the pending create of a renamed block: of a move, or of a block that declares the same thing. */
+/** Returns the recorded address of the pending create of a renamed block: by a move, or by an equal block. */
 async function formerOf({ declaration, source }: Resolvable, state: State, address: string): Promise<string> {
   const { desired } = state.resources.has(address) ? {} : ((await declaration.read?.()) ?? {});
   const resource = desired?.resources.find((one) => one.address === address);
@@ -161,7 +160,7 @@ async function formerOf({ declaration, source }: Resolvable, state: State, addre
   return former === undefined || others.length > 0 ? address : former.address;
 }
 
-/** Looks for a block of this address, or of a new name of it. A declaration that cannot be read decides nothing. */
+/** Looks for the block of an address, also under a new name. An unreadable declaration decides nothing. */
 async function undeclaredIn(project: Resolvable, state: State, { address }: PendingCreate): Promise<Undeclared> {
   const { desired } = (await project.declaration.read?.()) ?? {};
   if (desired === undefined) return {};
@@ -172,7 +171,7 @@ async function undeclaredIn(project: Resolvable, state: State, { address }: Pend
   return { undeclared: true };
 }
 
-/** The creates without known outcome: all, or the one that an address names. */
+/** Returns the pending creates, or those that an address names. */
 function pendingIn(state: State, address: string | undefined): PendingCreate[] {
   const all = [...state.resources.values()].filter(isPendingCreate);
   if (address === undefined) return all;
@@ -182,9 +181,7 @@ function pendingIn(state: State, address: string | undefined): PendingCreate[] {
     fail("usage", `${address} is not pending: there is nothing to settle`, { address });
   }
   const known = all.map((one) => one.address);
-  fail("plan.address", `The state has no resource ${address}.${didYouMean(address, known)}`, {
-    remedies: ["`hostform resolve` lists what is pending."],
-  });
+  return refuse("plan.address/not_pending", { name: address, meant: didYouMean(address, known) });
 }
 
 const look = async (state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> =>
@@ -195,7 +192,7 @@ async function questionAbout(state: State, providers: Providers, prior: PendingC
   const { account } = await providers.use(prior.provider);
   const orders = new Set(
     [...state.resources.values()].flatMap(({ address, provider, attributes: { id } }) => {
-      const { creation } = kinds.get(parseAddress(address)?.type ?? "") ?? {};
+      const { creation } = kindAt(address) ?? {};
       return provider === prior.provider && creation !== "listable" && typeof id === "string" ? [id] : [];
     }),
   );
@@ -209,7 +206,7 @@ async function questionAbout(state: State, providers: Providers, prior: PendingC
   };
 }
 
-/** The owners of live objects, and the other pending creates. */
+/** Returns the owners of live objects, and the other pending creates. */
 function othersIn(state: State, prior: PendingCreate, kind: Kind) {
   const ownerOf = ownerIn(state, kinds);
   return {
@@ -219,7 +216,7 @@ function othersIn(state: State, prior: PendingCreate, kind: Kind) {
 }
 
 function kindOf({ address }: PendingCreate): Kind {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  const kind = kindAt(address);
   if (kind === undefined) fail("state.foreign", `${address} is of a kind that this version does not know`, { address });
   return kind;
 }
@@ -237,12 +234,7 @@ async function settleAdopted(
     ...othersIn(store.state, prior, kind),
     isForced: force,
   });
-  if (adopted === undefined) {
-    fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
-      remedies: [`\`hostform resolve ${inQuotes(address)}\` shows the candidates.`],
-      address,
-    });
-  }
+  if (adopted === undefined) return refuse("api.not_found/candidate", { noun: kind.noun, id, address });
   await store.put(adopted);
   return {
     settled: "adopted",
@@ -253,7 +245,7 @@ async function settleAdopted(
   };
 }
 
-/** Looks again until the account shows exactly one object that is certainly it. */
+/** Looks again until the account shows exactly one object that the create certainly created. */
 async function waitFor(
   clock: Clock,
   store: CreatesStore,
@@ -263,12 +255,7 @@ async function waitFor(
   signal: AbortSignal,
 ): Promise<Resolved> {
   const kind = kindOf(prior);
-  if (kind.list === undefined) {
-    fail("usage", `There is nothing to wait for: the API has no call that shows a ${kind.noun}`, {
-      remedies: [`See \`hostform resolve ${inQuotes(prior.address)}\`, then --adopt ID or --absent.`],
-      address: prior.address,
-    });
-  }
+  if (kind.list === undefined) refuse("usage/no_list", { noun: kind.noun, address: prior.address });
   const deadline = clock.monotonic() + timeoutMs;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const { account } = await providers.use(prior.provider);

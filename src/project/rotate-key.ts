@@ -9,17 +9,16 @@ import {
 } from "../core/record/index.ts";
 import type { ProjectState } from "./state.ts";
 
-/** A state whose key was changed. */
+/** Result of a change of the key. */
 interface RotatedKey extends Omit<Resealed, "state"> {
   readonly old: StateKey;
   readonly key: StateKey;
-  /** The environment variable that is to hold the new key from now on; whether as the command that prints it. */
+  /** The environment variable for the new key, or for the command that prints it. */
   readonly variable: { readonly name: string; readonly isCommand: boolean };
 }
 
 /**
- * Encrypts the state and its backup with another key. The present one is where it always is, the new one in
- * HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY or HOSTFORM_STATE_NEW_KEY_COMMAND.
+ * Encrypts the state and its backup with another key. The new key is in HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY or HOSTFORM_STATE_NEW_KEY_COMMAND.
  * @throws HostformError `usage` when both are the same; `state.key`.
  */
 export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
@@ -42,7 +41,7 @@ async function same(one: StateKey, other: StateKey): Promise<boolean> {
     : other.from === "passphrase" && one.passphrase === other.passphrase;
 }
 
-/** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
+/** Changes the key. An earlier run may have been stopped after its last write: then only the new key opens the state. */
 async function rotate(state: ProjectState, encryption: Encryption): Promise<Omit<Resealed, "state">> {
   try {
     return await state.reseal("state rotate-key", { to: "key", encryption });

@@ -1,14 +1,15 @@
-/** The policy of a run: files that the runner names, and what they say of a plan. */
+/** The policy of a run: files that the runner names, and their verdicts on a plan. */
 import path from "node:path";
 import type { Limits } from "../core/engine/index.ts";
 import { read } from "../core/files/index.ts";
-import { kinds, wordsOf } from "../core/kinds/index.ts";
+import { kindAt, wordsOf } from "../core/kinds/index.ts";
 import {
   type Change,
   capsOf,
   changeFacts,
   type Desired,
   type Diagnostic,
+  failWith,
   HostformError,
   ifExplained,
   isError,
@@ -38,13 +39,13 @@ import type { ProjectSource } from "./source.ts";
 import { yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseOwnPolicy } from "./trust.ts";
 
-/** Circumstances in which a plan is judged. */
+/** Circumstances of a judgement. */
 export interface Judging extends Pick<PolicyFacts, "hasStateKey" | "now"> {
-  /** The saved plan that is applied. Its own reading showed the conditions of what it does not change. */
+  /** The saved plan of an apply. It has the conditions of objects that the apply does not read. */
   readonly saved?: Plan | undefined;
-  /** All that the project has recorded, before the plan. */
+  /** All records before the plan. */
   readonly recorded: State;
-  /** Nobody applies the plan now. */
+  /** The run does not apply the plan. */
   readonly isLater: boolean;
 }
 
@@ -61,7 +62,7 @@ export class RunPolicy {
     this.#functions = functions;
   }
 
-  /** Reads the policy of a run. @throws HostformError `policy.invalid`, `trust.file`: no run goes on without its policy. */
+  /** Reads the policy of a run. @throws HostformError `policy.invalid`, `trust.file`. */
   static async open(source: ProjectSource): Promise<RunPolicy> {
     const { cwd, env, policy = [] } = source;
     const files = new Set([...policyFiles(env), ...policy].map((file) => path.resolve(cwd, file)));
@@ -76,12 +77,12 @@ export class RunPolicy {
     return this.#policies.length + this.#functions.length > 0;
   }
 
-  /** Limits that hold up to the end of an apply. */
+  /** Tightens limits to the caps of the policy. */
   limits(limits: Limits): Limits {
     return tightened(limits, capsOf(this.#policies));
   }
 
-  /** The plan with the verdicts, and with the names that are new to the project. */
+  /** Adds the verdicts to a plan, and the names that are new to the project. */
   async judge(plan: Plan, { recorded, isLater, saved, ...judging }: Judging): Promise<Plan> {
     const names = namesIn(recorded.resources.values(), wordsAt);
     const changes = changeFacts(plan);
@@ -104,9 +105,10 @@ export class RunPolicy {
     return { ...named, policy: { files, verdicts }, diagnostics: [...diagnostics, ...plan.diagnostics] };
   }
 
-  /** Calls the functions. One that fails denies. */
+  /** Calls the functions. A failed call denies. */
   async #call(plan: Plan): Promise<{ verdicts: PolicyVerdict[]; diagnostics: Diagnostic[] }> {
-    const [verdicts, diagnostics]: [PolicyVerdict[], Diagnostic[]] = [[], []];
+    const verdicts: PolicyVerdict[] = [];
+    const diagnostics: Diagnostic[] = [];
     const { hostform, ...json } = planJson(plan, { remedies: yamlRemedies });
     const input = [hostform.effects, hostform.conditions, { ...json, hostform }] as const;
     for (const file of this.#functions) {
@@ -125,20 +127,20 @@ export class RunPolicy {
 
   #near = (file: string) => path.relative(this.#source.cwd, file);
 
-  /** Judges a plan once more when its apply begins: somebody may have thought about it for hours. @throws HostformError `policy.denied`. */
+  /** Judges a plan again when its apply begins, which may be hours later. @throws HostformError `policy.denied`. */
   confirm(now: number): void {
     if (this.#facts === undefined) return;
     const denied = verdictsOf(this.#policies, { ...this.#facts, now }).filter(({ level }) => level === "deny");
-    if (denied.length > 0) throw new HostformError(denied.map(diagnosticOf));
+    failWith(denied.map(diagnosticOf));
   }
 }
 
 const wordsAt = (address: string) => {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  const kind = kindAt(address);
   return kind && wordsOf(kind);
 };
 
-/** Changes with the files that declare them, relative to the project's folder. */
+/** Adds the declaring file to each change, relative to the project's folder. */
 export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[], { resources }: Desired): Change[] {
   const files = new Map(resources.map(({ address, locate }) => [address, locate([])?.file]));
   return changes.map((change) => {
@@ -149,9 +151,9 @@ export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[
 }
 
 /**
- * Holds the new password of a service against the policy, as a plan that sets it alone.
+ * Judges the new password of a service, as a plan of this change alone. Sends no request.
  * @param id of the service, recorded or not.
- * @throws HostformError `policy.denied` and others of a policy: no request was sent.
+ * @throws HostformError `policy.denied` and other errors of a policy.
  */
 export async function requirePassword(
   { source, state, host, log }: Project,
@@ -178,7 +180,7 @@ export async function requirePassword(
     after_unknown: {},
     sensitive: Object.keys(attributes).filter((name) => own?.sensitive?.includes(name)),
     config: null,
-    reasons: [{ why: "declared", attribute: "password", text: "hostform password" }],
+    reasons: [{ why: "declared", attribute: "password", text: "a new password" }],
     deferred: [],
     private: {},
     dependsOn: [],

@@ -1,7 +1,17 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import path from "node:path";
 import * as z from "zod";
-import { beside, read, replaceFile, systemDisk } from "../core/files/index.ts";
+import {
+  beside,
+  createSynced,
+  isInside,
+  isMount,
+  look,
+  read,
+  realPath,
+  replaceFile,
+  systemDisk,
+} from "../core/files/index.ts";
 import { kinds, wordsOf } from "../core/kinds/index.ts";
 import {
   attempt,
@@ -20,13 +30,15 @@ import {
 } from "../core/model/index.ts";
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
-import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
-import { beginsAsPlan, FORM, orUnwritable, placeForPlan } from "./plan-file.ts";
+import { GUARD_FLAGS, type GuardFlags, guardForm } from "./guards.ts";
+import { refuse } from "./messages.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { leavingJson, type Redaction } from "./redaction.ts";
+import type { ProjectSource } from "./source.ts";
+import { writtenPlace } from "./trust.ts";
 
-/** What a plan is asked for with. A saved one is carried out with the same. */
+/** The request of a plan. A saved plan is applied with the same request. */
 export interface PlanRequest {
   readonly mode: "apply" | "destroy";
   readonly targets: readonly string[];
@@ -35,7 +47,7 @@ export interface PlanRequest {
   readonly replace?: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
-  /** What the command line says in place of the declared guards. */
+  /** Limits that replace the declared guards. */
   readonly guards?: GuardFlags;
 }
 
@@ -43,25 +55,97 @@ export interface PlanRequest {
 export interface SavedPlan {
   readonly request: PlanRequest;
   readonly origin: Origin;
-  /** As it was shown; sensitive values are null. */
+  /** Sensitive values are null in a file. */
   readonly plan: Plan;
 }
 
-/** The version of the file's form; of one that is proved with the key of the state. */
+/** Version of the file's form, without and with a proof by the key of the state. */
 const VERSION = 1;
 const PROVED_VERSION = 2;
 /** A plan of 20,000 resources takes about 40 MB. */
 export const MOST_BYTES = 256 * 1024 * 1024;
 
-const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
+/** First member of the file, by which a damaged file is recognized. */
+const FORM = "hostform plan";
+const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
+const BEGINNING_BYTES = 256;
 
-/** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError as `placeForPlan` does. */
+/**
+ * Returns the place of a plan or a report, links followed; links of an untrusted project only inside the project. A plan replaces only
+ * a saved plan, a report any file but a saved plan. No name of the state or the declaration is accepted.
+ * @returns an absolute path in a writable folder.
+ * @throws HostformError `usage` for a forbidden place, `plan.saved` for an unwritable one, `trust.file`.
+ */
+export async function placeForPlan(
+  source: ProjectSource,
+  file: string,
+  holds: "plan" | "report" = "plan",
+): Promise<string> {
+  const forbid = (detail: string) => refuse("usage/place", { file, detail, holds });
+  return orUnwritable(file, async () => {
+    const named = path.resolve(source.cwd, file);
+    const target = writtenPlace(source, file);
+    // A stranger's declaration may name the place of the state, so only its text is compared.
+    const state = source.untrusted === true ? source.state : realOf(source.state);
+    const folder = realOf(source.dir);
+    for (const place of [named, target]) {
+      if ([source.state, state].some((of) => belongsToState(place, of)))
+        forbid("hostform keeps the state, its backup, its journal or its lock there.");
+      if ([source.dir, folder].some((dir) => isInside(dir, place)) && /\.ya?ml$/i.test(place))
+        forbid("A file of that name may be read as a part of the declaration.");
+      if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place))
+        forbid("Terraform would read a file of that name as part of the stack.");
+      if (source.files.includes(place)) forbid("It is a file of the declaration.");
+    }
+    const form = look(target)?.form;
+    if (form === "folder") forbid("It is a folder.");
+    const isPlan = form === "file" && beginsAsPlan((await read(target, { limit: BEGINNING_BYTES })).toString());
+    if (holds === "plan" && form !== undefined && !isPlan)
+      forbid("The file there is not a plan that hostform saved, and would be overwritten.");
+    if (holds === "report" && isPlan) forbid("The file there is a plan that hostform saved.");
+    if (form !== undefined && form !== "file") forbid("It is no file.");
+    const temporary = beside(target);
+    await createSynced(systemDisk, temporary, "");
+    await systemDisk.remove(temporary);
+    if (await isMount(systemDisk, { path: target, temporary }))
+      forbid("The file there is a mount of its own, and no other file can replace it. Mount its folder instead.");
+    return target;
+  });
+}
+
+const beginsAsPlan = (text: string) => BEGINNING.test(text);
+
+const orUnwritable = <T>(file: string, step: () => Promise<T>): Promise<T> =>
+  step().catch(
+    ifErrno((reason) =>
+      fail("plan.saved", `The plan cannot be written to ${file}: ${reason}`, {
+        remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
+      }),
+    ),
+  );
+
+const realOf = (file: string): string =>
+  attempt(
+    () => realPath(file),
+    () => file,
+  );
+
+/** Returns true for a name that begins as the state's: `hosting.tfstate.backup`, `.hosting.tfstate.lock`. */
+function belongsToState(place: string, state: string): boolean {
+  if (path.dirname(place) !== path.dirname(state)) return false;
+  // Some file systems ignore the case of names.
+  const name = path.basename(place).toLowerCase();
+  const own = path.basename(state).toLowerCase();
+  return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
+}
+
+/** Writes a plan to a file that only its owner can read, whole or not at all. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(
-  { source, state, redaction }: Pick<Project, "source" | "state" | "redaction">,
+  { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
 ): Promise<void> {
-  // Once more: reading the account takes its time, and something else may stand there by now.
+  // The place may have changed since the first check.
   const target = await placeForPlan(source, file);
   const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
@@ -71,57 +155,44 @@ export async function writeSavedPlan(
 }
 
 /**
- * Reads a saved plan. With a key, one that is not proved with it is refused: it could have been written by anyone.
- * @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version; `state.key`.
+ * Reads a saved plan. With a key, refuses a plan without its proof, which anyone could have written.
+ * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
  */
-export async function readSavedPlan(
-  { source, state }: Pick<Project, "source" | "state">,
-  file: string,
-): Promise<SavedPlan> {
-  const unreadable = (reason: string) =>
-    fail("plan.saved", `The plan ${file} cannot be read: ${reason}`, {
-      remedies: [
-        "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
-      ],
-    });
-  const reading = read(path.resolve(source.cwd, file), { limit: MOST_BYTES + 1, streams: true });
-  const bytes = await reading.catch(ifErrno(unreadable));
-  if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
+export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
+  const unreadable = ifErrno((reason) => refuse("plan.saved/unreadable", { file, reason }));
+  const reading = { limit: MOST_BYTES + 1, streams: true };
+  const bytes = await read(path.resolve(source.cwd, file), reading).catch(unreadable);
+  if (bytes.length > MOST_BYTES) refuse("plan.saved/foreign", { file, detail: "It is too large for one." });
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   return provedPlan(text, file, state.encryption());
 }
 
-/**
- * The plan of a file, when the key proves it.
- * @throws HostformError `plan.saved`; `state.key` where the key is missing or another.
- */
+/** Returns the plan of a file, if the key proves it. @throws HostformError `plan.saved`; `state.key` for a missing or wrong key. */
 export async function provedPlan(text: string, file: string, encryption: Encryption): Promise<SavedPlan> {
   const { proof, ...saved } = decodeSavedPlan(text, file);
   const { key } = encryption;
   if (proof === undefined) {
     if (key === undefined) return saved;
-    const detail = `${key.variable} is set: a plan that was saved without it could have been written by anyone.`;
-    refuse(`${file} is not signed with the key of the state`, detail);
+    return refuse("plan.saved/file", {
+      file,
+      what: "is not signed with the key of the state",
+      detail: `${key.variable} is set: anyone could have written a plan without a signature.`,
+    });
   }
   const seal = await encryption.from(proof.key);
-  const edited = () =>
-    refuse(`${file} was edited`, "Its content does not match the signature made with the key of the state.");
+  const detail = "Its content does not match the signature with the key of the state.";
+  const edited = () => refuse("plan.saved/file", { file, what: "was edited", detail });
   attempt(() => seal.open(proof.text, boundTo(proof.checksum)), ifExplained(edited));
   return saved;
 }
 
-/** A proof of a plan is none of a state or a journal. */
-function boundTo(stated: string): string {
-  return `hostform plan\n${stated}`;
-}
+/** Binds a proof to plans: it proves no state and no journal. */
+const boundTo = (stated: string) => `${FORM}\n${stated}`;
 
-/**
- * The text of the file. Sensitive values are taken out, and whatever else is known to be secret is marked.
- * @param seal proves it, where there is a key.
- */
+/** Returns the text of the file, without sensitive values and with other known secrets marked. @param seal proves the text. */
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, replace = [], orderAnyway = [], mode, guards = {} } = request;
-  // The flags in force, and nothing else of the command line.
+  // Drops other options of the command.
   const inForce: GuardFlags = Object.fromEntries(GUARD_FLAGS.map((name) => [name, guards[name]]));
   const asked: Required<PlanRequest> = { mode, targets, reorder, replace, orderAnyway, guards: inForce };
   const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
@@ -131,42 +202,43 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   return leavingJson({ form: FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
 }
 
-/** Made with the key of the state over the checksum of a plan; whether it is that is not known yet. */
+/** A proof with the key of the state over the checksum of a plan, not yet checked. */
 type Proof = { readonly key: JsonObject; readonly text: string; readonly checksum: string };
 
 /** The inverse. @throws HostformError `plan.saved`. */
 export function decodeSavedPlan(text: string, file: string): SavedPlan & { readonly proof?: Proof } {
   const json = parsedJson(text, parseExact);
   if (json === undefined && beginsAsPlan(text)) {
-    refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is not JSON.");
+    const detail = "Its end is missing, or it is not JSON.";
+    return refuse("plan.saved/file", { file, what: "is damaged: it was cut off, or edited", detail });
   }
   if (!isObject(json) || json.form !== FORM) {
-    const hint = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
-    refuse(`${file} is not a plan that hostform saved`, hint);
+    const detail = "The JSON and the other formats of a plan are for reading; only a saved plan can be applied.";
+    return refuse("plan.saved/foreign", { file, detail });
   }
   const { form: _, version, checksum: stated, ...rest } = json;
   if (version !== VERSION && version !== PROVED_VERSION) {
-    const known = `It knows ${VERSION} and ${PROVED_VERSION}.`;
-    refuse(`${file} is of version ${jsonText(version)}, which this hostform does not know`, known);
+    const what = `is of version ${jsonText(version)}, which this hostform does not know`;
+    return refuse("plan.saved/file", { file, what, detail: `It knows ${VERSION} and ${PROVED_VERSION}.` });
   }
   const { key, proof, ...others } = rest;
   const body = version === PROVED_VERSION ? others : rest;
   const isProved = version === PROVED_VERSION && isObject(key) && typeof proof === "string";
   if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
     const detail = "Its content does not match its checksum. To change a plan, make a new one.";
-    refuse(`${file} is damaged, or was edited`, detail);
+    return refuse("plan.saved/file", { file, what: "is damaged, or was edited", detail });
   }
   const saved = upgraded(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
 }
 
-/** Words of the kind of a type. A kind that this version does not know is described by its type. */
+/** Returns the words of a kind. Describes an unknown kind by its type. */
 export function wordsOfType(type: string): KindWords {
   const kind = kinds.get(type);
   return kind === undefined ? { noun: type, plural: type, name: "id" } : wordsOf(kind);
 }
 
-/** Adds what earlier versions saved otherwise: remedies as one sentence, `fix`, and changes without words. */
+/** Upgrades plans of earlier versions, with remedies as one sentence (`fix`) and changes without words. */
 function upgraded(saved: SavedPlan): SavedPlan {
   const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
     const { fix, ...diagnostic } = one;
@@ -176,41 +248,32 @@ function upgraded(saved: SavedPlan): SavedPlan {
   return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
-/** The addresses that a plan changes, with those whose records it moves; none of a plan that changes nothing in the account. */
+/** Returns the addresses that a plan changes or moves; none of a plan that changes nothing in the account. */
 export function changedAddresses({ changes }: Plan): string[] {
   if (changes.every(isNoOp)) return [];
-  return [
-    ...new Set(
-      changes.flatMap((change) => {
-        const { address, previousAddress } = change;
-        if (previousAddress !== undefined) return [address, previousAddress];
-        return isNoOp(change) ? [] : [address];
-      }),
-    ),
-  ];
+  const changed = changes.flatMap((change) => {
+    const { address, previousAddress } = change;
+    if (previousAddress !== undefined) return [address, previousAddress];
+    return isNoOp(change) ? [] : [address];
+  });
+  return [...new Set(changed)];
 }
 
-/** Whether a body has the form and the checksum that the file states. */
+/** Returns true for a body with the right form and checksum. */
 function isWhole(body: object, stated: unknown): stated is string {
   try {
     return stated === checksum(body) && shape.safeParse(body).success;
   } catch (error) {
-    // Nested more deeply than anything that hostform writes.
+    // hostform writes no document of this depth.
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
 
-function refuse(summary: string, detail: string): never {
-  fail("plan.saved", summary, { detail, remedies: [NEW_PLAN] });
-}
+/** The layout of the file does not matter: a tool may format its JSON. */
+const checksum = (body: object) => hash("sha256", JSON.stringify(body));
 
-/** Independent of how the file is laid out: a tool that formats JSON does no harm. */
-function checksum(body: object): string {
-  return createHash("sha256").update(JSON.stringify(body)).digest("hex");
-}
-
-/** The same plan with null for each sensitive value. What is needed of them is found again when it is applied. */
+/** Replaces each sensitive value by null. The apply finds those it needs again. */
 function withoutSecrets(plan: Plan): Plan {
   const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
   return {
@@ -220,14 +283,14 @@ function withoutSecrets(plan: Plan): Plan {
       outputs: plan.outputs.map((output) => (output.sensitive ? { ...output, before: null, after: null } : output)),
     }),
     drift: plan.drift.map((drift) => {
-      // Without the change nothing shows which attributes are secret: then all of them are treated as if they were.
+      // Without a change, all attributes count as secret.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
       return { ...drift, before: strip(drift.before, names), after: strip(drift.after, names) };
     }) as unknown as Plan["drift"],
   };
 }
 
-/** Of the mark only the generation: the rest holds requests and attributes, and the state has it. */
+/** Keeps only the generation of the mark. The rest holds requests and attributes, and the state has it. */
 function stripped(change: Change): Change {
   const { sensitive, before, after, config, private: mark } = change;
   return {
@@ -251,7 +314,7 @@ const accountShape = z.strictObject({ origin: z.string(), anchors: z.array(ancho
 const values = z.record(z.string(), z.json()).nullable();
 const addresses = z.array(z.string());
 
-/** As much of the form as is worked with. A file with a right checksum is ours, but who made it is not known. */
+/** The parts of the form that an apply uses. A right checksum does not prove the writer. */
 const shape = z.looseObject({
   request: z.strictObject({
     mode: z.enum(["apply", "destroy"]),
@@ -259,15 +322,7 @@ const shape = z.looseObject({
     reorder: addresses,
     replace: addresses.optional(),
     orderAnyway: addresses,
-    guards: z.strictObject({
-      maxOrders: z.int().nonnegative().optional(),
-      maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
-      maxRemovals: z.int().nonnegative().optional(),
-      allowRemovals: z.boolean().optional(),
-      allowUnknownPrices: z.boolean().optional(),
-      allowMissing: z.boolean().optional(),
-      accountMoved: z.boolean().optional(),
-    }),
+    guards: guardForm,
   }),
   origin: z.strictObject({
     lineage: z.string(),

@@ -1,5 +1,6 @@
+/** The secrets of a run: their ways in and out, and the values that the redaction must know. */
 import path from "node:path";
-import type { Secrets, SourceReader } from "../core/engine/index.ts";
+import { type Secrets, type SourceReader, scopeOf } from "../core/engine/index.ts";
 import {
   appFolder,
   type CommandEnd,
@@ -11,34 +12,43 @@ import {
   SecretFiles,
   systemDisk,
 } from "../core/files/index.ts";
-import { kinds } from "../core/kinds/index.ts";
-import { fileOutputIn, oneTimeSecretName } from "../core/lifecycle/index.ts";
+import { kindAt, kinds } from "../core/kinds/index.ts";
+import { attributesOf, fileOutputIn, oneTimeSecretName, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Change,
   childEnvironment,
   type Desired,
   type Diagnostic,
+  ExpressionError,
   fail,
   ifErrno,
   ifExplained,
   isObject,
+  type Json,
   located,
+  type Origin,
+  type OutputState,
+  openUrl,
+  type Plan,
+  type ResourceState,
   type SecretSource,
   sourceName,
   sourcePlace,
+  split,
+  UNKNOWN,
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
-import type { Redaction } from "./redaction.ts";
+import { type Field, learnVariable, type Redaction } from "./redaction.ts";
 import type { Host, ProjectSource } from "./source.ts";
 
 type Command = readonly [string, ...string[]];
 
-/** How secrets of this run get out and in. Paths are relative to the project's folder, and commands run there. */
+/** Ways of the secrets of this run. Paths are relative to the project's folder, and commands run there. */
 export function secretsOf(
   source: ProjectSource,
-  host: Pick<Host, "capture">,
+  host: Host,
   redaction: Redaction,
-  { files, providers }: Pick<Desired, "files" | "providers">,
+  { files, providers }: Desired,
 ): Secrets {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
   const inherited = childEnvironment(source.env, tokens);
@@ -54,7 +64,7 @@ export function secretsOf(
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
       held: (output, of) => outputs.held(output, of),
-      // A command that is given a secret may repeat it where it says what went wrong.
+      // A command may repeat its secret in an error.
       write: (output, of, secret) => {
         redaction.learn(`${of.address}.${of.attribute}`, secret);
         return outputs.write(output, of, secret);
@@ -64,20 +74,17 @@ export function secretsOf(
   };
 }
 
-const noCommand: CommandRunner = () => Promise.reject(new Error("nothing is run to learn where a secret goes"));
+const noCommand: CommandRunner = () => Promise.reject(new Error("a check runs no command"));
 
 function secretFiles(source: ProjectSource, files: readonly string[], run = noCommand): SecretFiles {
   const { dir: folder, cwd, state } = source;
   const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
-  // What hostform itself reads or writes: no secret may replace it.
+  // No secret may replace a file of hostform.
   const own = [...Object.values(filesOfState(state)), ...files.map((file) => path.resolve(cwd, file))];
   return new SecretFiles({ folder, projects, run, disk: systemDisk, look: lookAt, own });
 }
 
-/**
- * Each `secret_output` that names one of hostform's own files, or leads out of the project without saying so. Nothing is
- * written for that.
- */
+/** Finds each `secret_output` that names a file of hostform, or leaves the project without `outside_project`. Writes no file. */
 export async function misplacedOutputs(source: ProjectSource, { files, resources }: Desired): Promise<Diagnostic[]> {
   const outputs = secretFiles(source, files);
   const found = resources.map(async ({ address, type, config, locate }) => {
@@ -90,14 +97,11 @@ export async function misplacedOutputs(source: ProjectSource, { files, resources
   return (await Promise.all(found)).flat();
 }
 
-/**
- * The changes of a plan; those that bring a secret say where it goes, as far as that is allowed. What is not, because a
- * template leads there, is an error of the plan.
- */
+/** Adds the destination of its secret to each change. A destination that a template leads to a forbidden place is an error. */
 export async function withDestinations(
   source: ProjectSource,
   changes: readonly Change[],
-  { files, resources }: Pick<Desired, "files" | "resources">,
+  { files, resources }: Desired,
 ): Promise<{ readonly changes: readonly Change[]; readonly diagnostics: readonly Diagnostic[] }> {
   const outputs = secretFiles(source, files);
   const diagnostics: Diagnostic[] = [];
@@ -128,7 +132,7 @@ const secretNameOf = (type: string): string => oneTimeSecretName(kinds.get(type)
 
 const diagnosticsOf = ifExplained(({ diagnostics }) => diagnostics);
 
-/** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */
+/** Reads each source at most once. The redaction learns a value before any other code gets it. */
 function sourceReader(
   { env, dir }: ProjectSource,
   redaction: Redaction,
@@ -165,10 +169,10 @@ function sourceReader(
   };
 }
 
-/** What Windows' editors and shells put before a text; no part of it. */
+/** Mark that editors and shells of Windows write before a text. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
-/** The text without the line break that ends it. */
+/** Returns the text without its last line break. */
 function lineOf(text: string, source: SecretSource): string {
   const printed = "command" in source;
   const fix = printed ? "Let it print the value, and nothing else." : "Put the value there, and nothing else.";
@@ -182,10 +186,7 @@ function lineOf(text: string, source: SecretSource): string {
   return line;
 }
 
-/**
- * The same text, unless it was made of other bytes than UTF-8: U+FFFD stands for each of those, and NUL is what UTF-16
- * leaves. What would be sent then is a secret that nobody has.
- */
+/** Refuses a text of other bytes than UTF-8, which would be sent as a wrong secret: U+FFFD replaces them, and UTF-16 leaves NUL. */
 function legible(text: string, source: SecretSource): string {
   if (!/[\uFFFD\0]/.test(text)) return text;
   return unreadable(source, "It is not UTF-8 text.", "Give the value in UTF-8; PowerShell's `>` writes UTF-16.");
@@ -200,4 +201,90 @@ async function textOf(file: string, source: SecretSource): Promise<string> {
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {
   fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, remedies: [fix] });
+}
+
+/** Announces the secrets of a declaration: tokens, passwords, and results of expressions with sensitive values. */
+export function learnDeclared(
+  redaction: Redaction,
+  { providers, resources, data = [] }: Desired,
+  env: ProjectSource["env"],
+): void {
+  const scope = scopeOf(() => UNKNOWN, env);
+  for (const { tokenEnv } of providers.values()) if (tokenEnv !== undefined) learnVariable(redaction, env, tokenEnv);
+  for (const { sources = new Map() } of resources)
+    for (const source of sources.values()) if ("env" in source) learnVariable(redaction, env, source.env);
+  for (const one of [...resources, ...data]) {
+    for (const name of Object.keys(one.config)) {
+      const origin = one.originOf?.(name, scope);
+      const text = origin === undefined ? one.config[name] : origin.open;
+      if (typeof text === "string" && text.includes("://")) redaction.open(baseOf(text));
+      if (origin === undefined) continue;
+      try {
+        learnPart(redaction, origin, split(one.evaluate(name, scope)).known);
+      } catch (error) {
+        // An expression without a value holds no secret.
+        if (!(error instanceof ExpressionError)) throw error;
+      }
+    }
+  }
+}
+
+/** Announces the sensitive values of a plan, before and after its changes. */
+export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Plan): void {
+  // A declared sensitive output without a secret origin may be a domain, which an order must show.
+  for (const { origin, before, after } of outputs)
+    if (origin !== undefined) learnPart(redaction, origin, before, after);
+  for (const { address, before, after, sensitive, origins = {} } of changes)
+    for (const name of sensitive)
+      learnPart(redaction, origins[name] ?? { from: [`${address}.${name}`] }, before?.[name], after?.[name]);
+}
+
+/** Announces outputs that are declared as sensitive, except those that CDKTF adds for other stacks. */
+export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, OutputState>): void {
+  for (const [name, { value, sensitive }] of outputs)
+    if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(`output.${name}`, textsIn(value));
+}
+
+/** Announces the secrets of a recorded resource. */
+export function learnResource(redaction: Redaction, resource: ResourceState): void {
+  const { address, attributes, private: mark } = resource;
+  for (const name of secretNames(resource))
+    learnPart(redaction, { from: [`${address}.${name}`] }, attributes[name], mark.deposed?.[name]);
+}
+
+/** Returns the attributes of a resource that hold secrets: those of its kind, and those with a sensitive origin. */
+export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
+  const kind = kindAt(address);
+  return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
+}
+
+/** Returns a URL without its query. */
+const baseOf = (url: string): string => openUrl(url).split(/[?#]/)[0] ?? "";
+
+/** Announces the values of an origin. The base of a URL is a secret as well if the sensitive part lies before the query. */
+function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
+  for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
+    const isInPath = openUrl(text) !== text && !open.includes("?") && !redaction.isOpen(baseOf(text));
+    redaction.learn(from.join(", "), text, isInPath ? baseOf(text) : undefined);
+  }
+}
+
+/** Returns the values that approvers decide by: addresses, and the decisive attributes that are not sensitive. */
+export function fieldsOf({ changes }: Plan): Field[] {
+  return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
+    const kind = kinds.get(type);
+    const attributes = kind === undefined ? [] : attributesOf(kind);
+    const values = attributes.flatMap(({ name, meta }) => {
+      if (!meta.decisive || sensitive.includes(name)) return [];
+      const texts = [before?.[name], after?.[name]].flatMap((value) => textsIn(value ?? null));
+      return texts.map((text): Field => [`${name} of ${address}`, text]);
+    });
+    return [["The address of a resource", address], ...values];
+  });
+}
+
+/** Returns the texts in a value. */
+export function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];
 }

@@ -8,17 +8,18 @@ import {
   HostformError,
   located,
 } from "../core/model/index.ts";
+import { projectFlags } from "../fronts/source/command-line.ts";
 import { stackRemedies } from "../fronts/stacks/remedies.ts";
-import { projectFlags } from "./command-line.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** How remedies are rendered, unless {@link forStack} has done it. */
+export { commandLine, projectFlags } from "../fronts/source/command-line.ts";
+/** Renders remedies that {@link forStack} has not rendered. */
 export { yamlRemedies } from "../fronts/yaml/remedies.ts";
 
 /**
- * The diagnostics of a stack, with their remedies rendered for it: they may be shown where the stack is not known. What
- * several share names no address, so that it is shown once. Those of a project in YAML stay as they are.
- * @param desired gives resources without a place the one where they are declared.
+ * Renders the remedies of a stack's diagnostics, because code that does not know the stack may print them. A remedy that several
+ * diagnostics share names no address, so that it is printed once. Diagnostics of a project in YAML stay the same.
+ * @param desired adds the place of the declared resource.
  */
 export function forStack(
   source: ProjectSource,
@@ -38,7 +39,7 @@ export function forStack(
   });
 }
 
-/** The same for conditions. */
+/** Does the same for conditions. */
 export function conditionsForStack(source: ProjectSource, conditions: readonly Condition[]): readonly Condition[] {
   if (source.stack === undefined) return conditions;
   const render = stackRemedies(projectFlags(source).join(" "));
@@ -51,28 +52,27 @@ export function conditionsForStack(source: ProjectSource, conditions: readonly C
 const withoutPlace = ({ code, summary, detail, remedies }: Diagnostic) =>
   JSON.stringify([code, summary, detail, remedies]);
 
-/** The same for the end of an apply. */
+/** Does the same for the result of an apply. */
 export function resultForStack(source: ProjectSource, result: ApplyResult): ApplyResult {
-  const outcomes = result.outcomes.map((outcome) => outcomeForStack(source, outcome));
-  const { conditions } = result;
+  const { outcomes, diagnostics, conditions } = result;
   return {
     ...result,
-    outcomes,
-    diagnostics: forStack(source, result.diagnostics),
+    outcomes: outcomes.map((outcome) => outcomeForStack(source, outcome)),
+    diagnostics: forStack(source, diagnostics),
     ...(conditions && { conditions: conditionsForStack(source, conditions) }),
   };
 }
 
-/** The same for what an apply reports while it works. */
-export function eventForStack(source: ProjectSource, event: ApplyEvent): ApplyEvent {
-  return "outcome" in event ? { ...event, outcome: outcomeForStack(source, event.outcome) } : event;
-}
+/** Does the same for an event of an apply. */
+export const eventForStack = (source: ProjectSource, event: ApplyEvent): ApplyEvent =>
+  "outcome" in event ? { ...event, outcome: outcomeForStack(source, event.outcome) } : event;
 
-function outcomeForStack(source: ProjectSource, outcome: ChangeOutcome): ChangeOutcome {
-  return { ...outcome, diagnostics: forStack(source, outcome.diagnostics) };
-}
+const outcomeForStack = (source: ProjectSource, outcome: ChangeOutcome): ChangeOutcome => ({
+  ...outcome,
+  diagnostics: forStack(source, outcome.diagnostics),
+});
 
-/** Runs a command; what it throws is reported in the terms of its project. */
+/** Runs a work, and renders the remedies of its errors. */
 export async function throwingForStack<T>(source: ProjectSource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,8 +1,8 @@
-/** What `init` writes: a first declaration, and the lines of .gitignore that keep secrets out of Git. */
+/** The files of a new project: a first declaration, and the lines of .gitignore that keep secrets out of Git. */
 import path from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../core/kinds/index.ts";
-import { HostformError, isError } from "../core/model/index.ts";
+import { failWith, isError } from "../core/model/index.ts";
 import { parseDeclaration } from "../fronts/yaml/index.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -11,30 +11,27 @@ export { parseMoneyScale } from "../core/kinds/provider-settings.ts";
 /** Name of the editor's schema beside the declaration. */
 export const SCHEMA_FILE = "hosting.schema.json";
 
-/** What an editor knows of a declaration: a JSON Schema (draft-07). */
+/** Returns the JSON Schema (draft-07) of a declaration for editors. */
 export async function editorSchema(): Promise<string> {
   const { default: schema } = await import("../../schemas/hosting.schema.json", { with: { type: "json" } });
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** The comment by which an editor finds the schema. @param path of the schema, relative to the declaration */
+/** Returns the comment by which an editor finds the schema. @param file path of the schema, relative to the declaration */
 export const schemaComment = (file: string): string => `# yaml-language-server: $schema=${file}`;
 
-/** What a new declaration is made from. */
+/** The parts of a new declaration. */
 interface StarterParts {
   readonly project: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
-  /** Digits of amounts behind the point. Absent: it is not known. */
+  /** Digits of amounts behind the point. Absent: unknown. */
   readonly moneyScale?: number;
   /** Path of the editor's schema, relative to the declaration. */
   readonly schema: string;
 }
 
-/**
- * The text of a first hosting.yaml: the project, its account, and below as comments an example of each kind. Kinds that
- * are written inside others stand in the example of those.
- */
+/** Returns a first hosting.yaml: the project, its account, and an example of each kind as comments. Nested kinds are in the example of the outer kind. */
 export function starter({ project, baseUrl, tokenEnv, moneyScale, schema }: StarterParts): string {
   const account = {
     ...(baseUrl && { base_url: baseUrl }),
@@ -55,7 +52,7 @@ export function starter({ project, baseUrl, tokenEnv, moneyScale, schema }: Star
   return [
     `${schemaComment(schema)}
 #
-# What this hosting account holds. \`hostform plan\` shows what differs, \`hostform apply\` changes the account to match.
+# The content of this hosting account. A plan shows the differences, an apply changes the account to match.
 
 # Part of the key under which services are ordered: do not change it after the first order.
 ${stringify({ project })}`,
@@ -67,9 +64,9 @@ ${providers}`,
   ].join("\n");
 }
 
-/** The hosting.yaml of an account that was adopted: its resources are in the files beside it. */
+/** Returns the hosting.yaml of an adopted account. Its resources are in the files beside it. */
 export function adoptedStarter(project: string): string {
-  return `# \`hostform adopt\` wrote this from an account that was there already. The files beside it hold what is in the account.
+  return `# hostform wrote this from an existing account. The files beside it declare the content of the account.
 
 # Part of the key under which services are ordered: do not change it after the first order.
 ${stringify({ project })}
@@ -78,11 +75,11 @@ ${stringify({ project })}
 #   default:
 #     money_scale: 2
 
-# What one run may do at most.
+# Limits of one run.
 ${stringify({ guards: { max_orders: 3, max_removals: 5 } })}`;
 }
 
-/** A project name out of a folder's. */
+/** Makes a project name from the name of a folder. */
 export function nameFrom(dir: string): string {
   const name = path
     .basename(dir)
@@ -97,10 +94,10 @@ function commented(yaml: string): string {
   return `${yaml.trimEnd().replace(/^/gm, "# ")}\n`;
 }
 
-/** What must not get into Git: the state and what lies beside it (secrets, locks), and files with tokens. */
+/** Patterns of files for .gitignore: the state with the files beside it (secrets, locks), and files with tokens. */
 const IGNORED = ["hosting.tfstate*", ".hosting.tfstate.*", "errored*.tfstate", "*.token"];
 
-/** The text of a .gitignore with the missing lines added at its end; the same text when none is missing. */
+/** Adds the missing lines at the end of a .gitignore. */
 export function gitignoreWith(text: string): string {
   const present = new Set(text.split(/\r?\n/).map((line) => line.trim()));
   const missing = IGNORED.filter((line) => !present.has(line));
@@ -109,9 +106,9 @@ export function gitignoreWith(text: string): string {
   return `${text}${gap}# hostform: state, locks and tokens hold secrets\n${missing.join("\n")}\n`;
 }
 
-/** Refuses answers that would not make a valid declaration, before anything is written. @throws HostformError */
+/** Refuses answers that make no valid declaration. @throws HostformError */
 export function checkStarter(name: string, text: string, env: ProjectSource["env"]): void {
   const { diagnostics } = parseDeclaration([{ path: name, text }], { kinds, env });
   const errors = diagnostics.filter(isError).map(({ range: _, ...diagnostic }) => diagnostic);
-  if (errors.length > 0) throw new HostformError(errors);
+  failWith(errors);
 }

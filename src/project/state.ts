@@ -16,10 +16,9 @@ import {
   attempt,
   type Backend,
   type Diagnostic,
+  failWith,
   formatAddress,
-  HostformError,
   ifExplained,
-  inQuotes,
   type Plan,
   parseAddress,
   type ResourceState,
@@ -44,8 +43,9 @@ import { refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { trackedWarnings } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
-import { learnOutputs, learnResource } from "./known-secrets.ts";
+import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
+import { learnOutputs, learnResource } from "./secrets.ts";
 import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
@@ -53,7 +53,7 @@ import { requireOwnState } from "./trust.ts";
 
 const READING = { write: false, command: "read", timeoutMs: 0 } as const;
 
-/** Does something with an open state, and closes it afterwards. */
+/** Does a work with an open state, and closes the state afterwards. */
 export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
   const open = await opening;
   try {
@@ -63,19 +63,19 @@ export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: Ope
   }
 }
 
-/** The state of a project: at the backend that is declared, else in a file. */
+/** The state of a project: at the declared backend, else in a file. */
 export class ProjectState {
   readonly #parts: ProjectParts;
   readonly #declaration: Pick<ProjectDeclaration, "backend" | "providers">;
   readonly #terraforms: Place | undefined;
   readonly #keys: StateKeys;
-  /** The file of the state; undefined for a remote state, and before the first opening. */
+  /** The file of the state; undefined for a remote state, and before the first open. */
   #file: string | undefined;
   #backend: Backend | undefined;
-  /** Intents of creates that were recorded since the start, by address. */
+  /** Intents of the pending creates of this run, by address. */
   readonly #intents = new Map<string, string>();
 
-  /** @param terraforms the place of a state of Terraform, whose provider records what the state holds. */
+  /** @param terraforms the place of a state of Terraform, whose provider records its objects. */
   constructor(
     parts: ProjectParts,
     declaration: Pick<ProjectDeclaration, "backend" | "providers">,
@@ -88,19 +88,16 @@ export class ProjectState {
     this.#keys = keys;
   }
 
-  /** The encryption of the state. @throws HostformError `state.key` for a key that cannot be one. */
+  /** @throws HostformError `state.key` for an invalid key. */
   encryption(variables?: KeyVariables): Encryption {
     return this.#keys(variables);
   }
 
-  /**
-   * The store of the state. Nothing is read before it is opened.
-   * @param encryption default: with the key in the environment.
-   */
+  /** Returns the store of the state, unopened. @param encryption default: with the key in the environment. */
   store(encryption = this.encryption()): StateStore {
     const { source, host, redaction, log } = this.#parts;
     let isRemote = false;
-    // Terraform may go on with the state of a stack, and knows nothing of the journal.
+    // Terraform may use the state of a stack next, and reads no journal.
     const whole = source.stack !== undefined || this.#terraforms !== undefined;
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
@@ -114,7 +111,7 @@ export class ProjectState {
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
-    // A stranger's project may bring a state file along; what it calls secret is the stranger's own word.
+    // A stranger could hide words of the plan by secrets in a state file.
     const isStrange = () => source.untrusted === true && source.stateNamed !== true && this.#backend === undefined;
     return createStateStore(place, randomUUID, encryption, {
       onResource: (resource) => {
@@ -130,8 +127,8 @@ export class ProjectState {
   }
 
   /**
-   * The place of the opened state among the states of this machine: a file, or a workspace of a backend.
-   * Undefined before the first write.
+   * Returns the place of the opened state among the states of this machine: a file, or a workspace of a backend; undefined before the
+   * first write.
    */
   place(lineage: string): Place | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms;
@@ -143,8 +140,8 @@ export class ProjectState {
   }
 
   /**
-   * Mark of the creates of the opened state, undefined before the first write. A state that replaces a lost one in the same place
-   * does not know its creates.
+   * Returns the mark of the creates of the opened state; undefined before the first write. A state that replaces a lost one in the same
+   * place has another mark.
    */
   owner(lineage: string): string | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms?.mark;
@@ -154,8 +151,8 @@ export class ProjectState {
   }
 
   /**
-   * Records what the opened state holds. If the store cannot be used, nothing is recorded: no run depends on it.
-   * @param before the state before the run changed it.
+   * Records the objects of the opened state. A failure of the store is ignored: no run depends on these records.
+   * @param before the state before the changes of the run.
    */
   async record(servers: readonly Server[], state: State, before?: State): Promise<void> {
     const place = this.place(state.lineage);
@@ -167,7 +164,7 @@ export class ProjectState {
       const record = async () => {
         await store.see(place, place.mark, held);
         await store.release(place.mark, left);
-        // The state is known as a whole.
+        // The record of the state is complete.
         await store.endRun(place.mark, place.mark, now);
       };
       await record().catch(ifExplained(() => {}));
@@ -175,8 +172,8 @@ export class ProjectState {
   }
 
   /**
-   * Records what the opened state holds. @returns the diagnostics of a plan, which name other states of this machine and a missing
-   * state, and warnings of objects that another state holds as well.
+   * Records the objects of the opened state, and compares them with other states of this machine. @returns the diagnostics of a plan
+   * with the names of those states or of a missing one, and warnings about objects with two states.
    */
   async compare(
     servers: readonly Server[],
@@ -191,14 +188,14 @@ export class ProjectState {
     let named = planned.diagnostics;
     const none = ifExplained((): readonly Held[] => []);
     for (const { store, aliases } of servers) {
-      // A state that is lost was in the same place.
+      // A lost state had the same place.
       const others = await store.holdings({ notOf: (place ?? this.place("lost"))?.mark }).catch(none);
       held.push(...others);
       named = withHolders(named, others);
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
       found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
-      // No state moves by an import: the object stays where it is, too.
+      // After an import, both states hold the object.
       const imported = { ...state, resources: new Map(imports.map((one) => [one.address, one])) };
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
@@ -213,7 +210,7 @@ export class ProjectState {
     return this.#file === undefined ? `backend ${this.#backend?.type}` : path.relative(cwd, this.#file);
   }
 
-  /** Names of other states in the folder of the state file. */
+  /** Lists other states in the folder of the state file. */
   async #otherStates(): Promise<readonly string[]> {
     if (this.#file === undefined) return [];
     const { dir, base } = path.parse(this.#file);
@@ -221,14 +218,14 @@ export class ProjectState {
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
   }
 
-  /** Returns true if the state can be read without a network and without a program. */
+  /** Returns true if a read of the state needs no network and no program. */
   async isLocal(): Promise<boolean> {
     const { env } = this.#parts.source;
     const { type = "local" } = (await this.#declaration.backend()) ?? {};
     return type === "local" && [KEY_VARIABLES, OLD_KEY_VARIABLES].every(({ command }) => !env[command]);
   }
 
-  /** The state before its last change, if it has resources. It may be encrypted. */
+  /** Returns the backup of the state, if it has resources. It may be encrypted. */
   #backup(): string | undefined {
     if (this.#file === undefined) return undefined;
     const { backup } = filesOfState(this.#file);
@@ -237,7 +234,7 @@ export class ProjectState {
     return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }
 
-  /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */
+  /** Reads the state without a lock. @param warns reports its warnings. */
   async read(warns = true): Promise<State> {
     return whileOpen(this.store().open(READING), (open) => {
       if (warns) this.#warn(open);
@@ -245,15 +242,12 @@ export class ProjectState {
     });
   }
 
-  /**
-   * The recorded resources that an address names, read without taking the lock; at least one.
-   * @param warns false: warnings of the state are not reported. @throws HostformError `plan.address` for none.
-   */
+  /** Reads the resources that an address names, without a lock. @throws HostformError `plan.address` for none. */
   async select(address: string, warns = true): Promise<readonly ResourceState[]> {
     return selectResources(await this.read(warns), address);
   }
 
-  /** Opens the state for writing, and frees the lock afterwards. Waiting for the lock can be interrupted. */
+  /** Opens the state for writing, and frees the lock afterwards. Ctrl-C ends the wait for the lock. */
   write<T>(command: string, work: (open: OpenState, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
@@ -262,7 +256,7 @@ export class ProjectState {
         this.#warn(open);
         const before = open.state;
         const result = await work(open, signal);
-        // Without a token the next plan records it.
+        // Without a token the next plan records the objects.
         if (open.state !== before && this.#terraforms === undefined) {
           const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
           const used = [...open.state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
@@ -273,7 +267,7 @@ export class ProjectState {
     });
   }
 
-  /** Changes how the state is encrypted, under its lock. Waiting for the lock can be interrupted. */
+  /** Changes the encryption of the state, under its lock. */
   reseal(command: string, wanted: Resealing): Promise<Resealed> {
     const { source, host } = this.#parts;
     return interruptible(host, (signal) =>
@@ -281,7 +275,7 @@ export class ProjectState {
     );
   }
 
-  /** The outputs in the state of another stack; undefined when it has no state. Only reads. */
+  /** Reads the outputs of another stack; undefined without a state. */
   async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
     const { source, host, redaction, log } = this.#parts;
     const connect = () => stateBackend(backend, source, host.clock, log);
@@ -297,8 +291,8 @@ export class ProjectState {
   }
 
   /**
-   * Gives a resource, or all instances of one, another address, and what is declared inside it follows: the address of a grant
-   * holds the name of its service. @throws HostformError as `OpenState.move` does; nothing has moved then.
+   * Moves a resource, or all instances of one, to another address, with its nested resources: the address of a grant has the name of
+   * its service. @throws HostformError as `OpenState.move` does. No record has moved then.
    */
   move(store: OpenState, from: string, to: string): ReturnType<OpenState["move"]> {
     const target = parseAddress(to);
@@ -313,8 +307,8 @@ export class ProjectState {
   }
 
   /**
-   * Forgets resources and what is declared inside them; all stay in the account. All of them, or none when one is unknown or was
-   * perhaps ordered. @returns the addresses, each once. @throws HostformError `plan.address`, `plan.pending`.
+   * Forgets resources with their nested ones, which stay in the account. Forgets none if one is unknown or may have been ordered.
+   * @returns the addresses. @throws HostformError `plan.address`, `plan.pending`.
    */
   async forget(store: OpenState, addresses: readonly string[]): Promise<readonly string[]> {
     const problems: Diagnostic[] = [];
@@ -326,27 +320,17 @@ export class ProjectState {
     const chosen = new Set(
       named.flatMap((one) => [one, ...this.#nestedIn(store.state, one).map(({ record }) => record)]),
     );
-    for (const { address } of [...chosen].filter(isPendingCreate)) {
-      problems.push({
-        severity: "error",
-        code: "plan.pending",
-        summary: `${address} was not forgotten: it may have been ordered`,
-        detail: "Its record prevents a second order.",
-        remedies: [
-          `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
-        ],
-        address,
-      });
-    }
-    if (problems.length > 0) throw new HostformError(problems);
+    for (const { address } of [...chosen].filter(isPendingCreate))
+      problems.push(problem("plan.pending/forgotten", { address }));
+    failWith(problems);
     const removed = [...chosen].map(({ address }) => address);
     await store.remove(...removed);
     return removed;
   }
 
   /**
-   * The records of what YAML declares inside a resource. They have its name. Where Terraform has counted the resource they have
-   * another, and its id. In a stack each resource has a block of its own.
+   * Returns the records of the resources that YAML nests in a resource. They have its name, or its id if Terraform has counted it. A
+   * stack nests no resources.
    */
   #nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
     const { type, name, key: counted } = parseAddress(outer) ?? {};
@@ -365,7 +349,6 @@ export class ProjectState {
     });
   }
 
-  /** Warnings go beside the result: what a program reads is the result. */
   #warn({ warnings }: OpenState): void {
     this.#parts.log.warn(forStack(this.#parts.source, warnings));
   }

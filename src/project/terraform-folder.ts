@@ -1,7 +1,4 @@
-/**
- * A folder in which Terraform runs, for `resolve`: its state, as far as hostform can write it, and the creates in the store of this
- * machine. In: a folder with Terraform's files and no declaration. Out: what `resolve` needs of a project.
- */
+/** A folder of Terraform without a declaration, for the settlement of its creates: its state, and the store of this machine. */
 import path from "node:path";
 import { exists, listNow, realPath, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -31,12 +28,12 @@ import { ProjectState } from "./state.ts";
 type Front = typeof import("../fronts/terraform/entries.ts");
 type Recorded = Awaited<ReturnType<Front["storedCreates"]>>["creates"][number];
 
-/** Settings of the backend `http` that hostform does not have. */
+/** Settings of the backend `http` that hostform does not support. */
 const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client_private_key_pem"];
 
 const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
 
-/** Returns what `resolve` needs of a folder in which Terraform runs; undefined for any other folder. */
+/** Returns the parts of a folder of Terraform; undefined for any other folder. */
 export async function terraformFolder(
   project: ProjectParts & Pick<Project, "declaration">,
 ): Promise<Resolvable | undefined> {
@@ -50,7 +47,8 @@ export async function terraformFolder(
   const { leftOver } = await import("../fronts/terraform/resource/holding-notices.ts");
   const dir = realPath(source.dir);
   const place = placeOf(dir, source.env);
-  const [workspace, recorded] = [workspaceIn(dir, source.env), backendIn(dir, source.env)];
+  const workspace = workspaceIn(dir, source.env);
+  const recorded = backendIn(dir, source.env);
   const isLocal = recorded === undefined || recorded.type === "local";
   const { file, backend, env, secrets }: StateSettings = source.stateNamed
     ? { file: source.state, env: source.env, secrets: [] }
@@ -126,7 +124,7 @@ interface TerraformBackend {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Finds the state at a server as Terraform does. No backend: hostform cannot write it. */
+/** Finds the state at a server. No backend: hostform cannot write this state. */
 function stateAt({ type, config }: TerraformBackend, workspace: string, env: ProjectSource["env"]): StateSettings {
   const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
   const settings = Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string"));
@@ -150,12 +148,11 @@ const secretsOf = (text: unknown): string[] => (typeof text === "string" && text
 const without = (env: ProjectSource["env"], names: readonly string[]) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
-/** The names that the provider's `project` may have: that of the environment, and literals in the configuration. */
+/** Returns the possible names of the project: of the environment, and literals in the configuration. */
 function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {
   return [env.HOSTFORM_PROJECT || undefined, undefined, ...literalsIn(dir, "project")];
 }
 
-/** Files of a configuration. */
 const CONFIGURATION = /^[^.].*\.(?:tf|tf\.json|tofu)$/;
 
 const namesIn = (dir: string): readonly string[] =>
@@ -164,7 +161,7 @@ const namesIn = (dir: string): readonly string[] =>
     () => [],
   );
 
-/** Literal values of a setting in the configuration of a folder, without those of its modules. */
+/** Returns the literal values of a setting in the configuration of a folder, without its modules. */
 function literalsIn(dir: string, setting: string): string[] {
   const texts = namesIn(dir)
     .filter((name) => CONFIGURATION.test(name))
@@ -173,7 +170,7 @@ function literalsIn(dir: string, setting: string): string[] {
   return texts.flatMap((text) => [...text.matchAll(literal)].map(([, value = ""]) => value));
 }
 
-/** The provider's settings: that of the environment, and literals on which all provider blocks of the configuration agree. */
+/** Returns the provider's settings: of the environment, and literals that all provider blocks share. */
 function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig, "alias"> {
   const { list_lag, money_scale, requests_per_minute } = providerSettings.shape;
   const known = { list_lag, money_scale, requests_per_minute };
@@ -186,13 +183,13 @@ function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig
   return { ...config, moneyScale: moneyScaleOf(config, env) };
 }
 
-/** The pending creates of a state and those of the store that the state does not show, as one state. */
+/** The pending creates of a state and of the store, as one state. */
 class TerraformCreates implements CreatesStore {
   readonly #open: CreatesStore;
   readonly #stored: readonly Recorded[];
   readonly state: State;
 
-  /** @param held objects of the whole state: hostform does not read the instances inside of modules. */
+  /** @param held objects of the whole state: hostform reads no instances inside modules. */
   constructor(open: CreatesStore, stored: readonly Recorded[], held: readonly Held[]) {
     this.#open = open;
     this.#stored = stored;
@@ -203,7 +200,7 @@ class TerraformCreates implements CreatesStore {
     this.state = { ...open.state, resources: new Map([...open.state.resources, ...more]) };
   }
 
-  /** Records the object of a create. What has no object leaves the state: Terraform would take it for one. */
+  /** Records the object of a create. A create without an object leaves the state, because Terraform would count it as one. */
   async put(resource: ResourceState): Promise<void> {
     const { address, attributes } = resource;
     if (typeof attributes.id !== "string") return this.remove(address);
@@ -214,7 +211,7 @@ class TerraformCreates implements CreatesStore {
     await stored?.forget();
   }
 
-  /** The store has the verdict first: whatever is killed in between, the provider obeys it. */
+  /** Records the verdict in the store first: the provider obeys the store after a kill. */
   async remove(address: string): Promise<void> {
     const stored = this.#storedAt(address);
     await stored?.settle();
@@ -227,7 +224,7 @@ class TerraformCreates implements CreatesStore {
     return this.#stored.find(({ create }) => create.address === address || this.#shown(create) === address);
   }
 
-  /** The address of the state that has the same create. */
+  /** Returns the address of the same create in the state. */
   #shown(create: Recorded["create"]): string | undefined {
     const id = intentId(create.private.pending);
     const isSame = (one: ResourceState) =>
@@ -239,7 +236,7 @@ class TerraformCreates implements CreatesStore {
 const typeOf = ({ address }: ResourceState): string => address.slice(0, address.indexOf("."));
 const nameOf = (type: string, id: unknown): string => `${type} ${String(id)}`;
 
-/** An object of an instance that hostform does not read. */
+/** Returns the record of an instance that hostform does not read. */
 function inModule({ type, id, parent, address }: Held): ResourceState {
   const kind = kinds.get(type);
   const attributes = { id, ...(kind?.parent !== undefined && { [kind.parent]: parent }) };

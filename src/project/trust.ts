@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type Bounds, bounded, isInside, PathRefused, realPath, requireReplaceable } from "../core/files/index.ts";
-import { kinds } from "../core/kinds/index.ts";
+import { kindAt } from "../core/kinds/index.ts";
 import { LIVES, phaseOfWord } from "../core/kinds/life.ts";
 import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
@@ -10,11 +10,9 @@ import {
   type DesiredResource,
   type Diagnostic,
   type EvalScope,
-  fail,
   HostformError,
   isObject,
   type Json,
-  located,
   openVariables,
   type ProviderConfig,
   parseAddress,
@@ -24,70 +22,54 @@ import {
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
+import { problem, refuse } from "./messages.ts";
 import { onOwn, refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
 
 /**
- * What `--untrusted` means: the declaration may come from a stranger. It names no address, credential, command, backend or program,
- * reads no file outside the project, and of the environment it sees what HOSTFORM_ENV_ALLOW names. Everything here fails closed: what
- * is not known to be harmless is refused.
+ * An untrusted declaration may come from a stranger. It names no address, credential, command, backend or program, reads no file outside
+ * the project, and sees only the variables that HOSTFORM_ENV_ALLOW names. Each check refuses all that is not known to be harmless.
  */
-
-/** Commands that change nothing; the others are refused. */
-const COMMANDS = ["validate", "plan", "version", "completion", "sandbox"];
-
-const FIX =
-  "Remove it from the declaration, and set it in the environment or on the command line. If you trust the author, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
 
 /**
- * Refuses a command line that an untrusted project may not be worked on with, before anything of the project is read.
+ * Refuses a work on an untrusted project, before any file of the project is read.
+ * @param work for messages. @param isReading the work changes nothing.
  * @throws HostformError `usage`, `trust.file`.
  */
-export async function refuseUntrustedCommand(
+export async function refuseUntrusted(
   source: ProjectSource,
-  command: string,
+  work: string,
+  isReading: boolean,
   stacks?: StackSource,
 ): Promise<void> {
   if (source.untrusted !== true) return;
-  if (!COMMANDS.includes(command)) {
-    fail("usage", `\`hostform ${command}\` is not for untrusted declarations`, {
-      detail: "With --untrusted (HOSTFORM_UNTRUSTED) only `validate` and `plan` run, which change nothing.",
-      remedies: ["Run it where the declaration is trusted."],
-    });
-  }
-  if (stacks?.app !== undefined) {
-    fail("usage", "--app runs a program of the project, which --untrusted forbids", {
-      remedies: ["Synthesize where there are no credentials, and pass what was written: `--stack cdktf.out`."],
-    });
-  }
-  for (const named of [source.dir, stacks?.path]) {
-    if (named !== undefined) refuseDetour(source.cwd, named);
-  }
+  if (!isReading) refuse("usage/untrusted", { work });
+  if (stacks?.app !== undefined) refuse("usage/untrusted_app", {});
+  for (const named of [source.dir, stacks?.path]) if (named !== undefined) refuseDetour(source.cwd, named);
 }
 
-/** Whether a variable of the environment is kept from the declaration. Undefined where it is trusted. */
+/** Returns the test for variables that are kept from the declaration; undefined for a trusted one. */
 export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
   if (source.untrusted !== true) return undefined;
   const isOpen = openVariables(source.env);
   return (name) => !isOpen(name);
 }
 
-/** The environment as the declaration sees it: the one place where it is filtered. */
+/** Returns the environment that the declaration sees. No other code filters it. */
 export function declaredEnvironment(source: ProjectSource): ProjectSource["env"] {
   const refuses = variableGate(source);
   const { env } = source;
   return refuses === undefined ? env : Object.fromEntries(Object.entries(env).filter(([name]) => !refuses(name)));
 }
 
-/** What a file that the command line names must be; undefined: anything that can be read. */
+/** Returns the bounds of files that the user names; undefined: any readable file. */
 export function namedFiles(source: ProjectSource): Bounds | undefined {
   return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
 
 /**
- * The place that a file is written to which the command line names. What a stranger's project brings along may not lead it
- * elsewhere: no link is followed below the working folder and the project.
+ * Returns the place of an output file that the user names. Follows no link of a stranger's project.
  * @throws HostformError `trust.file`; Node's errors.
  */
 export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: string): string {
@@ -97,7 +79,7 @@ export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: strin
   return onOwn({ shown: file, roots: [root], links: false }, (bounds) => bounded(named, bounds));
 }
 
-/** Returns true for a path that stays in these folders. Its text decides before anything is looked at. */
+/** Returns true for a path that stays in these folders. The text of the path decides before the disk. */
 const liesIn = (roots: readonly string[], place: string): boolean =>
   attempt(
     () => bounded(place, { roots }) !== "",
@@ -107,7 +89,7 @@ const liesIn = (roots: readonly string[], place: string): boolean =>
     },
   );
 
-/** Returns true for a path that ends in these folders, its links followed, wherever they lie. One that has no end lies nowhere. */
+/** Returns true for a path that ends in these folders, all links followed. A circle of links ends nowhere. */
 const endsIn = (roots: readonly string[], place: string): boolean =>
   attempt(
     () => roots.map((root) => realPath(root)).some((root) => isInside(root, realPath(place))),
@@ -118,9 +100,7 @@ const endsIn = (roots: readonly string[], place: string): boolean =>
 export function refuseOwnPolicy(source: ProjectSource, file: string): void {
   const roots = rootsOf(source);
   if (source.untrusted !== true || !(liesIn(roots, file) || endsIn(roots, file))) return;
-  fail("trust.file", `The policy ${path.relative(source.cwd, file)} lies in the untrusted project`, {
-    remedies: ["Name the policy of the main branch, in another folder."],
-  });
+  refuse("trust.file/policy", { file: path.relative(source.cwd, file) });
 }
 
 /** The folders of the project. */
@@ -130,24 +110,21 @@ function rootsOf(source: ProjectSource): string[] {
     : [source.stack.run.project, source.stack.root ?? source.stack.folder];
 }
 
-/** Refuses the state of this run where a project leads it elsewhere; `--state` may name any place. @throws HostformError `trust.file`. */
+/** Refuses a state outside the project, unless the run names its place. @throws HostformError `trust.file`. */
 export function requireOwnState(source: ProjectSource, file: string): void {
   if (source.untrusted !== true) return;
-  const isNamed = source.stateNamed === true;
-  requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(source), source, file);
+  requireStateIn(source.stateNamed ? [path.dirname(file)] : rootsOf(source), source, file);
 }
 
-/** The file and what lies beside it are regular files in these folders, or not there. @param file absolute. */
+/** Refuses a state unless its files are regular files in these folders, or absent. @param file absolute. */
 function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): void {
   const near = (one: string) => path.relative(source.cwd, one);
-  if (!liesIn(roots, path.dirname(file))) {
-    fail("trust.file", `The state ${near(file)} lies outside the project`, { remedies: [FIX] });
-  }
+  if (!liesIn(roots, path.dirname(file))) refuse("trust.file/state", { file: near(file) });
   for (const one of Object.values(filesOfState(file)))
     onOwn({ shown: near(one), roots, links: false }, (bounds) => requireReplaceable(one, bounds));
 }
 
-/** Refuses a place of a state that is not a file of the project, unless the chosen environment names the place. @throws HostformError `trust.untrusted`, `trust.file`. */
+/** Refuses a state that is no file of the project, unless the chosen environment names its place. @throws HostformError `trust.untrusted`, `trust.file`. */
 export function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): void {
   const isChosen = range !== undefined && range.file === source.environment?.file.path;
   if (source.untrusted !== true || isChosen) return;
@@ -156,8 +133,8 @@ export function requireOwnBackend(source: ProjectSource, { type, range }: Backen
 }
 
 /**
- * What was read, with an error for everything that only a trusted declaration may have. Nothing of it is planned from then, and
- * a backend is not opened. Its expressions are given no secret.
+ * Adds an error for each setting that only a trusted declaration may have. Such a declaration is not planned, and its backend is not
+ * opened. Its expressions get no secret.
  */
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
   if (source.untrusted !== true) return read;
@@ -169,9 +146,7 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
   const data = await dataSecrets(source);
   const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
   const found = [
-    ...(typeof backend === "object"
-      ? [refusal(`names the backend ${backend.type}`, { range: backend.range }, STATE)]
-      : []),
+    ...(typeof backend === "object" ? [problem("trust.untrusted/backend", backend)] : []),
     ...[...(providers?.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
     ...resources.flatMap(sourceRefusals),
     ...resources.flatMap((resource) => outputRefusals(source, resource)),
@@ -185,7 +160,7 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
   };
 }
 
-/** Of what stacks alone can have. */
+/** Returns the secret attributes of data sources, which only stacks have. */
 async function dataSecrets({ stack }: ProjectSource): Promise<DataSecrets> {
   if (stack === undefined) return new Map();
   const { dataSources } = await import("../fronts/terraform/data/index.ts");
@@ -194,26 +169,16 @@ async function dataSecrets({ stack }: ProjectSource): Promise<DataSecrets> {
   return new Map(dataSources.map(({ name, schema }) => [name, secret(schema.attributes)]));
 }
 
-const STATE =
-  "Name a copy of the state on the command line, with `--state FILE`: the backend is not used then. `hostform state pull` makes one where the declaration is trusted.";
-
-/** With `--state` the backend of an untrusted declaration is passed over: the state is where the command line says. */
+/** Drops the backend of an untrusted declaration if the run names a state file. */
 function withNamedState(source: ProjectSource, read: Declaration) {
   const { backend, desired, partial } = read;
   if (typeof backend !== "object" || source.stateNamed !== true) return { declaration: read, unused: [] };
   const without = (one: Desired | undefined) => one && { ...one, backend: undefined };
-  const unused: Diagnostic = {
-    severity: "warning",
-    code: "trust.untrusted",
-    summary: `The backend ${backend.type} of the untrusted declaration is not used`,
-    detail: "--state names the state.",
-    ...(backend.range && { range: backend.range }),
-  };
   const declaration = { ...read, backend: undefined, desired: without(desired), partial: without(partial) };
-  return { declaration, unused: [unused] };
+  return { declaration, unused: [problem("trust.untrusted/unused_backend", backend)] };
 }
 
-/** Settings of a provider that change what is planned, which the plan shows, and nothing of where the account is or who asks. */
+/** Settings of a provider that change only the plan, which shows them. */
 const HARMLESS: readonly string[] = ["alias", "range", "keyLifetimeMs", "listLagMs"] satisfies (keyof ProviderConfig)[];
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -222,33 +187,25 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tokenFile: "a credential (token_file)",
 };
 
-const SCALE =
-  "Remove it, and set HOSTING_MONEY_SCALE beside HOSTING_BASE_URL: the plan shows amounts by that. The same number in both is accepted.";
-const BUDGET = "Ask for 60 at most: more only makes the host refuse requests of others that use the token.";
-const WORDS =
-  "Keep the words that hostform does not know. If this host means something else by the others, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
-
 /** Decision 0031 has a reason for each setting. */
 function providerRefusals(
   { alias, range, moneyScale, statusWords = {}, requestsPerMinute = 60, ...settings }: ProviderConfig,
   source: ProjectSource,
 ): Diagnostic[] {
   const given = Object.entries(settings).filter(([name, value]) => {
-    // What a stack's provider has by default, too.
+    // The provider of a stack has this setting by default.
     if (source.stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
     return value !== undefined && !HARMLESS.includes(name);
   });
-  const refused: Diagnostic[] = [];
-  const refuse = (what: string, fix?: string) =>
-    refused.push(refusal(`${what} for the provider ${alias}`, { range }, fix));
-  for (const [name] of given) refuse(`names ${SETTINGS[name] ?? name}`);
+  const refused = given.map(([name]) =>
+    refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
+  );
   if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
-    refuse("sets the scale of amounts (money_scale)", SCALE);
-  if (requestsPerMinute > 60) refuse("asks for more than 60 requests a minute", BUDGET);
+    refused.push(problem("trust.untrusted/scale", { alias, range }));
+  if (requestsPerMinute > 60) refused.push(problem("trust.untrusted/budget", { alias, range }));
   for (const [word, phase] of Object.entries(statusWords)) {
     const usual = phaseOfWord(word, { statusWords: {} }, LIVES.webhooks.words);
-    if (usual !== "unknown" && usual !== phase)
-      refuse(`gives a known status another meaning (status_words: ${word})`, WORDS);
+    if (usual !== "unknown" && usual !== phase) refused.push(problem("trust.untrusted/words", { alias, word, range }));
   }
   return refused;
 }
@@ -261,7 +218,7 @@ function sourceRefusals({ address, sources, locate }: DesiredResource): Diagnost
   });
 }
 
-/** A secret may go to a file of the project; to no command, and to no place that is not written out. */
+/** Refuses a secret output unless it is a literal path in the project. */
 function outputRefusals(source: ProjectSource, { address, config, locate }: DesiredResource): Diagnostic[] {
   const { secret_output: output } = config;
   if (output === undefined || output === null) return [];
@@ -274,7 +231,7 @@ function outputRefusals(source: ProjectSource, { address, config, locate }: Desi
     : [refusal("names a file outside the project (secret_output)", place)];
 }
 
-/** The paths in a `secret_output` that is files and nothing else, written out. */
+/** Returns the paths of a `secret_output` of literal files; undefined for any other form. */
 function pathsOf(output: Json): string[] | undefined {
   if (!isObject(output)) return undefined;
   const given = Object.entries(output).filter(([, value]) => value !== null);
@@ -286,22 +243,15 @@ function pathsOf(output: Json): string[] | undefined {
   return plain.length === given.length ? plain : undefined;
 }
 
-function refusal(
-  what: string,
-  { range, ...place }: Pick<Diagnostic, "range" | "address" | "attribute">,
-  fix = FIX,
-): Diagnostic {
-  const summary = `The untrusted declaration ${what}`;
-  return located({ severity: "error", code: "trust.untrusted", summary, remedies: [fix], ...place }, range);
-}
+const refusal = (what: string, place: Pick<Diagnostic, "range" | "address" | "attribute">) =>
+  problem("trust.untrusted/setting", { what, ...place });
 
-/** The attributes of a data source that hold secrets, by its type. */
+/** Type of a data source -> attributes with secrets. */
 type DataSecrets = ReadonlyMap<string, readonly string[]>;
 
 /**
- * A declaration whose expressions are given no secret: an attribute that holds one is unknown to them. What an expression makes of a
- * secret is not one to recognize (`upper`, a part, a number, whether a pattern fits it), so that hiding it afterwards cannot work.
- * What says that a value is secret stays, so that it is shown as one.
+ * Hides secrets from the expressions of a declaration: an attribute with a secret is unknown to them. The redaction cannot recognize a
+ * result of a secret (`upper`, a part, a number, a match). Marks of secret values stay.
  */
 function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
   const views = new WeakMap<EvalScope, EvalScope>();
@@ -329,7 +279,7 @@ function expressions({ evaluate, originOf }: Expressions, view: (scope: EvalScop
   };
 }
 
-/** The scope with every secret attribute unknown. The same value stays the same object: what was made of it is kept by that. */
+/** Returns the scope with unknown secret attributes. The same value stays the same object, which is a key of caches. */
 function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
   const seen = new WeakMap<object, { readonly names: string; readonly value: Value }>();
   return {
@@ -351,9 +301,9 @@ function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
 
 function secretsOfType(address: string, data: DataSecrets): readonly string[] {
   if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  const kind = kindAt(address);
   if (kind === undefined) return [];
-  // A stranger could compare a fingerprint with those of guessed secrets.
+  // A stranger could compare a fingerprint with fingerprints of guesses.
   const fingerprints = attributesOf(kind).flatMap(({ meta }) => meta.fingerprint ?? []);
   return [...sensitiveNames(kind), ...fingerprints];
 }

@@ -72,7 +72,6 @@ export function restoreSnapshot(world: World, text: string): void {
       for (const row of snapshot.collections[name]) table.put(structuredClone(row));
     }
     clock.place(Date.parse(snapshot.clock.now), snapshot.clock.frozen);
-    // Refuses faults that it does not know, before anything is committed.
     faults.load(snapshot.faults);
     sender.forget();
   });

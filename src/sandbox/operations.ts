@@ -75,9 +75,10 @@ export function matches(pattern: RequestPattern, method: string, path: string): 
   return pattern.path === undefined || pathMatches(pattern.path, path);
 }
 
-/** Whether a path fits a pattern. With `isPattern` the path is a pattern too: whether some path fits both. */
+/** Returns true if a path fits a pattern. With `isPattern` the path is a pattern too, and some path must fit both. */
 function pathMatches(pattern: string, path: string, isPattern = false): boolean {
-  const [wanted, actual] = [segments(pattern), segments(path)];
+  const wanted = segments(pattern);
+  const actual = segments(path);
   const isOpen = wanted.at(-1) === "*";
   if (isOpen) wanted.pop();
   if (isOpen ? actual.length < wanted.length : actual.length !== wanted.length) return false;

@@ -54,7 +54,7 @@ export interface Exchange {
   /** Path with query. */
   url: string;
   requestHeaders: Readonly<Record<string, string>>;
-  /** As it was received; undefined for none. */
+  /** The text as received; undefined for none. */
   requestBody: string | undefined;
   /** Null when the connection was cut before any answer. */
   status: number | null;
@@ -78,38 +78,29 @@ export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
+const DEFAULTS = {
+  seed: "hostform",
+  sleep: wait,
+  rateLimit: 60,
+  jobSeconds: 1,
+  provisioningSeconds: 1,
+  processingMs: 0,
+  noticeDays: 7,
+  observe: () => undefined,
+  autoPay: false,
+  rendering: {},
+};
+
 /** Fills in the defaults of options that `checkOptions` has checked. */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
-  const {
-    clock,
-    seed = "hostform",
-    sleep = wait,
-    rateLimit = 60,
-    idempotencyRetentionSeconds = keyRetentionSeconds(profile),
-    jobSeconds = 1,
-    provisioningSeconds = 1,
-    processingMs = 0,
-    noticeDays = 7,
-    deliverTo,
-    observe = () => undefined,
-    autoPay = false,
-    rendering = {},
-  } = options;
+  const { clock, deliverTo, port, controlPort, data, snapshot, ...given } = options;
   return {
-    seed,
-    clock: typeof clock === "object" ? clock : { now: () => Date.now() },
+    ...DEFAULTS,
+    idempotencyRetentionSeconds: keyRetentionSeconds(profile),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    clock: typeof clock === "object" ? clock : Date,
     frozenAt: typeof clock === "string" ? instantOf(clock) : undefined,
-    sleep,
-    rateLimit,
-    idempotencyRetentionSeconds,
-    jobSeconds,
-    provisioningSeconds,
-    processingMs,
-    noticeDays,
     deliverTo: deliverToOf(deliverTo),
-    observe,
-    autoPay,
-    rendering,
     profile,
   };
 }

@@ -71,7 +71,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 
 /** Insertions, deletions, replacements and swaps of neighbours between two words. */
 function edits(a: string, b: string): number {
-  // That is no typing mistake, and the table below would be large.
+  // Words of such different lengths are no typing mistake, and the table below would be large.
   if (Math.abs(a.length - b.length) > 10) return a.length + b.length;
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0;

@@ -6,10 +6,9 @@ import { createHash } from "node:crypto";
 import type { KeptBackgroundFaults, KeptFaults } from "./faults.ts";
 import type { KeptRates } from "./http/rate.ts";
 import { content } from "./http/request.ts";
-import { PROFILE_SWITCHES } from "./profile/profile.ts";
 import { unprocessable } from "./refusal.ts";
-import { COLLECTION_NAMES, type CollectionName } from "./store/records.ts";
-import { isCount, isObject, isSound, isText } from "./store/sound.ts";
+import type { CollectionName } from "./store/records.ts";
+import { isObject } from "./store/sound.ts";
 import type { RecordId } from "./store/store.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
@@ -44,8 +43,8 @@ function block(fields: [string, string][]): string {
 }
 
 /** A digest of the content, whatever the spaces and line ends. */
-function digestOf({ seed, clock, collections, rate, faults, weather: backgroundFaults }: Snapshot): string {
-  const text = canonical({ seed, clock, collections, rate, faults, weather: backgroundFaults });
+function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot): string {
+  const text = canonical({ seed, clock, collections, rate, faults, weather });
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -65,14 +64,11 @@ export function readSnapshot(text: string): Snapshot {
     );
   }
   const snapshot = said as unknown as Snapshot;
-  const broken = said.digest === digestOf(snapshot) ? brokenPart(snapshot) : "its digest does not fit";
-  if (broken !== undefined) {
-    throw unprocessable(
-      `This snapshot was changed after it was taken, or is incomplete (${broken}). Restore the original, ` +
-        "and change records with the control afterwards.",
-    );
-  }
-  return snapshot;
+  if (said.digest === digestOf(snapshot)) return snapshot;
+  throw unprocessable(
+    "This snapshot was changed after it was taken, or is incomplete: its digest does not fit. Restore the original, " +
+      "and change records with the control afterwards.",
+  );
 }
 
 /** Without spaces, fields in order of their names. */
@@ -81,55 +77,4 @@ export function canonical(value: unknown): string {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
     return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
-}
-
-const isPair = (value: unknown): value is [unknown, unknown] => Array.isArray(value) && value.length === 2;
-
-type Parts = Readonly<Record<"seed" | "clock" | "collections" | "rate" | "faults" | "weather", unknown>>;
-
-/**
- * The broken part, for a message; undefined when there is none. The digest rules out accidental changes only: a handwritten
- * snapshot can have a correct one.
- */
-function brokenPart({ seed, clock, collections, rate, faults, weather: backgroundFaults }: Parts): string | undefined {
-  if (!isText(seed)) return "its seed";
-  if (!isObject(clock) || !isSound("clock", "now_at", clock.now) || typeof clock.frozen !== "boolean")
-    return "its clock";
-  if (!isObject(collections)) return "its collections";
-  for (const name of COLLECTION_NAMES) {
-    const broken = brokenRow(name, collections[name]);
-    if (broken !== undefined) return `${broken} in ${name}`;
-  }
-  if (!isObject(rate) || !isRates(rate)) return "its rate windows";
-  if (!isObject(faults) || !isCount(faults.last) || !isFaults(faults.faults)) return "its faults";
-  if (!isObject(backgroundFaults) || !isText(backgroundFaults.seed) || !isCount(backgroundFaults.number))
-    return "its weather";
-  const { failures } = backgroundFaults;
-  const hasSoundFailures =
-    Array.isArray(failures) && failures.every((one) => isPair(one) && isText(one[0]) && isCount(one[1]));
-  return hasSoundFailures ? undefined : "its weather";
-}
-
-function brokenRow(collection: string, rows: unknown): string | undefined {
-  if (!Array.isArray(rows)) return "the records";
-  const ids = new Set<unknown>();
-  for (const row of rows) {
-    if (!isObject(row) || !(isText(row.id) || isCount(row.id)) || ids.has(row.id)) return "a record";
-    ids.add(row.id);
-    const field = Object.entries(row).find(([name, value]) => !isSound(collection, name, value));
-    if (field !== undefined) return `the ${field[0]} of a record`;
-  }
-  return undefined;
-}
-
-function isRates({ rule, budgets }: Record<string, unknown>): boolean {
-  const isKnown = (PROFILE_SWITCHES.rate as readonly unknown[]).includes(rule);
-  const isKept = (kept: unknown) => Array.isArray(kept) && kept.every((one) => Number.isFinite(one));
-  return isKnown && Array.isArray(budgets) && budgets.every((one) => isPair(one) && isCount(one[0]) && isKept(one[1]));
-}
-
-/** The other fields of the faults are checked where they are restored. */
-function isFaults(faults: unknown): boolean {
-  const isFault = (one: unknown) => isObject(one) && [one.id, one.seen, one.fired].every(isCount);
-  return Array.isArray(faults) && faults.every(isFault);
 }

@@ -10,8 +10,8 @@ import { exactJson, isObject } from "../core/model/value.ts";
 export { EVENTS, type EventName } from "../core/model/specification.ts";
 
 /**
- * What an event says of its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown"),
- * so nothing is promised of them, but that an integer beyond 2^53 is a text of its digits: take ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object again.
+ * Data of an event about its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown").
+ * An integer beyond 2^53 is a text of its digits. Read ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object again.
  */
 export interface EventData {
   readonly [field: string]: unknown;
@@ -19,7 +19,7 @@ export interface EventData {
 
 interface BaseEvent {
   readonly data: EventData;
-  /** When it happened, as the sender wrote it. */
+  /** Time of the event, in the sender's notation. */
   readonly timestamp: string;
   /** The same as an instant; undefined when it is none (§6 says ISO 8601 with a UTC offset). */
   readonly at: Date | undefined;
@@ -72,7 +72,7 @@ function parsed(rawBody: string | Uint8Array): unknown {
 
 function dataOf(data: unknown): EventData {
   if (isObject(data)) return data;
-  // What PHP makes of an object without fields.
+  // PHP writes an object without fields as an empty list.
   if (Array.isArray(data) && data.length === 0) return {};
   throw new WebhookError("webhooks.not_an_event", 'The body has no "data" that is an object.');
 }
@@ -90,7 +90,7 @@ type Subject = "service" | "invoice" | "order";
 
 /** Names that hold the subject itself, whatever it is: envelopes that other APIs use. */
 const ENVELOPES = ["data", "object", "resource", "attributes"];
-/** Beside the subject's own name: what an event may hold on the way to it. */
+/** Further names that may hold the subject. */
 const CARRIERS = ["transfer"];
 
 /**
@@ -163,7 +163,7 @@ function textOf(value: unknown): string[] {
   return typeof value === "string" && /^\w[\w.:-]{0,199}$/.test(value) ? [value] : [];
 }
 
-/** Why a delivery was not taken: what the sender is answered (§6 Delivery: anything but 2xx is tried again), and what to do. */
+/** Reasons to refuse a delivery: the status for the sender (§6 Delivery: it retries anything but 2xx) and the remedy. */
 export const deliveryRefusals = {
   "webhooks.method": { status: 405, remedy: "Deliveries come by POST. The receiver answers nothing else." },
   "webhooks.too_large": {

@@ -68,7 +68,7 @@ async function readRequest(request: Request, maxBytes: number): Promise<Uint8Arr
     if (chunk === undefined || chunk.done) return joined(chunks, size);
     size += chunk.value.length;
     if (size > maxBytes) {
-      // Whether the sender takes note of it is its own affair.
+      // The answer does not depend on whether the sender stops.
       void reader?.cancel().catch(() => {});
       throw tooLarge(maxBytes);
     }

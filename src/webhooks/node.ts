@@ -22,7 +22,7 @@ import {
   signatureIn,
 } from "./receive.ts";
 
-/** Of Node itself: without a promise, and without a copy of the body. */
+/** Digests of Node: without a promise, and without a copy of the body. */
 export const nodeDigests: Digests = { verify: verifySignature, identify: identityOf };
 
 /**
@@ -62,7 +62,7 @@ export function signatureHeaderOf({ headers }: IncomingMessage): SignatureHeader
 export function respond(response: ServerResponse, { status, headers, body }: Answer): void {
   if (response.destroyed || response.headersSent) return;
   const length = body === "" ? {} : { "content-length": Buffer.byteLength(body) };
-  // What is left of a body that is too large is not waited for.
+  // The rest of a body that is too large is not awaited.
   const last = status === 413 ? { connection: "close" } : {};
   response.writeHead(status, { ...headers, ...length, ...last }).end(body);
 }
@@ -75,9 +75,9 @@ function warn(error: unknown): void {
 
 /** A request of Express, as far as the receiver looks at it. */
 export type ExpressRequest = IncomingMessage & {
-  /** What a body parser left. */
+  /** Result of a body parser. */
   readonly body?: unknown;
-  /** Where some platforms keep the exact bytes. */
+  /** The exact bytes on some platforms. */
   readonly rawBody?: unknown;
 };
 
@@ -115,7 +115,7 @@ async function rawBodyOf(request: ExpressRequest, maxBytes: number): Promise<Uin
   );
 }
 
-/** What a sender may take of a receiver. Times in milliseconds, as Node has them. */
+/** Limits of a receiver for each sender. Times in milliseconds. */
 export interface ReceiverLimits {
   /** For the headers of a request, from the connection on. Default: 10 seconds. */
   readonly headersTimeout?: number;
@@ -125,7 +125,7 @@ export interface ReceiverLimits {
   readonly maxConnections?: number;
 }
 
-/** How often Node looks for requests that are over their time, at most; its default of 30 seconds would add to each. */
+/** Longest interval between two checks for requests that are over their time. Node's default of 30 seconds would add to each. */
 const CHECK_MS = 1_000;
 
 /**
@@ -166,7 +166,7 @@ export function receiverServer(
   return server;
 }
 
-/** So much more than is taken is still read and dropped, so that the sender gets to see the answer. */
+/** Bytes above the limit that are still read and dropped, so that the sender receives the answer. */
 const GRACE_BYTES = 1024 * 1024;
 
 /**
@@ -203,10 +203,9 @@ export function signatureOf(body: string | Uint8Array, secret: string): string {
 }
 
 /**
- * Whether a delivery is genuine (§6 Signature, 3): whether the value of its `X-Service-Signature` header is the signature of
- * exactly these bytes under the secret, or one of the secrets (while one is being rotated). Compared in constant time, with
- * every secret whatever came of the others. Upper-case hexadecimal is as good as lower-case; a prefix, spaces, several
- * values and no value at all do not fit.
+ * Verifies a delivery (§6 Signature, 3). Returns true if its `X-Service-Signature` header is the signature of exactly these
+ * bytes under the secret, or under one of the secrets during a rotation. Every secret is compared, in constant time.
+ * Upper-case hexadecimal is accepted. A prefix, spaces, several values and no value do not match.
  *
  * @param rawBody the body as it arrived, before any parser; a string is taken in UTF-8
  * @throws TypeError for what no sender can cause: a parsed body, no secret, an empty one, one with white space at an end
@@ -229,7 +228,7 @@ export function verifySignature(
   return matches > 0;
 }
 
-/** What a delivery is known by (see `DuplicateMemory`): the SHA-256 of its exact body, as hex. */
+/** Identity of a delivery (see `DuplicateMemory`): the SHA-256 of its exact body, as hex. */
 export function identityOf(rawBody: Uint8Array): string {
   return createHash("sha256").update(rawBody).digest("hex");
 }

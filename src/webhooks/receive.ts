@@ -9,7 +9,7 @@ import { parseEvent, WebhookError, type WebhookEvent } from "./event.ts";
 export interface Delivery {
   /** Exactly as it was received and verified. */
   readonly rawBody: Uint8Array;
-  /** What the memory of duplicates knows it by: the SHA-256 of the body, as hex. The same for every attempt. */
+  /** Key in the memory of duplicates: the SHA-256 of the body, as hex. The same for every attempt. */
   readonly identity: string;
 }
 
@@ -24,7 +24,7 @@ export interface ReceiverOptions {
    * throws. Sooner is better: the sender waits, and how long is not specified.
    */
   readonly onEvent: (event: WebhookEvent, delivery: Delivery) => unknown;
-  /** Which deliveries were handled. Default: a memory in this process. `false`: each attempt is handled. */
+  /** Memory of handled deliveries. Default: one in this process. `false`: each attempt is handled. */
   readonly duplicates?: DuplicateMemory | false | undefined;
   /**
    * Refuses what is older, in seconds, by the event's `timestamp` (§6); or as far in the future; or of no known time. Anyone who
@@ -53,7 +53,7 @@ export interface Incoming {
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** What is answered. */
+/** The answer to a delivery. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface Answer {
   readonly unreported?: { readonly error: unknown };
 }
 
-/** How a platform computes; the results may be promises. */
+/** Digests of a platform; the results may be promises. */
 export interface Digests {
   readonly verify: (
     body: Uint8Array,
@@ -155,7 +155,7 @@ function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
   throw new WebhookError("webhooks.too_old", sentence);
 }
 
-/** What `onEvent` threw: never an answer to the sender, even when it is a `WebhookError`. */
+/** An error of `onEvent`. It is never an answer to the sender, even when it is a `WebhookError`. */
 class Failure {
   readonly thrown: unknown;
 
@@ -190,15 +190,11 @@ function answerTo({ code, status, message }: WebhookError, unreported: Answer["u
   return { status, headers, body: JSON.stringify({ message, code }), ...(unreported && { unreported }) };
 }
 
-/**
- * What came of asking for a delivery: it is `new` and yours to handle and settle; another one is handling it right now
- * (`busy`); or it has been `handled`.
- */
+/** Result of a claim: `new` is yours to handle and settle; another claim handles it now (`busy`); or it was `handled`. */
 export type Claim = "new" | "busy" | "handled";
 
 /**
- * Which deliveries have been handled. The specification gives deliveries no id, so they are known by the digest of their
- * exact body. For several processes, put a store behind it that they share; a claim is then best an atomic write that
+ * Memory of handled deliveries. The specification gives deliveries no id, so the digest of the exact body identifies them. For several processes, put a store behind it that they share; a claim is then best an atomic write that
  * lapses after a minute or so, as a process may die with it.
  */
 export interface DuplicateMemory {
@@ -209,9 +205,9 @@ export interface DuplicateMemory {
 }
 
 export interface MemoryOptions {
-  /** How many deliveries are remembered; the one that was seen longest ago makes room. Default: 10,000. */
+  /** Number of remembered deliveries; the least recent one makes room. Default: 10,000. */
   readonly capacity?: number;
-  /** For how long, in seconds since it was handled. Default: a day, as the sender's intervals are not specified. */
+  /** Retention in seconds since a delivery was handled. Default: a day, since the sender's intervals are not specified. */
   readonly seconds?: number;
   /** `now` in milliseconds since the epoch. Default: the system's. */
   readonly clock?: { now(): number };

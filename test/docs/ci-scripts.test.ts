@@ -99,12 +99,6 @@ it.each(["", "state 1"])(
   },
 );
 
-it("keep nothing where a run left nothing", () => {
-  job("only");
-  script("only", "ci/keep-state.sh");
-  expect(git("origin", "branch", "--list", "hosting-state")).toBe("");
-});
-
 it("fail when the repository cannot be reached, and do not begin an empty state", () => {
   const file = job("lonely");
   rmSync(path.join(base, "origin"), { recursive: true });

@@ -10,20 +10,20 @@ const KEYS = ["project", "provider", "providers", ...[...kinds.values()].map(({ 
 
 const isEnvironment = (file = "") => file.startsWith("environments/");
 
-/** True for YAML that is meant for hostform, and not for a CI system. */
+/** Returns true for YAML of hostform, false for YAML of a CI system. */
 function isDeclaration({ lang, text, directives }: Block): boolean {
   if (lang !== "yaml" || isEnvironment(directives.get("file"))) return false;
   const value = parse(text, { merge: true }) as Json;
   return isObject(value) && Object.keys(value).some((key) => KEYS.includes(key));
 }
 
-/** Each declaration with the environment of its page, if the page has one. */
+/** Declarations of all pages, each with the environment of its page. */
 const found = pages().flatMap(({ file, blocks }) => {
   const environment = blocks.find(({ directives }) => isEnvironment(directives.get("file")))?.text;
   return blocks.filter(isDeclaration).map((block) => ({ place: `${file}:${block.line}`, block, environment }));
 });
 
-/** Everything that is wrong with a declaration; every variable of the environment is set. */
+/** Returns the errors of a declaration. Every variable of the process environment is set. */
 function mistakesOf(text: string, environment?: string): Diagnostic[] {
   const env = new Proxy<Record<string, string>>(
     {},
@@ -50,14 +50,5 @@ describe("the declarations of the pages", () => {
 
   it.each(found.filter(({ block }) => block.directives.has("not valid")))("$place has mistakes", ({ block }) => {
     expect(mistakesOf(block.text)).not.toEqual([]);
-  });
-
-  it("are distinguished from the YAML of CI systems", () => {
-    const files = new Set(found.map(({ place }) => place.split(":")[0]));
-    expect(files).toContain("docs/kinds/hosting_service.md");
-    expect(files).toContain("docs/yaml.md");
-    const block = { lang: "yaml", line: 1, end: 2, directives: new Map<string, string>() };
-    expect(isDeclaration({ ...block, text: "jobs: {a: {services: {}}}" })).toBe(false);
-    expect(isDeclaration({ ...block, text: "services: {}" })).toBe(true);
   });
 });

@@ -11,7 +11,7 @@ const examples = (await readdir(folder, { withFileTypes: true })).filter(({ name
   existsSync(path.join(folder, name, "hosting.yaml")),
 );
 
-/** Each example once for each of its environments. */
+/** Examples, one entry for each environment. */
 const runs = examples.flatMap(({ name }): { name: string; flags: readonly string[] }[] => {
   const environments = path.join(folder, name, "environments");
   if (!existsSync(environments)) return [{ name, flags: [] }];

@@ -3,7 +3,7 @@ import path from "node:path";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** What HTML comments on the lines before a block say of it: `<!-- exit: 1 -->`, `<!-- not run: reason -->`. */
+/** HTML comments before a block: `<!-- exit: 1 -->`, `<!-- not run: reason -->`. */
 export type Directives = ReadonlyMap<string, string>;
 
 /** A fenced block of a page. */
@@ -25,14 +25,14 @@ export interface Page {
   readonly blocks: readonly Block[];
 }
 
-/** The pages that people read, and that are written by hand or generated. */
+/** All pages for people, handwritten and generated. */
 export function pages(): Page[] {
   const folders = globSync("{docs,examples}/**/*.md", { cwd: root }).toSorted();
   const files = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...folders];
   return files.map((file) => readPage(file, readFileSync(path.join(root, file), "utf8")));
 }
 
-/** Whether a page, by its file, is one that a Terraform registry shows: of `docs` it has these alone. */
+/** Decides whether a Terraform registry shows this page. */
 export const isOfRegistry = (file: string): boolean =>
   /^docs\/(?:index\.md$|(?:guides|resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
 
@@ -71,7 +71,7 @@ function directivesOf(before: readonly string[]): Directives {
   return directives;
 }
 
-/** The text without its blocks and HTML comments: what is prose, tables and links. */
+/** Returns the text without blocks and HTML comments. */
 export function prose({ text, blocks }: Page): string {
   const lines = text.split("\n");
   for (const { line, end } of blocks) lines.fill("", line - 1, end);

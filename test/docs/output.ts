@@ -1,11 +1,11 @@
 /**
- * Compares the output that a page shows with the real one. What cannot be the same twice (dates, ids, durations) is
- * made the same on both sides, and a line that is only `…` matches any lines.
+ * Compares the output of a page with the real one. Dates, ids and durations are equal on both sides, and a line `…`
+ * matches any lines.
  */
 
 const zeros = (text: string) => text.replace(/\d/g, "0");
 
-/** A line that apply prints as things happen; side by side changes come in any order. */
+/** A progress line of apply. Concurrent changes have any order. */
 const PROGRESS = /^\S+(?: ?\[[^\]]*\])?: (?:Creat|Modif|Destr|Forg|Import|Still|Adopt|Suspen|Unsuspen)/;
 
 const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
@@ -17,14 +17,14 @@ const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\bafter \d+m?s\b/g, () => "after 0s"],
   [/\b\d+ requests? in (?:under 1|\d+) s\b/g, () => "N requests in N s"],
   [/\b\d+ ms\b/g, () => "N ms"],
-  // Depends on what else was sent in the minute before.
+  // The number depends on the requests of the minute before.
   [/\b\d+ of 60 left\b/g, () => "N of 60 left"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, () => "UUID"],
   [/\([0-9a-f]{12}\)/g, () => "(COMMIT)"],
   [/Node \d+\.\d+\.\d+, \w+-\w+/g, () => "Node VERSION, PLATFORM"],
 ];
 
-/** The lines of an output, with what differs from run to run made the same. */
+/** Returns the lines of an output, with equal values where runs differ. */
 export function steadyLines(text: string): string[] {
   const lines = RULES.reduce((result, [pattern, replace]) => result.replace(pattern, replace), text)
     .split("\n")
@@ -48,7 +48,7 @@ function sortRuns(lines: readonly string[]): string[] {
 
 const isGap = (line: string) => line.trim() === "…";
 
-/** Whether the shown output is the real one. */
+/** Decides whether the shown output is the real one. */
 export function agrees(shown: string, real: string): boolean {
   return matches(steadyLines(shown), steadyLines(real));
 }
@@ -63,7 +63,7 @@ function matches(shown: readonly string[], real: readonly string[]): boolean {
   return real[0] === first && matches(shown.slice(1), real.slice(1));
 }
 
-/** Whether lines of the shown output were left out on purpose. */
+/** Decides whether the shown output leaves out lines. */
 export function hasGaps(shown: string): boolean {
   return shown.split("\n").some(isGap);
 }

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { allPictures, FIRST_MINUTE, FOLDER, hashOf, RECORD } from "../../scripts/pictures/pictures.ts";
 import { firstMinute } from "../../scripts/pictures/terminal.ts";
-import { pages, root } from "./markdown.ts";
+import { pages } from "./markdown.ts";
 
 const AGAIN = "`npm run pictures` takes the pictures again";
 const KB = 1024;
@@ -21,17 +20,7 @@ describe("the pictures of README and docs", () => {
     expect(readFileSync(path.join(FOLDER, FIRST_MINUTE), "utf8"), AGAIN).toBe(await firstMinute());
   });
 
-  it("show at the terminal the declaration of the README, in text that can be selected, in light and dark", () => {
-    const svg = readFileSync(path.join(FOLDER, FIRST_MINUTE), "utf8");
-    const [, declaration = ""] = /```yaml\n(.*?)```/s.exec(readFileSync(path.join(root, "README.md"), "utf8")) ?? [];
-    const lines = declaration.split("\n").filter((line) => line !== "");
-    expect(lines.length).toBeGreaterThan(5);
-    for (const line of lines) expect(svg).toContain(`>${line}</text>`);
-    expect(svg).toContain("prefers-color-scheme: dark");
-    expect(svg).not.toMatch(/<(?:image|script|foreignObject)|https?:(?!\/\/www\.w3\.org)/);
-  });
-
-  it("are small, are each shown with words for who does not see them, and stay out of the package", () => {
+  it("are small and have a description on a page", () => {
     const shown = pages().flatMap(({ file, text }) =>
       [...text.matchAll(/!\[([^\]]*)\]\(([^)\s]+)\)/g)].map(([, words = "", to = ""]) => ({
         words,
@@ -45,11 +34,5 @@ describe("the pictures of README and docs", () => {
       expect(uses, `${name} is shown`).not.toEqual([]);
       for (const { words } of uses) expect(words.length, name).toBeGreaterThan(20);
     }
-    const [packed] = JSON.parse(
-      execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" }),
-    );
-    const files: string[] = packed.files.map((one: { path: string }) => one.path);
-    expect(files).toContain("docs/README.md");
-    expect(files.filter((file) => file.startsWith("docs/images/"))).toEqual([]);
   });
 });

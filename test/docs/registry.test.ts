@@ -4,7 +4,6 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { REGISTRY_FOLDERS } from "../../scripts/generate/registry-docs.ts";
-import { schemaSection } from "../../scripts/generate/registry-schema.ts";
 import { type Attributes, isNested } from "../../src/core/model/schema.ts";
 import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
 import { isOfRegistry, pages, root } from "./markdown.ts";
@@ -50,20 +49,6 @@ describe("the provider's pages", () => {
     expect(description).toMatch(/^[^`[\]\n]{10,400}$/);
   });
 
-  it("show how each resource is imported, with its own type", () => {
-    for (const type of catalogue.resources.keys()) {
-      const page = text(`docs/resources/${short(type)}.md`);
-      expect(page).toMatch(new RegExp(`\`\`\`terraform\\n[^\`]*import \\{\\n  to = ${type}\\.`));
-      expect(page).toMatch(new RegExp(`\`\`\`shell\\n[^\`]*terraform import '?${type}\\.`));
-    }
-  });
-
-  it("are linked from the pages for YAML", () => {
-    for (const type of catalogue.resources.keys()) {
-      expect(text(`docs/kinds/${type}.md`)).toContain(`(../resources/${short(type)}.md)`);
-    }
-  });
-
   it("speak of Terraform, not of the YAML", () => {
     const foreign = /hostform (?:import|plan|apply|resolve|state)|--reorder|--order-anyway|`import: /;
     for (const { file } of described) expect(text(file), file).not.toMatch(foreign);
@@ -77,77 +62,6 @@ function namesOf(attributes: Attributes): string[] {
     ...(isNested(type) ? namesOf(type.attributes) : []),
   ]);
 }
-
-describe("the section of a schema", () => {
-  const section = schemaSection({
-    zone: { type: "string", description: "Where.", required: true },
-    tags: { type: { map: "string" }, description: "Words\nin two lines.", optional: true, computed: true },
-    names: { type: { set: "string" }, description: "Who.", optional: true },
-    key: { type: "string", description: "The key.", optional: true, sensitive: true, writeOnly: true },
-    old: { type: "bool", description: "Not any more.", optional: true, deprecated: "Use `new`." },
-    place: {
-      description: "The place.",
-      optional: true,
-      type: {
-        nesting: "single",
-        attributes: {
-          inner: {
-            description: "Inside.",
-            required: true,
-            type: { nesting: "list", attributes: { at: { type: "number", description: "When.", computed: true } } },
-          },
-        },
-      },
-    },
-    also: {
-      description: "Another.",
-      computed: true,
-      type: { nesting: "single", attributes: { it: { type: { list: "bool" }, description: "It.", computed: true } } },
-    },
-  } satisfies Attributes);
-
-  it("groups the attributes and sorts them by name", () => {
-    expect(section.match(/^(?:###? .*|\w[\w-]*:|- `\w+`)/gm)).toEqual([
-      "## Schema",
-      "### Required",
-      "- `zone`",
-      "### Optional",
-      "- `key`",
-      "- `names`",
-      "- `old`",
-      "- `place`",
-      "- `tags`",
-      "### Read-Only",
-      "- `also`",
-      "### Nested Schema for `place`",
-      "Required:",
-      "- `inner`",
-      "### Nested Schema for `place.inner`",
-      "Read-Only:",
-      "- `at`",
-      "### Nested Schema for `also`",
-      "Read-Only:",
-      "- `it`",
-    ]);
-  });
-
-  it("shows type, secrecy, age and a link to the rest, each on one line", () => {
-    expect(section).toContain("- `tags` (Map of String) Words in two lines.\n");
-    expect(section).toContain("- `names` (Set of String) Who.\n");
-    expect(section).toContain("- `old` (Boolean, Deprecated) Not any more. **Deprecated**: Use `new`.\n");
-    expect(section).toMatch(/- `key` \(String, Sensitive, \[Write-only\]\(https:\S+\)\) The key\.\n/);
-    expect(section).toContain("- `place` (Attributes) The place. (see [below for nested schema](#nestedatt--place))\n");
-    expect(section).toContain("(Attributes List) Inside. (see [below for nested schema](#nestedatt--place--inner))");
-    expect(section).toContain('<a id="nestedatt--place--inner"></a>\n### Nested Schema for `place.inner`\n');
-  });
-
-  it("notes above a group which Terraform its write-only attributes need", () => {
-    expect(section).toMatch(
-      /### Optional\n\n> \*\*NOTE\*\*: \[Write-only arguments\]\(https:\S+\) are supported in Terraform 1\.11/,
-    );
-    expect(section.match(/NOTE/g)).toHaveLength(1);
-  });
-});
 
 it("the examples are below examples, in the folders that documentation tools look in", () => {
   const folders = globSync("examples/{resources,data-sources,ephemeral-resources,functions}/*", { cwd: root });

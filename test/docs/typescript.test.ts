@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -13,7 +13,7 @@ import { type Page, pages, root } from "./markdown.ts";
 async function check(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-docs-types-"));
   try {
-    await installConstructs(folder, ["express", "@types/express"]);
+    await installConstructs(folder, ["express", "@types/express", "hono", "@hono/node-server"]);
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
       writeFileSync(path.join(folder, name), text);
@@ -56,8 +56,14 @@ const WRONG = {
     'import { TerraformStack } from "cdktn";\nimport { HostedSite } from "hostform/cdktn";\nexport const make = (stack: TerraformStack) => new HostedSite(stack, "a", { planId: 1, currency: "GBP" });\n',
 };
 
-it("the TypeScript of the pages type-checks, and a mistake is found", { timeout: 60_000 }, async () => {
-  const found = pages().flatMap(modules);
+it("the TypeScript of the pages and the receivers type-checks, and a mistake is found", {
+  timeout: 60_000,
+}, async () => {
+  const receivers = globSync("examples/webhooks/*.ts", { cwd: root });
+  const found = [
+    ...pages().flatMap(modules),
+    ...receivers.map((file): [string, string] => [file, readFileSync(path.join(root, file), "utf8")]),
+  ];
   expect(found.length).toBeGreaterThan(0);
   expect(new Set(found.map(([name]) => name)).size).toBe(found.length);
   const said = await check({ ...Object.fromEntries(found), ...WRONG });

@@ -1,34 +1,23 @@
-/** The receivers of `examples/webhooks`: type-checked, and run as they are against a sandbox that sends. */
-import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+/** Runs the receivers of `examples/webhooks` against a sandbox that sends. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { builtPackage } from "../support/built-package.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { root } from "./markdown.ts";
+import { linkPackage } from "./shell.ts";
 
 let folder = "";
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "hostform-webhook-examples-"));
   cpSync(path.join(root, "examples/webhooks"), folder, { recursive: true });
-  const own = path.join(folder, "node_modules/hostform");
-  mkdirSync(own, { recursive: true });
-  // The types are those of the sources: only the whole build writes their declarations.
-  const exports = {
-    "./webhooks": { types: "./src/webhooks/index.ts", default: "./dist/webhooks/index.js" },
-    "./webhooks/fetch": { types: "./src/webhooks/fetch.ts", default: "./dist/webhooks/fetch.js" },
-  };
-  writeFileSync(path.join(own, "package.json"), JSON.stringify({ type: "module", exports }));
-  symlinkSync(path.join(root, "src"), path.join(own, "src"));
-  symlinkSync(path.join(await builtPackage(), "dist"), path.join(own, "dist"));
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-  for (const name of Object.keys({ ...dependencies, ...devDependencies }).filter((one) => one !== "hostform")) {
-    mkdirSync(path.dirname(path.join(folder, "node_modules", name)), { recursive: true });
+  await linkPackage(folder);
+  mkdirSync(path.join(folder, "node_modules/@hono"));
+  for (const name of ["@hono/node-server", "express", "hono"])
     symlinkSync(path.join(root, "node_modules", name), path.join(folder, "node_modules", name));
-  }
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -57,15 +46,6 @@ function start(file: string, env: Readonly<Record<string, string>>) {
 }
 
 describe("the receivers of examples/webhooks", () => {
-  it("type-check in their own project", () => {
-    const tsc = path.join(root, "node_modules/.bin/tsc");
-    const options = ["--types", "node"];
-    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder, "--singleThreaded", ...options], {
-      encoding: "utf8",
-    });
-    expect(stdout).toBe("");
-  });
-
   it.each(["node", "hono", "express"])("%s.ts takes what the sandbox sends, once, and nothing else", async (name) => {
     const sandbox = await startSandbox();
     const [customer] = sandbox.control.list("tokens").filter(({ value }) => value === sandbox.tokens.customer);

@@ -75,7 +75,7 @@ function allowed({ from, to, form }: Import): boolean {
   if (roomOf(to) === folder) return true;
   // Every other room of the core, and every front, speaks from the catalogue.
   if (roomOf(to) === "core/messages")
-    return folder !== "core/model" && /^(?:core\/|fronts\/|project$|cli$)/.test(folder);
+    return folder !== "core/model" && /^(?:core\/|fronts\/|project|cli$)/.test(folder);
   return (TABLE[folder] ?? []).some((entry) => {
     const [place = "", condition] = entry.split(" ");
     if (to !== place && !to.startsWith(`${place}/`)) return false;

@@ -11,7 +11,6 @@ const RUNNING =
 
 /** Modules that import one of them from the sources, each with the reason. */
 const FROM_SOURCES: Readonly<Record<string, string>> = {
-  "test/docs/commands.test.ts": "compares the page with the definitions of the commands",
   "test/house/remedies.test.ts": "reads the definitions of the commands",
   "test/house/rendered-remedies.test.ts": "reads the definitions of the commands",
   "test/support/files-of-c6bd9028.ts": "opens sessions of the provider for the modelled Terraform, beside the sources",

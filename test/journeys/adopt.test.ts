@@ -280,7 +280,7 @@ describe("adopt", () => {
     const before = await declared(project);
     const ran = await project.run("adopt", "--auto-approve");
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("hosting_service.box may have been made");
+    expect(ran.err).toContain("hosting_service.box may exist in the account");
     expect(await declared(project)).toEqual(before);
     const [made] = control.list("services");
     expect((await project.run("resolve", "hosting_service.box", "--adopt", String(made?.id))).code).toBe(0);
@@ -387,7 +387,7 @@ describe("adopt", () => {
       "*.shop.example",
     );
     expect(none.code).toBe(1);
-    expect(none.err).toContain('--select "*.shop.example" matches no domain of the account');
+    expect(none.err).toContain('The pattern "*.shop.example" matches no domain of the account');
     const two = await project.run("adopt", "--auto-approve", "--select", "*0004.EXAMPLE");
     expect(two.out).toContain("Adopted 1 service, 1 grant.");
     const rest = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--names", "map.csv");

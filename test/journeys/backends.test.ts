@@ -180,7 +180,7 @@ describe("an order", () => {
     const ended = await slow.ended;
     expect(ended.code, ended.text).toBe(1);
     expect(backend.server.state).toBe(others);
-    expect(ended.err).toContain("What this run recorded is kept in errored.tfstate [state.unwritable]");
+    expect(ended.err).toContain("The records of this run are kept in errored.tfstate [state.unwritable]");
     expect(orders(project), "nothing more was ordered").toHaveLength(1);
     const file = path.join(project.dir, "errored.tfstate");
     expect(statSync(file).mode & 0o777).toBe(0o600);

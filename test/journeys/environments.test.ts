@@ -69,7 +69,7 @@ describe("a project with environments", () => {
     const ran = await project.run(...args);
     expect(ran.code, ran.text).toBe(1);
     expect(ran.err).toContain("This project has environments: production, staging");
-    expect(ran.err).toContain("`hostform -e NAME COMMAND`");
+    expect(ran.err).toContain("Choose one with `-e NAME`.");
     expect(project.sent()).toEqual([]);
   });
 
@@ -151,14 +151,14 @@ describe("a project with environments", () => {
     expect(exported.code, exported.text).toBe(0);
     expect(await readFile(path.join(project.dir, "tf/hosting.tf"), "utf8")).toContain("www.acme.example");
 
-    const { loadProject, plan } = await shipped("library.js");
+    const { loadProject } = await shipped("library.js");
     const loaded = await loadProject({
-      dir: project.dir,
+      directory: project.dir,
       env: { ...project.env, HOME: project.dir },
       environment: "production",
     });
-    expect(await plan(loaded)).toMatchObject({ hasChanges: false, applicable: true });
-    await expect(loadProject({ dir: project.dir, env: project.env })).rejects.toThrow(/has environments/);
+    expect(await loaded.plan()).toMatchObject({ hasChanges: false, applicable: true });
+    await expect(loadProject({ directory: project.dir, env: project.env })).rejects.toThrow(/has environments/);
 
     const fresh = path.join(project.dir, "fresh");
     await cp(path.join(EXAMPLE, "environments"), path.join(fresh, "environments"), { recursive: true });

@@ -92,7 +92,7 @@ describe("a plan within the budget of requests", () => {
   it("orders nothing that the account shows, and suspends nothing that it has not looked at", async () => {
     const project = await applied();
     await project.loseState();
-    const lost = await project.plan({ refresh: "false" });
+    const lost = await project.plan({ refresh: "none" });
     expect(lost.diagnostics.map(({ code }) => code)).toContain("plan.exists");
     expect(lost.changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
 
@@ -111,7 +111,7 @@ describe("a plan within the budget of requests", () => {
     const ran = await project.run("plan", "--refresh=changed", "--refresh-budget", "3");
     expect([ran.code, ran.err]).toEqual([
       1,
-      expect.stringContaining("--refresh-budget does not go with --refresh=changed"),
+      expect.stringContaining("A budget for reads needs a refresh of everything"),
     ]);
     await project.declare(sites({ "beta-www": { suspended: true } }));
     await project.run("plan", "--refresh=changed", "--out", "a.plan");
@@ -148,14 +148,11 @@ describe("a run about some of them", () => {
     expect(await words("adopt", "--client")).toContain("acme");
     expect(await words("plan", "--target")).toEqual(expect.arrayContaining(["client:acme"]));
     expect((await words("adopt", "--select")).some((word) => word.endsWith(".example"))).toBe(true);
-    expect((await project.run("state", "list", "*beta*")).err).toContain("No resource is like *beta*.");
+    expect((await project.run("state", "list", "*beta*")).err).toContain("No resource is like *beta*");
     expect((await project.run("state", "show", "hosting_service.*shop")).out).toContain("# hosting_service.acme-shop");
     expect((await project.run("state", "show", "*acme*")).err).toContain("names 4 resources");
     const none = await project.run("plan", "--target", "client:gamma");
-    expect([none.code, none.err]).toEqual([
-      1,
-      expect.stringContaining("No resource is of client:gamma. The clients are: acme, beta."),
-    ]);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("The clients are: acme, beta.")]);
 
     await project.apply();
     // Whose it is, is what is declared, before it is applied.

@@ -6,7 +6,7 @@ import { type Project, startProject } from "../support/project.ts";
 import { shipped } from "../support/shipped.ts";
 import { watched } from "../support/watching.ts";
 
-const { apply, loadProject } = await shipped("library.js");
+const { loadProject } = await shipped("library.js");
 
 const www = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget", client: "acme" };
 const hook = { url: "https://hooks.evil.example/in", events: ["invoice.paid"] };
@@ -166,10 +166,11 @@ describe("a policy", () => {
     await watching.stop();
     const project = await ruled(HOSTS);
     const { dir, env } = project;
-    const loaded = await loadProject({ dir, env, policy: ["policy.yaml"], clock: project.clock });
-    const applied = await apply(loaded, { approve: () => true });
-    expect(applied).toMatchObject({ approved: false, plan: { applicable: false } });
-    expect(applied.plan.json.hostform.policy).toMatchObject({
+    const loaded = await loadProject({ directory: dir, env, policy: ["policy.yaml"], clock: project.clock });
+    const plan = await loaded.plan();
+    expect(plan).toMatchObject({ applicable: false });
+    await expect(loaded.apply(plan)).rejects.toMatchObject({ diagnostics: [{ code: "policy.denied" }] });
+    expect(plan.json.hostform.policy).toMatchObject({
       files: ["policy.yaml"],
       verdicts: [{ level: "deny", rule: "webhook_hosts", address: "hosting_webhook.audit" }],
     });

@@ -255,7 +255,7 @@ describe("stacks", () => {
     expect((await project.run("plan", ...sites, "--out", "older.plan", "--language", "1.11")).code).toBe(0);
     const other = await project.run("apply", "older.plan", ...sites);
     expect(other.code).toBe(1);
-    expect(other.err).toContain("--language");
+    expect(other.err).toContain("the language of expressions");
     expect((await project.run("apply", "older.plan", ...sites, "--language", "1.11")).code).toBe(0);
   });
 

@@ -227,7 +227,7 @@ void fetchHandler({ onEvent: () => {} });
   it("has types that a strict consumer compiles against", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
-      `import { type Adopted, adopt, type Applied, apply, loadProject, type Planned, plan } from "hostform";
+      `import { type Adopted, type Applied, type LoadedProject, loadProject, type Planned } from "hostform";
 import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
 import { type Sandbox, startSandbox } from "hostform/sandbox";
 import { createServer } from "node:http";
@@ -240,15 +240,19 @@ export async function started(): Promise<string> {
   return sandbox.control.advanceClock({ months: 1 }).now;
 }
 export async function applied(): Promise<Applied> {
-  const project = await loadProject({ dir: "." });
-  const planned: Planned = await plan(project, { targets: ["hosting_service.www"] });
-  return apply(project, { approve: ({ json }) => planned.applicable && json.applyable });
+  const project: LoadedProject = await loadProject({ directory: "." });
+  const plan: Planned = await project.plan({ targets: ["hosting_service.www"], refresh: "changed", signal: AbortSignal.timeout(1) });
+  if (!plan.applicable || !plan.json.applyable) throw new Error(plan.text());
+  return project.apply(plan, { maxOrders: 3, onEvent: ({ type }) => console.log(type) });
 }
-export const adopted = (): Promise<Adopted> => adopt({ dir: ".", approve: ({ requests }) => requests < 400, select: ["*.example"] });
+export const adopted = async (): Promise<Adopted> =>
+  (await loadProject({ directory: "." })).adopt({ approve: ({ requests }) => requests < 400, select: ["*.example"] });
 // @ts-expect-error nothing is written without a decision
-void adopt({ dir: "." });
-// @ts-expect-error nothing is ordered without a decision
-void loadProject().then((project) => apply(project, {}));
+void loadProject().then((project) => project.adopt({}));
+// @ts-expect-error nothing is ordered without a plan
+void loadProject().then((project) => project.apply());
+// @ts-expect-error a plan comes from a project
+void loadProject().then(async (project) => project.apply({ ...(await project.plan()) }));
 // @ts-expect-error no such switch
 void startSandbox({ profile: { colour: "red" } });
 const client = new HostingClient({ baseUrl: "https://api.example", token: "t" });

@@ -35,6 +35,11 @@ const object = { ...rejected, name: "www.acme.example" };
 const bill = { invoice: "invoice INV-2026-000007, 12.00 USD, due 2026-11-01", more: 0 };
 const off = { address: "hosting_webhook.billing", noun: "webhook", id: "7", off: "is_active is false" };
 
+const spending = { currency: "USD", amount: 500, limit: "450 USD", unit: "Amounts are in the API's own unit." };
+const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "2 of 4 recorded resources (50%)" };
+const moved = { from: "hosting_service.www", to: "hosting_service.shop" };
+const hook = { address: "hosting_webhook.billing", noun: "webhook", name: "secret" };
+
 export const samples: {
   readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[];
 } = {
@@ -221,11 +226,11 @@ export const samples: {
   "plan.pending/changed": [rejected],
   "plan.pending/repeated": [{ ...resource, since: SINCE, sent: {} }],
   "plan.pending/removal": [
-    { ...resource, since: SINCE, because: "lists may lag", isWaiting: true, isQuestion: false, until: SINCE },
+    { ...resource, since: SINCE, reason: "lists may lag", isWaiting: true, isQuestion: false, until: SINCE },
     {
       ...resource,
       since: SINCE,
-      because: "a job may still create the object",
+      reason: "a job may still create the object",
       isWaiting: false,
       isQuestion: true,
       until: undefined,
@@ -349,4 +354,122 @@ export const samples: {
   "policy.unsupported": [
     { what: "the rule require_state_key", why: "Another program keeps the state", severity: "error" },
   ],
+  "account.double": [{ ...rejected, domain: "www.acme.example", ids: ["1001", "1002"] }],
+  "state.stranger": [{ ...rejected, evidence: "It is acme.example; the recorded one was www.acme.example." }],
+  "plan.immutable/provider": [{ ...resource, from: "default", to: "staging" }],
+  "config.duplicate/object": [{ ...rejected, other: "hosting_service.shop" }],
+  "plan.exists/recorded": [{ ...resource, owner: "hosting_service.shop" }],
+  "plan.prevented": [{ ...rejected, policies: ["forget", "suspend"] }],
+  "plan.prevented/kept": [{ ...resource, policies: ["forget"] }],
+  "plan.prevented/early": [{ ...resource, status: '"pending"' }],
+  "plan.prevented/lifecycle": [
+    { ...resource, former: undefined, isReplaced: false },
+    { ...resource, former: "hosting_service.shop", isReplaced: true },
+  ],
+  "plan.unknown_status/parent": [status, { ...status, status: null }].map((one) => ({ ...one, id: "1001" })),
+  interrupted: [{}],
+  "interrupted/halfway": [resource],
+  internal: [{ failure: "TypeError: x is no function." }],
+  "file.refused": [{ reason: "the file system is read-only", failure: "EROFS: read-only file system, open." }],
+  "apply.skipped": [{ ...resource, failed: "hosting_service.shop" }],
+  "apply.skipped/missing": [{ ...resource, missing: "hosting_service.shop" }],
+  "apply.waiting": [{ ...resource, other: "hosting_service.shop" }],
+  "guard.orders": [{ orders: ["hosting_service.www", "hosting_service.shop"], limit: 1 }],
+  "guard.orders/run": [{ ...resource, orders: 1, limit: 1 }],
+  "guard.spend": [
+    { ...spending, total: "500 USD", isOver: true, isHidden: false, known: ["hosting_service.www 500"], unknown: [] },
+    {
+      ...spending,
+      total: "0 USD",
+      isOver: false,
+      isHidden: true,
+      known: [],
+      unknown: ["hosting_domain.acme (no price)"],
+    },
+  ],
+  "guard.spend/run": [
+    { ...resource, ...spending, why: "So far: 400 USD. This order: at most 100 USD.", isOver: false, hasPrice: true },
+    { ...resource, ...spending, why: "So far: 500 USD.", isOver: true, hasPrice: false },
+  ],
+  "guard.spend/exceeded": [true, false].map((isCertain) => ({
+    ...spending,
+    isCertain,
+    spent: "500 USD",
+    shares: "hosting_service.www 500",
+  })),
+  "apply.price": [{ ...resource, planned: "at most 100 USD", now: "at most 120 USD", unit: spending.unit }],
+  "guard.removals": [{ ...removals, limit: 1 }],
+  "guard.removals/percent": [{ ...removals, limit: 10 }],
+  "guard.removals/default": [{ ...removals, limit: 30 }],
+  "guard.removals/all": [removals],
+  "guard.removals/unattended": [removals],
+  "policy.invalid/unset": [{}],
+  "config.expression": [{ name: "domain", message: "hosting_service.shop has no attribute domains" }],
+  "config.missing_attribute": [
+    { ...resource, name: "currency", description: "Currency of the order.", example: "USD" },
+    { ...resource, name: "currency", description: "Currency of the order." },
+  ],
+  "config.missing_attribute/domain": [{ id: "11", type: '"shared"' }],
+  "config.missing_attribute/password": [{ type: '"shared"' }],
+  "config.missing_attribute/password_version": [{}],
+  "config.invalid_value": [{ path: "suspended", expected: "expected true or false", value: '"yes"', literal: "true" }],
+  "config.invalid_value/password": [{ type: '"vps"' }],
+  "config.invalid_value/scale": [{}],
+  "api.money_scale": [{ scale: 2, name: "total", of: "invoice", id: "501", text: "17.50" }],
+  "api.validation/field": ["acme.example", undefined].map((created) => ({
+    field: "domain",
+    path: "domain",
+    refusal: "has already been taken",
+    endpoint: "POST /api/v1/domains",
+    noun: "domain",
+    created,
+  })),
+  "config.secret/output": [{ name: "url", from: ["env.HOOK_TOKEN"] }],
+  "config.duplicate/thing": [
+    { ...resource, other: "hosting_service.shop", domain: "www.acme.example", place: "project/www:3:3" },
+    { ...resource, other: "hosting_service.shop", domain: undefined, place: undefined },
+  ],
+  "config.duplicate/reference": [{ ...resource, other: "hosting_service.shop", reference: '"shop"' }],
+  "config.duplicate/place": [{ ...resource, other: "hosting_service.shop" }],
+  "config.unsupported/order": [resource],
+  "config.reference/removed": [resource],
+  "config.reference/types": [moved],
+  "config.reference/declared": [moved],
+  "config.reference/forked": [moved],
+  "config.reference/joined": [moved],
+  "config.reference/occupied": [moved],
+  "config.circle/moves": [moved],
+  "plan.catalogue": [true, false].map((isComplete) => ({ id: 99, count: 12, isComplete })),
+  "plan.mismatch/plan": [{ id: 11, declared: '"Basic"', name: '"Pro"', namesakes: "12 or 13" }],
+  "plan.address": [
+    { target: "hosting_service.shp", near: "hosting_service.shop" },
+    { target: "hosting_service.x", near: undefined },
+  ],
+  "plan.address/pattern": [
+    { target: "hosting_service.shp-*", near: "hosting_service.shop-*" },
+    { target: "*x", near: undefined },
+  ],
+  "plan.address/client": [
+    { target: "client:amce", near: "acme", clients: ["acme"] },
+    { target: "client:gamma", near: undefined, clients: ["acme"] },
+    { target: "client:gamma", near: undefined, clients: [] },
+  ],
+  "terraform.project": [resource],
+  "terraform.reference": [resource],
+  "secret.output/unknown": [{ ...hook, place: "the file secrets/hook" }],
+  "secret.output/moved": [
+    { ...hook, from: "the file a.secret", place: "the file b.secret" },
+    { ...hook, from: undefined, place: "the file b.secret" },
+  ],
+  "secret.source/invalid": [
+    { ...resource, name: "password", issue: "at least 8 characters", place: "the file pw.txt" },
+  ],
+  "secret.lost/webhook": [{ names: "id, url" }, { names: undefined }],
+  "secret.lost/password": [true, false].map((isLast) => ({
+    endpoint: "POST /api/v1/services/{id}/password",
+    names: "none",
+    mayBeGiven: isLast,
+    isLast,
+  })),
+  "secret.lost/unknown": [{}],
 };

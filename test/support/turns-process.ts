@@ -5,7 +5,7 @@
  * `begin` opens a transaction and keeps it. It prints `waiting` when it has to wait for the turn, and the diagnostic of a failure.
  */
 import { createInterface } from "node:readline";
-import { type Intent, openDatabase, SqliteStore, type Turn } from "../../src/core/local/index.ts";
+import { type LeavingCreate, openDatabase, SqliteStore, type Turn } from "../../src/core/local/index.ts";
 import { HostformError, systemClock } from "../../src/core/model/index.ts";
 
 const [file = "", place = ""] = process.argv.slice(2);
@@ -29,7 +29,7 @@ const store = new SqliteStore(() => file, {
 const failed = (error: unknown) => print(error instanceof HostformError ? error.diagnostics[0] : String(error));
 
 let turn: Turn | undefined;
-let intent: Intent = { id: "", thing: "", place, at: 0 };
+let intent: LeavingCreate = { id: "", thing: "", place, at: 0 };
 let end = () => {};
 
 for await (const line of createInterface({ input: process.stdin })) {

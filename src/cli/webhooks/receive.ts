@@ -240,13 +240,15 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
 /** Nothing that is sent as an event is nested deeper. To write out what is could take more stack than there is. */
 const DEEPEST = 64;
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /** Returns true if a JSON text is nested too deeply to be printed again. */
 export function isDeep(json: string): boolean {
-  let [depth, quoted] = [0, false];
+  let depth = 0;
+  let quoted = false;
   for (let at = 0; at < json.length; at++) {
     const character = json.charCodeAt(at);
     if (quoted) {

@@ -118,7 +118,8 @@ interface Stops {
 
 /** Ctrl-C: the first one ends the run in good order (`soon`), a second one at once (`now`). */
 export function stopsOf(terminal: Terminal): Stops {
-  const [soon, now] = [new AbortController(), new AbortController()];
+  const soon = new AbortController();
+  const now = new AbortController();
   const end = terminal.onInterrupt(() => {
     if (soon.signal.aborted) now.abort();
     soon.abort();

@@ -80,19 +80,19 @@ const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 /** A number of the size of tokens, which no amount and no count has. */
 const HUGE = /-?\d+(?:\.\d+)?e\+(?:2[89]|30)\d/;
-/** What CDKTF takes for such a number in a text, with the adjacent characters. */
+/** Text that CDKTF mistakes for such a number, with the adjacent characters. */
 const FOUND = /[-|\d.+]+e[-|\d.eE+]+/g;
 
 /** `${` that Terraform evaluates; `$${` is its escaped form. */
 const TEMPLATE = /(?:^|[^$])(?:\$\$)*\$\{/;
 
-/** Whether a value, or a part of a text, stands for something that only Terraform knows. */
+/** Returns true if a value, or a part of a text, is a token: only Terraform knows its value. */
 export const isToken = (value: unknown): boolean =>
   Token.isUnresolved(value) ||
   (typeof value === "string" && (TEMPLATE.test(value) || hugeIn(value).some(isNumberToken)));
 
 /**
- * Whether a value was made from a number that only Terraform knows, and no longer stands for it: TypeScript computed with it,
+ * Returns true if a value was computed from a token and no longer represents it: TypeScript computed with it,
  * or CDKTF does not find it in a text, as in `build-${number}`, where it has a second sign.
  */
 const isTorn = (value: unknown): boolean =>

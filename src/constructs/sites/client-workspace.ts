@@ -14,7 +14,7 @@ export type SiteDefaults = Partial<
 export type WorkspaceSiteConfig = Omit<HostedSiteConfig, "planId" | "currency"> &
   Partial<Pick<HostedSiteConfig, "planId" | "currency">>;
 
-/** What a {@link ClientWorkspace} is made of. */
+/** Properties of a {@link ClientWorkspace}. */
 export interface ClientWorkspaceConfig {
   /** Name of the client. */
   readonly name: string;
@@ -26,9 +26,9 @@ export interface ClientWorkspaceConfig {
   readonly vatNumber?: string;
   /** Currency in which the client is billed; the default for its sites. */
   readonly currency?: Currency;
-  /** What destroying the client account means. Default: `"prevent"`. */
+  /** Deletion policy of the client account. Default: `"prevent"`. */
   readonly deletionPolicy?: "prevent" | "forget";
-  /** Whether Terraform refuses to destroy the client account too. Default: while `deletionPolicy` is `"prevent"`. */
+  /** True if Terraform also refuses to destroy the client account. Default: while `deletionPolicy` is `"prevent"`. */
   readonly preventDestroy?: boolean;
   /** Defaults for the sites. */
   readonly sites?: SiteDefaults;

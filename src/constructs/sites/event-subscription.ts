@@ -5,9 +5,9 @@ import { refusal, webhookMistakes, withPath } from "./checks.ts";
 import { type SecretPlace, secretOutput } from "./secrets.ts";
 import type { EventName } from "./words.ts";
 
-/** What an {@link EventSubscription} is made of. */
+/** Properties of an {@link EventSubscription}. */
 export interface EventSubscriptionConfig {
-  /** Where events are posted to, http or https. */
+  /** Address that receives the events, http or https. */
   readonly url: string;
   /** Events to deliver; order and repetition do not matter. */
   readonly events: readonly EventName[];
@@ -18,7 +18,7 @@ export interface EventSubscriptionConfig {
   readonly secret: SecretPlace;
   /** The provider, where a stack has several. */
   readonly provider?: TerraformProvider;
-  /** What must exist before it. */
+  /** Constructs to create before it. */
   readonly dependsOn?: ITerraformDependable[];
 }
 
@@ -65,7 +65,7 @@ export class EventSubscription extends Construct {
     );
   }
 
-  /** What distinguishes secrets without showing them; null while the secret is kept in the state. */
+  /** Fingerprint of the secret, which does not show it; null while the secret is kept in the state. */
   get secretFingerprint(): string {
     return this.webhook.secretFingerprint;
   }

@@ -25,13 +25,13 @@ import type { Currency, DeletionPolicy, Permission, Term } from "./words.ts";
 
 /** A grant as a site's properties give it. */
 export interface GrantSpec {
-  /** What they may do. */
+  /** Permission of the account. */
   readonly permission: Permission;
-  /** When it ends (ISO 8601, or a Date). Left out: never. */
+  /** End of the access (ISO 8601, or a Date). Default: none. */
   readonly expiresAt?: string | Date;
 }
 
-/** What {@link HostedSite.grant} takes beside the e-mail address and the permission. */
+/** Options of {@link HostedSite.grant}. */
 export interface GrantOptions extends Pick<GrantSpec, "expiresAt"> {
   /** Id of the construct. Default: the e-mail address. Needed where that is a token. */
   readonly id?: string;
@@ -43,11 +43,11 @@ export interface MigrationSpec {
   readonly domain?: string;
   /** Source type and scope questions, sent as they are. Access data is given in the dashboard, not here. */
   readonly questions?: Readonly<Record<string, string | number | boolean>>;
-  /** What destroying the request means. Default: `"forget"`, as it costs nothing and ends nothing. */
+  /** Deletion policy of the request. Default: `"forget"`, because it costs nothing and ends nothing. */
   readonly deletionPolicy?: "prevent" | "forget";
 }
 
-/** What a {@link HostedSite} is made of. */
+/** Properties of a {@link HostedSite}. */
 export interface HostedSiteConfig {
   /** The plan to order; see the data source `DataHostingPlans`. */
   readonly planId: number;
@@ -64,23 +64,23 @@ export interface HostedSiteConfig {
    * without one, the path of this construct.
    */
   readonly reference?: string;
-  /** Whether the site is suspended. Left out: not managed, so that a suspension by the host stays. */
+  /** True to suspend the site. Default: not managed, so that a suspension by the host stays. */
   readonly suspended?: boolean | IResolvable;
   /** Its control-panel password, from a variable or made by the host. Left out: not managed. */
   readonly password?: Password;
   /** Raise it to set the password again. Default, with a `password`: 1. */
   readonly passwordVersion?: number;
-  /** What destroying the service means. Default: `"prevent"`. */
+  /** Deletion policy of the service. Default: `"prevent"`. */
   readonly deletionPolicy?: DeletionPolicy;
-  /** Whether Terraform refuses to destroy the service too. Default: while `deletionPolicy` is `"prevent"`. */
+  /** True if Terraform also refuses to destroy the service. Default: while `deletionPolicy` is `"prevent"`. */
   readonly preventDestroy?: boolean;
-  /** With whom it is shared: e-mail address -> permission. */
+  /** Accounts with access: e-mail address -> permission. */
   readonly grants?: Readonly<Record<string, Permission | GrantSpec>>;
   /** A website to move here. */
   readonly migration?: MigrationSpec;
   /** The provider, where a stack has several. */
   readonly provider?: TerraformProvider;
-  /** What must exist before it. */
+  /** Constructs to create before it. */
   readonly dependsOn?: ITerraformDependable[];
 }
 
@@ -97,7 +97,7 @@ export class HostedSite extends Construct {
   readonly service: Service;
   /** The request to move a website here. */
   readonly migration: MigrationRequest | undefined;
-  /** Of the order; undefined where its domain names it. */
+  /** Reference of the order; undefined if its domain names it. */
   readonly reference: string | undefined;
   private readonly provider: TerraformProvider | undefined;
   private readonly shared = new Map<string, Grant>();

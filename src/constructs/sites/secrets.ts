@@ -1,4 +1,4 @@
-// Where the secrets of a site come from and go to: passwords, and the places that secrets are written to.
+/** Sources and destinations of the secrets of a site: passwords, and the places that receive secrets. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import * as library from "cdktf";
@@ -87,11 +87,11 @@ const isInside = (folder: string): boolean => {
 };
 
 export interface PasswordOptions {
-  /** What the variable is for, shown when Terraform asks for its value. */
+  /** Purpose of the variable. Terraform shows it when it asks for the value. */
   readonly description?: string;
 }
 
-/** How a site's password is given or made. There is no way to give it as a text: that would stand in `cdk.tf.json`. */
+/** Source of a site's password. A literal text is not accepted, because `cdk.tf.json` would contain it. */
 export class Password {
   /**
    * A password that is given (shared and WordPress hosting), from a variable of the stack: `TF_VAR_<name>` in the environment,
@@ -142,7 +142,7 @@ export class Password {
 
   /** A token that stands for the variable; undefined for a password that the host makes. */
   readonly value: string | undefined;
-  /** Where a password goes that the host makes. */
+  /** Destination of a password that the host creates. */
   readonly place: SecretPlace | undefined;
 }
 

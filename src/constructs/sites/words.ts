@@ -18,9 +18,9 @@ export const Term = {
 /** Months that are paid in advance: 1, 3, 6, 12, 24 or 36. */
 export type Term = (typeof Term)[keyof typeof Term];
 
-/** What a grant allows (§2 Service grant). */
+/** Permissions of a grant (§2 Service grant). */
 export const Permission = { VIEW: "view", MANAGE: "manage" } as const;
-/** What a grant allows: `"view"` or `"manage"`. */
+/** Permission of a grant: `"view"` or `"manage"`. */
 export type Permission = (typeof Permission)[keyof typeof Permission];
 
 /** Events that can be subscribed to (§6). */
@@ -36,7 +36,7 @@ export const EventName = {
 /** An event that can be subscribed to, such as `"invoice.paid"`. */
 export type EventName = (typeof EventName)[keyof typeof EventName];
 
-/** What destroying means, as the API can delete neither a service nor a client account nor a migration request. */
+/** Deletion policies. The API cannot delete a service, a client account or a migration request. */
 export const DeletionPolicy = {
   /** Refuses the plan. */
   PREVENT: "prevent",
@@ -45,5 +45,5 @@ export const DeletionPolicy = {
   /** Services alone: suspends it first, then drops it from the state. */
   SUSPEND: "suspend",
 } as const;
-/** What destroying means: `"prevent"`, `"forget"` or, of a service, `"suspend"`. */
+/** Deletion policy: `"prevent"`, `"forget"` or, for a service, `"suspend"`. */
 export type DeletionPolicy = (typeof DeletionPolicy)[keyof typeof DeletionPolicy];

@@ -12,8 +12,9 @@ import {
   JobWatch,
   NotLiveYet,
   refuseStopped,
-  settleStored,
+  reportOutcome,
 } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type ApplyEvent,
@@ -38,10 +39,9 @@ import {
   type State,
   unfulfilledIn,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
-import { ReadyQueue, skipped, waitsFor } from "./dependencies.ts";
+import { ReadyQueue } from "./dependencies.ts";
 import { type Limits, storeRefusals } from "./guards.ts";
 import { applyIgnoreChanges } from "./meta-arguments.ts";
 import { OrderGate } from "./order-gate.ts";
@@ -64,9 +64,8 @@ export interface ApplyOptions extends Secrets {
   /** A name for the state, the same at each run; undefined while it has none. */
   owner?(): string | undefined;
   readonly clock: Clock;
-  /** How many changes may be under way at once. */
   readonly concurrency: number;
-  /** How long queued jobs are waited for, in milliseconds; 0: not at all. */
+  /** Longest wait for queued jobs, in milliseconds; 0: none. */
   readonly waitMs: number;
   /** Longest wait for the turn to create, in milliseconds. Default: until other processes give it back. */
   readonly turnTimeoutMs?: number | undefined;
@@ -77,15 +76,13 @@ export interface ApplyOptions extends Secrets {
   onEvent?(event: ApplyEvent): void;
   /** Called when the lock of the state is lost: no request of this run may leave, reads included. */
   onLostLock?(): void;
-  /** Called when a create waits for lists, the first time. */
   onPause?(why: Diagnostic): void;
   /** API requests made so far, all providers together. */
   requests(): number;
-  /** What the run may order and spend; no limit when absent. */
   readonly limits?: Limits;
   /** Reads data sources that depend on what is made here; absent: there are none. */
   readonly readData?: ReadData;
-  /** What data sources returned when the plan was made. */
+  /** Readings of data sources when the plan was computed. */
   readonly data?: ReadonlyMap<string, DataReading>;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly all?: ReadonlySet<string>;
@@ -99,7 +96,6 @@ export async function apply(options: ApplyOptions): Promise<ApplyResult> {
   return new Run(options).run();
 }
 
-/** One apply under way. */
 class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
@@ -113,7 +109,6 @@ class Run {
   readonly #kinds: Kinds;
   readonly #data: DataSources;
   readonly #scope: EvalScope;
-  /** Fate of the requests of each change that sends some. */
   readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
   /** Aborted by Ctrl-C, and when the lock of the state is lost. */
@@ -139,9 +134,9 @@ class Run {
     this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle, mayLook });
     this.#confirmations = new JobWatch({ clock, stop, timeoutMs: CONFIRM_MS, idle, mayLook });
     this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
-    this.#gate = new OrderGate({ plan, limits, kinds, providers: desired.providers });
+    this.#gate = new OrderGate(plan, limits, kinds, desired.providers);
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
-    // What templates refer to: as observed for what stays, as applied for what changes.
+    // Values for templates: as observed for unchanged resources, as applied for others.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
     for (const { address, before } of plan.changes) if (before !== null) this.#attributes.set(address, before);
     const changes = new Map(plan.changes.map((change) => [change.address, change]));
@@ -163,7 +158,8 @@ class Run {
    */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests, accounts } = this.#options;
-    const [started, before] = [clock.monotonic(), requests()];
+    const started = clock.monotonic();
+    const before = requests();
     const refusals = await storeRefusals(plan.changes, (alias) => this.#options.accounts(alias).account);
     if (refusals.length > 0) throw new HostformError(refusals);
     await this.#recordObserved();
@@ -197,11 +193,13 @@ class Run {
   async #startReady(queue: ReadyQueue): Promise<ReadonlyMap<string, unknown>> {
     const stop = this.#stop;
     const running = new Map<string, Promise<void>>();
-    const abandoned = whenAborted(this.#options.abandon);
+    const { abandon, concurrency } = this.#options;
+    const abandoned = Promise.withResolvers<void>();
+    abandon?.addEventListener("abort", () => abandoned.resolve(), { once: true });
     stop.addEventListener("abort", () => this.#slots.wake(), { once: true });
-    while (!this.#options.abandon?.aborted) {
+    while (!abandon?.aborted) {
       const changed = this.#slots.change();
-      while (this.#slots.taken < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
+      while (this.#slots.taken < concurrency && !stop.aborted && this.#defect === undefined) {
         const change = queue.take((one) => this.#gate.mayBegin(one, running.keys()));
         if (change === undefined) break;
         const ended = () => {
@@ -213,7 +211,7 @@ class Run {
       }
       if (running.size === 0) break;
       if (this.#slots.taken === 0 || stop.aborted) this.#slots.beIdle();
-      await Promise.race([changed, abandoned]);
+      await Promise.race([changed, abandoned.promise]);
     }
     this.#slots.beIdle();
     return running;
@@ -237,9 +235,10 @@ class Run {
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
     for (const { address, provider, private: mark } of stale) {
-      const [prior, kind] = [state.resources.get(address), kindOf(address, this.#kinds)];
+      const prior = state.resources.get(address);
+      const kind = kindOf(address, this.#kinds);
       if (mark.pending === undefined && isPendingCreate(prior) && kind !== undefined)
-        await settleStored(accounts(provider).account, kind, prior, true, owner?.());
+        await reportOutcome(accounts(provider).account, kind, prior, true, owner?.());
     }
   }
 
@@ -247,12 +246,12 @@ class Run {
     const { clock, onEvent } = this.#options;
     const { address } = change;
     const failed = blockers.find((other) => this.#outcomes.get(other)?.result !== "done");
-    if (failed !== undefined && this.#outcomes.get(failed)?.result === "waiting") {
-      this.#outcomes.set(address, { address, result: "waiting", diagnostics: [waitsFor(address, failed)] });
-      return;
-    }
     if (failed !== undefined) {
-      this.#outcomes.set(address, { address, result: "skipped", diagnostics: [skipped(address, failed)] });
+      const isWaiting = this.#outcomes.get(failed)?.result === "waiting";
+      const reason = isWaiting
+        ? problem("apply.waiting", { address, other: failed })
+        : problem("apply.skipped", { address, failed, because: failed });
+      this.#outcomes.set(address, { address, result: isWaiting ? "waiting" : "skipped", diagnostics: [reason] });
       return;
     }
     const action = progressOf(change);
@@ -288,13 +287,17 @@ class Run {
     }
   }
 
-  /** How a change ended that did not come to its end. */
+  /** Outcome of a change that failed or was stopped. */
   #unfinished(error: HostformError, change: Change): ChangeOutcome {
     const { address } = change;
     const { requests, isUnrecorded, did } = this.#fateOf(address);
     const stopped = this.#stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
     if (stopped && requests === "nothing") return notStarted(address);
-    const diagnostics = !stopped ? this.#explain(error, change) : requests === "open" ? [] : [halfway(address)];
+    const diagnostics = !stopped
+      ? this.#explain(error, change)
+      : requests === "open"
+        ? []
+        : [problem("interrupted/halfway", { address })];
     return {
       address,
       result: "failed",
@@ -390,20 +393,8 @@ class Run {
 /** One look decides; whatever delays it longer, each is looked at alone then. */
 const CONFIRM_MS = 60_000;
 
-/** What a request that was stopped before it left ends with. */
+/** Codes of a request that was stopped before it left. */
 const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
 
 const notStarted = (address: string): ChangeOutcome => ({ address, result: "not-started", diagnostics: [] });
 const unknown = (address: string): ChangeOutcome => ({ address, result: "failed", unknown: true, diagnostics: [] });
-
-/** A change of several requests, of which the last ones never left. */
-function halfway(address: string): Diagnostic {
-  return warningOf("interrupted", `${address} was stopped halfway: what was done is recorded, the rest was not sent`, {
-    remedies: ["Run the same command again: it does the rest."],
-    address,
-  });
-}
-
-/** Resolves when the signal is aborted; never without one. */
-const whenAborted = (signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));

@@ -59,7 +59,8 @@ export function plan(options: PlanOptions): Plan {
   const former = new Map(options.moves?.map(({ from, to }) => [to, from]));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const clientOf = (address: string): Pick<Change, "client" | "formerClient"> => {
-    const [declared, recorded] = [places.get(address), state.resources.get(address)?.private];
+    const declared = places.get(address);
+    const recorded = state.resources.get(address)?.private;
     const { client } = declared ?? recorded ?? {};
     const isOther = declared !== undefined && recorded !== undefined && recorded.client !== client;
     return { ...(client !== undefined && { client }), ...(isOther && { formerClient: recorded.client ?? null }) };
@@ -77,7 +78,7 @@ export function plan(options: PlanOptions): Plan {
   const { changes: planned, diagnostics: waiting } = withhold(all, kinds, mode);
   const refused = preventDestroyErrors(planned, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
-  // What its policy keeps need not be said of what may not be destroyed at all.
+  // prevent_destroy already refuses it.
   const own = diagnostics.filter(
     ({ code, address }) =>
       !(code === "plan.prevented" && isRefused.has(address)) &&
@@ -103,7 +104,8 @@ export function plan(options: PlanOptions): Plan {
   found.push(...because, ...restricted(sorted, options));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
-    const [recorded, declared] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
+    const recorded = recordedAll.resources.size;
+    const declared = options.declared?.size ?? resources.length;
     const { observations } = observed;
     const context = { kinds, providers, recorded, declared, records: state.resources, observations };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
@@ -217,7 +219,7 @@ function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) 
   return { changes: changes.map((change) => kept.get(change.address) ?? change), diagnostics };
 }
 
-/** What stands as it was recorded, by address. */
+/** Resources that are planned as recorded, by address. */
 function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan, "notRead"> {
   if (recalled === undefined) return {};
   const notRead = recalled.map(({ address, listing: { name, type, parent } }) => {
@@ -282,7 +284,7 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
     const after: JsonObject | null = observation.status === "present" ? observation.attributes : null;
     if (after !== null && equal(after, attributes)) continue;
-    // What an earlier version did not record yet is no change of the object.
+    // An attribute that an earlier version did not record is no change of the object.
     const recorded = { ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, null])), ...attributes };
     if (after !== null && equal(after, recorded)) continue;
     drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });

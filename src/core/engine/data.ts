@@ -1,3 +1,4 @@
+import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type DesiredData,
@@ -6,7 +7,7 @@ import {
   ExpressionError,
   type Expressions,
   equal,
-  fail,
+  HostformError,
   hasUnknown,
   isNoOp,
   type JsonObject,
@@ -22,7 +23,7 @@ import { declaredOrigins } from "./resolve-config.ts";
 /** Reads one data source with GETs. @param config wholly known. @throws HostformError. */
 export type ReadData = (source: DesiredData, config: JsonObject) => Promise<JsonObject>;
 
-/** What a data source returned, and what it was asked. */
+/** Result of a data source, with its arguments. */
 export interface DataReading {
   readonly config: JsonObject;
   readonly value: JsonObject;
@@ -145,7 +146,7 @@ export class DataSources {
   }
 }
 
-/** What a source is asked with. @throws HostformError at the place of what cannot be evaluated. */
+/** Evaluates the arguments of a source. @throws HostformError with the place of the expression. */
 function configOf(source: DesiredData, scope: EvalScope): ValueObject {
   return Object.fromEntries(
     Object.keys(source.config).map((name) => {
@@ -153,17 +154,14 @@ function configOf(source: DesiredData, scope: EvalScope): ValueObject {
         return [name, source.evaluate(name, scope)];
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
-        return fail("config.expression", `${name}: ${error.message}`, {
-          address: source.address,
-          attribute: [name],
-          range: source.locate([name]),
-        });
+        const place = { address: source.address, attribute: [name], range: source.locate([name]) };
+        throw new HostformError([problem("config.expression", { name, message: error.message, ...place })]);
       }
     }),
   );
 }
 
-/** What sources returned before an apply, but for those that are to be read after something that it changes. */
+/** Readings from before an apply, without those of sources that depend on a change. */
 export function readingsBefore(
   { changes }: Pick<Plan, "changes">,
   readings: ReadonlyMap<string, DataReading> = new Map(),

@@ -1,20 +1,18 @@
-// What depends on what: the references of a resource, the part of a declaration that `--target` names, the order of changes.
+// Dependencies: the references of a resource, the part of a declaration that targets name, the order of changes.
 import type { Kinds } from "../kinds/kind.ts";
 import { plannedValues, thingKey } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type Change,
   type Desired,
   type DesiredResource,
-  type Diagnostic,
-  didYouMean,
-  errorOf,
-  fail,
+  HostformError,
   isReplacement,
+  nearest,
   resourceOf,
   type State,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 
@@ -74,7 +72,7 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
     const there = (recordedIndex.get(target) ?? []).filter((address) => !declared.has(address));
     if (here.length + there.length === 0) {
       const known = [...declaredIndex.keys(), ...recordedIndex.keys()];
-      fail("plan.address", `No resource ${target} is declared or recorded.${didYouMean(target, known)}`);
+      throw new HostformError([problem("plan.address", { target, near: nearest(target, known) })]);
     }
     choose(here, (at) => {
       const resource = declared.get(at);
@@ -135,91 +133,44 @@ function keyOf({ type, provider }: Change, attributes: ValueObject | null, kinds
 }
 
 /**
- * Changes in the order of the plan, each ready once all that block it have ended. To take one costs no look at blocked ones.
- * Replacements of one account that delete first run one after the other, so that each object is missing only briefly.
+ * Changes in the order of the plan, each ready once all that block it have ended. Replacements of one account that delete first run
+ * one after the other, so that each object is missing only briefly.
  */
 export class ReadyQueue {
-  /** By address, in the order of the plan: what was not taken yet. */
+  /** Changes that were not taken yet, by address. */
   readonly waiting: Map<string, Change>;
   readonly blockers: ReadonlyMap<string, readonly string[]>;
-  readonly #changes: readonly Change[];
-  readonly #place: ReadonlyMap<string, number>;
-  /** How many of its blockers have not ended, by address. */
-  readonly #open: Map<string, number>;
-  readonly #blocked = new Map<string, string[]>();
-  /** Providers, by address, of what is deleted and created again now. */
+  /** Changes that have not ended. */
+  readonly #open: Set<string>;
+  /** Providers, by address, of objects that are being deleted and created again. */
   readonly #replacing = new Map<string, string>();
-  /** Places in the plan, ascending. */
-  readonly #ready: number[] = [];
 
   constructor(changes: readonly Change[], kinds?: Kinds) {
-    this.#changes = changes;
     this.waiting = new Map(changes.map((change) => [change.address, change]));
-    this.#place = new Map(changes.map(({ address }, at) => [address, at]));
     this.blockers = blockersOf(changes, kinds);
-    this.#open = new Map([...this.blockers].map(([address, others]) => [address, others.length]));
-    for (const [address, others] of this.blockers) {
-      if (others.length === 0) this.#ready.push(this.#place.get(address) ?? 0);
-      for (const other of others) {
-        const blocked = this.#blocked.get(other) ?? [];
-        this.#blocked.set(other, blocked);
-        blocked.push(address);
-      }
-    }
+    this.#open = new Set(this.waiting.keys());
   }
 
-  /** The first change that is ready and may begin; undefined when there is none now. */
+  /** Takes the first change that is ready and may begin; undefined: there is none now. */
   take(mayBegin: (change: Change) => boolean): Change | undefined {
     const busy = new Set(this.#replacing.values());
-    const isFree = (change: Change) => !isDeletedFirst(change) || !busy.has(change.provider);
-    const at = this.#ready.findIndex((place) => {
-      const change = this.#changes[place] as Change;
-      return isFree(change) && mayBegin(change);
-    });
-    if (at < 0) return undefined;
-    const change = this.#changes[this.#ready.splice(at, 1)[0] ?? -1];
+    const isReady = (change: Change) =>
+      !this.blockers.get(change.address)?.some((other) => this.#open.has(other)) &&
+      !(isDeletedFirst(change) && busy.has(change.provider)) &&
+      mayBegin(change);
+    const change = [...this.waiting.values()].find(isReady);
     if (change === undefined) return undefined;
     this.waiting.delete(change.address);
     if (isDeletedFirst(change)) this.#replacing.set(change.address, change.provider);
     return change;
   }
 
-  /** A change that was taken has ended, however it did. */
+  /** Reports that a change has ended, whatever its result. */
   ended(address: string): void {
     this.#replacing.delete(address);
-    for (const other of this.#blocked.get(address) ?? []) {
-      const open = (this.#open.get(other) ?? 0) - 1;
-      this.#open.set(other, open);
-      if (open === 0) this.#insert(this.#place.get(other) ?? 0);
-    }
-  }
-
-  #insert(place: number): void {
-    let [low, high] = [0, this.#ready.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#ready[middle] ?? 0) < place) low = middle + 1;
-      else high = middle;
-    }
-    this.#ready.splice(low, 0, place);
+    this.#open.delete(address);
   }
 }
 
 const isDeletedFirst = (change: Change) => isReplacement(change) && change.actions[0] === "delete";
 const isRemoval = ({ actions }: Change) => (actions[0] === "delete" && actions.length === 1) || actions[0] === "forget";
-
-/** A change that was not made because one before it failed. */
-export function skipped(address: string, failed: string): Diagnostic {
-  return errorOf("apply.skipped", `Skipped ${address}`, {
-    detail: `${failed}, which comes first, was not applied.`,
-    remedies: [`Fix ${failed} and apply again.`],
-    address,
-    because: failed,
-  });
-}
-
-/** A change that waits for one that waits. */
-export function waitsFor(address: string, other: string): Diagnostic {
-  const summary = `${address} waits for ${other}`;
-  return warningOf("apply.waiting", summary, { remedies: ["Run it again when that is done."], address });
-}

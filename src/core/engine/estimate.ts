@@ -1,4 +1,4 @@
-// How many requests an apply takes, and about how long: the same rules as in the apply, played through without sending anything.
+// Estimate of the requests and the time of an apply: the same rules as in the apply, played through without sending anything.
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type ListCosts, listName, nextPause, parentOf, readAgainCost } from "../lifecycle/index.ts";
 import type { Change, RequestBudget, RequestEstimate } from "../model/index.ts";
@@ -7,12 +7,12 @@ import { type Limits, ordersInTurn, ordersOf } from "./guards.ts";
 /** Changes under way at once, unless the user says otherwise. */
 export const PARALLELISM = 10;
 
-/** What an account costs: its request budget, and its lists. */
+/** Costs of an account: its request budget, and its lists. */
 export interface AccountCosts extends ListCosts {
   readonly budget: RequestBudget;
 }
 
-/** How a plan is going to be applied. */
+/** Circumstances of the apply. */
 export interface Applying {
   /** Somebody is asked first: what was read is old by then. */
   readonly asks?: boolean;
@@ -29,7 +29,7 @@ interface EstimateOptions extends Applying {
   readonly limits?: Limits | undefined;
 }
 
-/** How long a queued job is taken to last, in milliseconds: nothing says it before. A slower host is polled some more times. */
+/** Assumed duration of a queued job, in milliseconds. A slower host is polled more often. */
 const JOB_MS = 2_000;
 
 /** An account of which nothing is known. */
@@ -115,7 +115,7 @@ function rereads(
   return [...again].reduce((sum, name) => sum + (lists.get(name) ?? 1), catalogue);
 }
 
-/** Whether the host only queues what is asked for (§3). */
+/** Returns true if the host only queues the change (§3). */
 const queuesJob = ({ before, after, removal, requests }: Change): boolean =>
   requests > 0 &&
   (removal === "suspend" || (before !== null && after !== null && before.suspended !== after.suspended));
@@ -135,10 +135,10 @@ function poll(requests: Requests, kind: Kind, ends: readonly number[], pages: nu
 /** The requests of one token, in the order in which they leave. Times are in milliseconds from now. */
 class Requests {
   sent = 0;
-  /** When all are answered. */
+  /** Time of the last answer. */
   answered = 0;
   readonly #budget: RequestBudget;
-  /** When each request that counts, or did, counts no longer: ascending; and how many of them do not any more. */
+  /** Times at which requests stop to count, ascending; `#over` of them have passed. */
   readonly #booked: number[];
   #over = 0;
   readonly #left: number[] = [];
@@ -169,7 +169,7 @@ class Requests {
     return at;
   }
 
-  /** When so few are under way that one more may leave: until then they are as far apart as the limit asks. */
+  /** Time at which one more request may leave beside those under way: until then they keep the distance that the limit asks for. */
   #room(last: number): number {
     const { sideBySide, latencyMs } = this.#budget;
     const before = this.#left.at(-Math.min(sideBySide, PARALLELISM));

@@ -4,29 +4,26 @@ import type { Kinds } from "../kinds/kind.ts";
 import type { Account, Observation } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
 import {
-  type Allowance,
   type Change,
   CURRENCIES,
+  counted,
   type Diagnostic,
-  errorOf,
   formatAmount,
   type Guards,
   type Plan,
   type ProviderConfig,
-  type Remedy,
   type ResourceState,
-  some,
 } from "../model/index.ts";
 
 export interface GuardContext {
   readonly kinds: Kinds;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** How many resources are recorded, whatever the targets of the run are. */
+  /** Number of recorded resources, whatever the targets of the run are. */
   readonly recorded: number;
   /** Recorded resources of the run, and what the account shows of them. */
   readonly records?: ReadonlyMap<string, ResourceState>;
   readonly observations?: ReadonlyMap<string, Observation>;
-  /** How many resources are declared, whatever the targets of the run are. */
+  /** Number of declared resources, whatever the targets of the run are. */
   readonly declared: number;
 }
 
@@ -82,7 +79,7 @@ function missingGuard(
   const isEmpty = all.length === recorded && empty.length > 0;
   if (!isMost && !isEmpty) return [];
   const named = isMost ? missing : empty;
-  const share = `${named.length} of ${count(total, "recorded resource")} (${percentOf(named.length, total)}%)`;
+  const share = shareOf(named.length, total);
   return [problem("guard.missing", { missing: named.map(({ address }) => address), share })];
 }
 
@@ -98,20 +95,15 @@ function lookOf(
   return seen.status === "present" && seen.unlisted !== undefined ? "unlisted" : "shown";
 }
 
-/** What leaves the account or the state on purpose; not what is gone already, nor half a replacement. */
+/** Returns true if the object leaves the account or the state on purpose: it is not gone already, and not half a replacement. */
 function isRemoval(change: Change): boolean {
   return change.removal !== undefined && change.reasons.every((reason) => reason.why !== "gone");
 }
 
-function orderGuard(orders: readonly Order[], { maxOrders, ranges }: Limits): Diagnostic[] {
-  if (maxOrders === undefined || orders.length <= maxOrders) return [];
-  const remedies: Remedy[] = [
-    "Check the orders.",
-    { do: "allow", limits: [{ limit: "orders", amount: orders.length }] },
-  ];
-  const summary = `The plan makes ${count(orders.length, "order")}; max_orders allows ${maxOrders}`;
-  const detail = some(orders.map(({ address }) => address));
-  return [errorOf("guard.orders", summary, { detail, remedies, range: ranges?.maxOrders })];
+function orderGuard(orders: readonly Order[], { maxOrders: limit, ranges }: Limits): Diagnostic[] {
+  if (limit === undefined || orders.length <= limit) return [];
+  const addresses = orders.map(({ address }) => address);
+  return [problem("guard.orders", { orders: addresses, limit, range: ranges?.maxOrders })];
 }
 
 function spendGuards(
@@ -119,78 +111,52 @@ function spendGuards(
   limits: Limits,
   providers: ReadonlyMap<string, ProviderConfig>,
 ): Diagnostic[] {
-  const { text: amount, unit } = amountsOf(orders, providers);
+  const { text, unit } = amountsOf(orders, providers);
   return Object.entries(limits.maxSpend ?? {}).flatMap(([currency, limit]) => {
-    const counted = orders.filter((order) => spendLimits(order, limits).some(([of]) => of === currency));
-    const unknown = counted.filter(({ most }) => most === null);
-    const total = counted.reduce((sum, { most }) => sum + (most ?? 0), 0);
-    const over = total > limit;
-    const hidden = unknown.length > 0 && !limits.allowUnknownPrices;
-    if (!over && !hidden) return [];
-    const summary = over
-      ? `The orders of the plan may cost ${amount(total, currency)}; max_spend allows ${amount(limit, currency)}`
-      : `max_spend of ${amount(limit, currency)} cannot be kept: ${count(unknown.length, "order")} of unknown amount`;
-    const known = counted.flatMap(({ address, most }) => (most === null ? [] : [`${address} ${most}`]));
-    const detail = [
-      ...(known.length > 0 ? [`At most: ${some(known)}.`] : []),
-      ...(unknown.length > 0
-        ? [`Unknown: ${some(unknown.map((order) => `${order.address} (${order.unknown})`))}.`]
-        : []),
-      unit,
-    ].join("\n");
-    const allowed: Allowance[] = [
-      ...(over ? [{ limit: "spend", currency, amount: total } as const] : []),
-      ...(hidden ? [{ limit: "unknown_prices" } as const] : []),
-    ];
-    const remedies: Remedy[] = ["Check the orders.", { do: "allow", limits: allowed }];
-    return [errorOf("guard.spend", summary, { detail, remedies, range: limits.ranges?.maxSpend })];
+    const counting = orders.filter((order) => mayBeIn(order.currency, currency));
+    const unknown = counting.filter(({ most }) => most === null);
+    const amount = counting.reduce((sum, { most }) => sum + (most ?? 0), 0);
+    const isOver = amount > limit;
+    const isHidden = unknown.length > 0 && !limits.allowUnknownPrices;
+    if (!isOver && !isHidden) return [];
+    const about = { currency, amount, total: text(amount, currency), limit: text(limit, currency), unit };
+    const known = counting.flatMap(({ address, most }) => (most === null ? [] : [`${address} ${most}`]));
+    const named = unknown.map((order) => `${order.address} (${order.unknown})`);
+    const found = { ...about, isOver, isHidden, known, unknown: named, range: limits.ranges?.maxSpend };
+    return [problem("guard.spend", found)];
   });
 }
 
 function removalGuards(
   removed: readonly string[],
   mode: Plan["mode"],
-  limits: Limits,
+  { maxRemovals, maxRemovalsPercent, ranges, unattended }: Limits,
   { recorded, declared }: GuardContext,
 ): Diagnostic[] {
-  const { maxRemovals, maxRemovalsPercent, ranges } = limits;
-  const number = removed.length;
-  if (number === 0) return [];
-  const share = `${number} of ${count(recorded, "recorded resource")} (${percentOf(number, recorded)}%)`;
-  const detail = `${some(removed)}\n${LEFT_OUT}`;
-  const refuse = (summary: string, range?: Diagnostic["range"]) =>
-    errorOf("guard.removals", summary, { detail, remedies: ALLOW_REMOVALS, range });
+  if (removed.length === 0) return [];
+  const about = { removed, share: shareOf(removed.length, recorded) };
   const found: Diagnostic[] = [];
-  if (maxRemovals !== undefined && number > maxRemovals) {
-    const summary = `The plan removes ${count(number, "resource")}; max_removals allows ${maxRemovals}`;
-    found.push(refuse(summary, ranges?.maxRemovals));
+  if (maxRemovals !== undefined && removed.length > maxRemovals)
+    found.push(problem("guard.removals", { ...about, limit: maxRemovals, range: ranges?.maxRemovals }));
+  if (maxRemovalsPercent !== undefined && exceeds(removed.length, recorded, maxRemovalsPercent)) {
+    const limit = { limit: maxRemovalsPercent, range: ranges?.maxRemovalsPercent };
+    found.push(problem("guard.removals/percent", { ...about, ...limit }));
   }
-  if (maxRemovalsPercent !== undefined && exceeds(number, recorded, maxRemovalsPercent)) {
-    const summary = `The plan removes ${share}; max_removals_percent allows ${maxRemovalsPercent}%`;
-    found.push(refuse(summary, ranges?.maxRemovalsPercent));
-  }
-  // `destroy` says itself that everything is to go; only what is declared stands against it.
+  // A destroy declares itself that everything is to go: only a declared limit forbids it.
   if (found.length > 0 || mode === "destroy") return found;
-  if (declared === 0 && maxRemovalsPercent !== 100)
-    return [refuse(`No resource is declared, and the plan removes ${share}`)];
-  const silent = maxRemovals === undefined && maxRemovalsPercent === undefined;
-  if (silent && limits.unattended)
-    return [refuse(`The plan removes ${count(number, "resource")} and is applied unattended; that has to be allowed`)];
-  if (silent && recorded >= DEFAULT_FROM && exceeds(number, recorded, DEFAULT_PERCENT))
-    return [refuse(`The plan removes ${share}; more than ${DEFAULT_PERCENT}% has to be allowed`)];
-  return [];
+  if (declared === 0 && maxRemovalsPercent !== 100) return [problem("guard.removals/all", about)];
+  if (maxRemovals !== undefined || maxRemovalsPercent !== undefined) return [];
+  if (unattended) return [problem("guard.removals/unattended", about)];
+  return recorded >= DEFAULT_FROM && exceeds(removed.length, recorded, DEFAULT_PERCENT)
+    ? [problem("guard.removals/default", { ...about, limit: DEFAULT_PERCENT })]
+    : [];
 }
-
-const LEFT_OUT = "Was a file left out, or does a pattern match too little?";
-const ALLOW_REMOVALS: readonly Remedy[] = [{ do: "allow", limits: [{ limit: "removals" }] }];
 
 const exceeds = (number: number, recorded: number, percent: number) => number * 100 > percent * recorded;
 
-/** Rounded up to a tenth, so that what is more than a limit never reads as the limit itself. */
-const percentOf = (number: number, recorded: number) =>
-  recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10;
-
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** `2 of 4 recorded resources (50%)`; rounded up to a tenth, so that more than a limit never reads as the limit itself. */
+const shareOf = (number: number, recorded: number) =>
+  `${number} of ${counted(recorded, "recorded resource")} (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
 
 /** The limits that hold for one run: the declared ones, with what the command line says instead. */
 export interface Limits extends Guards {
@@ -204,13 +170,13 @@ export interface Limits extends Guards {
   readonly unattended?: boolean;
 }
 
-/** What costs money: a service or a domain that is ordered, also again, or once more after a lost answer. */
+/** A paid create: a service or a domain that is ordered, ordered again, or sent again after a lost answer. */
 export interface Order {
   readonly address: string;
   readonly type: string;
   readonly provider: string;
   readonly currency: string;
-  /** What its invoice cannot exceed; null when that is not known. */
+  /** Upper bound of its invoice; null: unknown. */
   readonly most: number | null;
   /** Why an amount is not known. */
   readonly unknown: string;
@@ -239,20 +205,15 @@ export const ordersInTurn = ({ maxSpend = {} }: Limits): boolean => Object.keys(
 
 const isCurrency = (word: string) => CURRENCIES.some((currency) => currency === word);
 
-/** The limits that an order counts against: that of its currency; all of them while its currency is not known. */
-export function spendLimits({ currency }: Pick<Order, "currency">, { maxSpend = {} }: Limits): [string, number][] {
-  return Object.entries(maxSpend).filter(([of]) => mayBeIn(currency, of));
-}
-
-/** Whether an amount is in a currency, or may be: null and other words than those of §2 name none. */
+/** Returns true if an amount is in a currency, or may be: null and other words than those of §2 name none. */
 export const mayBeIn = (word: string | null, currency: string) =>
   word === currency || word === null || !isCurrency(word);
 
-/** How amounts are written where they are compared with a limit. */
+/** Notation of amounts that are compared with a limit. */
 export interface Amounts {
   /** `450 USD`, as a limit is written; `450 USD (4.50)` where the scale is known. */
   text(amount: number, currency: string): string;
-  /** Which unit that is: with cents it matters. */
+  /** A sentence about the unit: with cents it matters. */
   readonly unit: string;
 }
 

@@ -65,7 +65,8 @@ export function handovers(options: HandoverOptions): Handovers {
     const made: Move[] = [];
     const taken = new Set([...options.desired.resources.map(({ address }) => address), ...state.resources.keys()]);
     const place = (from: string, left: string) => {
-      const [claim, record] = [claims.get(left), state.resources.get(from)];
+      const claim = claims.get(left);
+      const record = state.resources.get(from);
       const isUnfit = claim !== undefined && record !== undefined && heirOf(kind, claim, [record]) === undefined;
       return isUnfit && kind.removal !== "delete" ? freeAddress(from, taken) : left;
     };

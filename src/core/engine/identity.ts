@@ -1,4 +1,4 @@
-// Which resources are one object of an account, or would be the same thing twice; and which address owns what.
+// Identity of resources: two that are one object, creates of one thing, and the owner of an object.
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   billedTwice,
@@ -11,7 +11,8 @@ import {
   sameInUse,
   thingKey,
 } from "../lifecycle/index.ts";
-import { type Change, type Diagnostic, errorOf, type ResourceState, type State } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import type { Change, Diagnostic, ResourceState, State } from "../model/index.ts";
 import type { Listing } from "./observe.ts";
 import { kindOf } from "./resolve-config.ts";
 
@@ -78,13 +79,8 @@ const isAdoption = ({ importing }: Change) => importing !== undefined;
 /** It leaves the state; no request is sent, and no object changes. */
 const isForgotten = ({ removal }: Change) => removal === "forget";
 
-function shared({ address, before }: Change, other: string, noun: string): Diagnostic {
-  return errorOf("config.duplicate", `${address} and ${other} are the same ${noun} ${String(before?.id)}`, {
-    detail: "An object can be managed under one address only.",
-    remedies: ["Keep one of the two.", { do: "move", from: other, when: "it was renamed, leave the import out" }],
-    address,
-  });
-}
+const shared = ({ address, before }: Change, other: string, noun: string): Diagnostic =>
+  problem("config.duplicate/object", { address, other, noun, id: String(before?.id) });
 
 /**
  * Refuses plans that would make one thing twice: two creates with the same natural key, whose values may have come by
@@ -105,7 +101,7 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
     const other = making.claim(address, thing);
     if (other !== undefined) diagnostics.push(duplicate(kind, address, other));
     const owner = kind.list === undefined ? recorded.ownerOf(thing, address) : undefined;
-    if (owner !== undefined) diagnostics.push(renamed(address, owner, kind));
+    if (owner !== undefined) diagnostics.push(problem("plan.exists/recorded", { address, noun: kind.noun, owner }));
   }
   return diagnostics;
 }
@@ -122,13 +118,5 @@ export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: r
       });
       return kind && own ? [billedTwice(kind, same, own.remote, own.address)] : [];
     });
-  });
-}
-
-function renamed(address: string, owner: string, { noun }: Kind): Diagnostic {
-  return errorOf("plan.exists", `${address} is the same ${noun} as ${owner}, which is in the state`, {
-    detail: `The API cannot show a ${noun}, so only the state has a record of it. A second order would cost money.`,
-    remedies: [{ do: "move", from: owner, when: "it was renamed" }, "Otherwise declare it once."],
-    address,
   });
 }

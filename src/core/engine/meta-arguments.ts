@@ -1,17 +1,16 @@
 import type { Kind } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Change,
   type Desired,
   type DesiredResource,
   type Diagnostic,
-  errorOf,
   isReplacement,
   type JsonObject,
   type Plan,
   type RemovedBlock,
   resourceOf,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 
 /**
@@ -49,14 +48,13 @@ export function preventDestroyErrors(
     const resource = declared.get(change.address);
     // The block that an object was under protects it until the object is gone.
     const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
-    // What is gone already is not destroyed by leaving the state.
+    // An object that is gone already is not destroyed.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || protecting === undefined || isGone) return [];
-    const whose = protecting === change.address ? "its block" : `the block of ${protecting}, where it was,`;
-    const summary = `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: ${whose} has prevent_destroy`;
-    const remedies = ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."];
     const range = resource?.locate([]) ?? names.get(resourceOf(protecting));
-    return [errorOf("plan.prevented", summary, { remedies, address: change.address, range })];
+    const former = protecting === change.address ? undefined : protecting;
+    const about = { address: change.address, former, isReplaced: isReplacement(change) };
+    return [problem("plan.prevented/lifecycle", { ...about, range })];
   });
 }
 
@@ -64,27 +62,21 @@ export function preventDestroyErrors(
 export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
   const asked = resource.lifecycle?.createBeforeDestroy === true;
   if (!asked || actions.length === 1 || actions[0] === "create") return [];
-  const summary = `${resource.address} is removed before it is recreated, despite create_before_destroy`;
-  const detail = `After a lost answer, two such ${kind.noun}s could not be distinguished.`;
   const { address } = resource;
-  return [warningOf("config.unsupported", summary, { detail, address, range: resource.locate([]) })];
+  return [problem("config.unsupported/order", { address, noun: kind.noun, range: resource.locate([]) })];
 }
 
-/** Which recorded resources `removed` blocks only forget. A block that names an instance outranks one that names all. */
+/** Returns a function that finds resources which `removed` blocks only forget. A block of an instance outranks one of all. */
 export function forgottenBy(removed: readonly RemovedBlock[] = []): (address: string) => boolean {
   const destroyed = new Map(removed.map(({ from, destroy }) => [from, destroy]));
   return (address) => (destroyed.get(address) ?? destroyed.get(resourceOf(address))) === false;
 }
 
-/** What a `removed` block names and is still declared: each an error at the block. */
+/** Errors for declared resources that a `removed` block names. */
 export function removedErrors({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): Diagnostic[] {
   if (removed.length === 0) return [];
   const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));
   return removed
     .filter(({ from }) => names.has(from))
-    .map(({ from, range }) => {
-      const remedies = ["Remove one of the two blocks."];
-      const summary = `${from} is still declared, but a removed block names it`;
-      return errorOf("config.reference", summary, { remedies, address: from, range });
-    });
+    .map(({ from, range }) => problem("config.reference/removed", { address: from, range }));
 }

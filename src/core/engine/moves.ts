@@ -1,8 +1,8 @@
+import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type Desired,
   type Diagnostic,
-  errorOf,
   formatAddress,
   HostformError,
   type MovedBlock,
@@ -47,7 +47,9 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
   };
   for (const block of inOrder(desired.moved ?? []).order) {
     for (const { from, to } of steps(block, resources)) {
-      if (resources.has(to)) diagnostics.push(occupied(block, from, to));
+      // Terraform warns and plans to destroy it; here that could suspend a site.
+      if (resources.has(to))
+        diagnostics.push(problem("config.reference/occupied", { from, to, address: from, range: block.range }));
       else move(from, to);
     }
   }
@@ -61,7 +63,8 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
 
 /** The instances that a block moves. Without a key it means all of them. */
 function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, ResourceState>): Move[] {
-  const [source, target] = [parseAddress(from), parseAddress(to)];
+  const source = parseAddress(from);
+  const target = parseAddress(to);
   if (source === undefined || target === undefined) return [];
   if (source.key !== undefined || target.key !== undefined) return resources.has(from) ? [{ from, to }] : [];
   return [...resources.keys()].flatMap((address) => {
@@ -121,47 +124,24 @@ function inOrder(blocks: readonly MovedBlock[]) {
   return { order: order.flatMap(blockOf), circles: circles.flatMap(({ nodes: [first = ""] }) => blockOf(first)) };
 }
 
-/** What is wrong with the `moved` blocks, whatever is recorded: each mistake at its block. */
+/** Mistakes in the `moved` blocks, whatever is recorded. */
 export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "resources" | "moved">): Diagnostic[] {
   if (blocks.length === 0) return [];
   const declared = new Set(resources.map(({ address }) => address));
   const names = new Set([...declared].map(resourceOf));
-  const [byFrom, byTo] = [Map.groupBy(blocks, ({ from }) => from), Map.groupBy(blocks, ({ to }) => to)];
-  const wrong = blocks.flatMap(({ from, to, range }): Diagnostic[] => {
-    const refuse = (summary: string, remedy: string): Diagnostic[] => [
-      errorOf("config.reference", summary, { remedies: [remedy], range }),
-    ];
-    if (parseAddress(from)?.type !== parseAddress(to)?.type)
-      return refuse(`${from} cannot move to ${to}: the types differ`, "Correct one of the two.");
-    const keyed = parseAddress(from)?.key !== undefined;
-    if (from !== to && (keyed ? declared.has(from) : names.has(from)))
-      return refuse(`${from} has moved to ${to}, but is still declared`, "Remove one of the two.");
-    // As in Terraform: it is unknown which of the two is meant, and the other one would be ordered or removed.
-    const [forks, joins] = [byFrom.get(from)?.length ?? 0, byTo.get(to)?.length ?? 0];
-    if (forks > 1) return refuse(`${from} has moved to two places`, "Remove one of the two.");
-    return joins > 1 ? refuse(`Two resources have moved to ${to}`, "Remove one of the two.") : [];
+  const byFrom = Map.groupBy(blocks, ({ from }) => from);
+  const byTo = Map.groupBy(blocks, ({ to }) => to);
+  const wrong = blocks.flatMap((block): Diagnostic[] => {
+    const { from, to } = block;
+    const { type, key } = parseAddress(from) ?? {};
+    if (type !== parseAddress(to)?.type) return [problem("config.reference/types", block)];
+    if (from !== to && (key === undefined ? names : declared).has(from))
+      return [problem("config.reference/declared", block)];
+    // The other one of the two would be ordered or removed.
+    if ((byFrom.get(from)?.length ?? 0) > 1) return [problem("config.reference/forked", block)];
+    return (byTo.get(to)?.length ?? 0) > 1 ? [problem("config.reference/joined", block)] : [];
   });
-  return wrong.length > 0 ? wrong : inOrder(blocks).circles.map(circle);
-}
-
-function occupied({ range }: MovedBlock, from: string, to: string): Diagnostic {
-  // Terraform warns and plans to destroy it; here that could suspend a site.
-  return errorOf("config.reference", `${from} cannot move to ${to}: something is recorded there already`, {
-    detail: `${from} is no longer declared: without the block that moves it, it is removed as its deletion_policy says.`,
-    remedies: [{ do: "see", what: "recorded" }],
-    address: from,
-    range,
-  });
-}
-
-function circle({ from, to, range }: MovedBlock): Diagnostic {
-  return errorOf("config.circle", `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`, {
-    remedies: [
-      "Remove them: records follow the domain, e-mail address or URL that each address declares.",
-      { do: "see", what: "swap" },
-    ],
-    range,
-  });
+  return wrong.length > 0 ? wrong : inOrder(blocks).circles.map((block) => problem("config.circle/moves", block));
 }
 
 /**

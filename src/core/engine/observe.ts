@@ -34,20 +34,20 @@ import {
   shareOf,
 } from "./queries.ts";
 
-/** What the accounts show of everything that is declared or recorded. */
+/** Observations of everything that is declared or recorded. */
 export interface Observed {
   readonly observations: ReadonlyMap<string, Observation>;
   /** The plans that can be ordered, per provider; only where something is to be ordered. */
   readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
-  /** What time it is at each host by its answers, in milliseconds since the epoch, per provider. */
+  /** Time of each host by its answers, in milliseconds since the epoch, per provider. */
   readonly now?: ReadonlyMap<string, number>;
   /** The collections of paid kinds that were listed, as they are: no request is sent for this. */
   readonly listings?: readonly Listing[];
   /** Invoices, per provider; only where an object gives reason to read them. */
   readonly invoices?: ReadonlyMap<string, InvoiceReading>;
-  /** What data sources returned, and what they were asked. */
+  /** Readings of data sources, with their arguments. */
   readonly data?: ReadonlyMap<string, DataReading>;
-  /** What was not asked for: it is observed as it was recorded. */
+  /** Resources that were not read: they are observed as recorded. */
   readonly recalled?: readonly Recalled[];
   /** The listings that were read, by {@link ListingName}. */
   readonly read?: ReadonlyMap<string, ListingName>;
@@ -90,9 +90,9 @@ export interface ObserveOptions {
   readonly readData?: ReadData;
   /** Nobody applies the plan: a token without the abilities for a change may make it. */
   readonly isReading?: boolean;
-  /** Whether a listing is read of which what is recorded could stand in for all. Absent: each is. */
+  /** Decides whether to read a listing that the state could answer. Default: read every listing. */
   isRead?(listing: ListingName): boolean;
-  /** What an earlier observation of the same run has read: it is not read again. */
+  /** An earlier observation of the same run: it is not repeated. */
   readonly earlier?: Observed | undefined;
   /** Called with how many listings and objects are not read yet: at the beginning, and after each. */
   onOpen?(open: number): void;
@@ -108,7 +108,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
   const data = new DataSources(desired.data, readData, options.earlier?.data);
   const scope = recordedScope(desired, state, kinds, env, data);
-  // What resources are compared with may depend on what data sources return.
+  // Declared values may depend on data sources.
   await data.ensure([...desired.resources, ...(desired.outputs ?? [])], scope);
   const queries = queriesOf(desired, state, kinds, scope);
   const share = new Map<string, number>();
@@ -181,7 +181,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const catalogues = [...priced].map(async (provider) => {
     plans.set(provider, await accounts(provider).plans());
   });
-  // What is adopted is held against the declaration by its plan; a token that may not read plans adopts all the same.
+  // An import is compared with the list of plans; a token that may not read plans imports without the comparison.
   const adopting = new Set(queries.filter(adoptsByPlan).map(({ provider }) => provider));
   for (const provider of adopting) {
     if (priced.has(provider)) continue;
@@ -306,7 +306,7 @@ function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject 
   return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }
 
-/** How many listings and objects are not read yet. */
+/** Counts the listings and objects that are not read yet. */
 class OpenReads {
   /** By share, the resources that it is not read for. */
   readonly #open: Map<string, number>;

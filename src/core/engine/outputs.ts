@@ -6,7 +6,6 @@ import {
   type EvalScope,
   ExpressionError,
   equal,
-  errorOf,
   hasUnknown,
   ifExplained,
   inferredType,
@@ -63,7 +62,7 @@ export function planOutputs(
       equal(known, before) &&
       prior.sensitive === output.sensitive &&
       equal(typeOf(evaluated, known), prior.type);
-    // As for Terraform: an output that is null is none.
+    // Terraform drops null outputs as well.
     const none = known === null && unknown === false;
     const action = prior === undefined ? (none ? "no-op" : "create") : none ? "delete" : same ? "no-op" : "update";
     const type = unknown === false && !none ? { type: typeOf(evaluated, known) } : {};
@@ -86,7 +85,7 @@ export function planOutputs(
   return { outputs, diagnostics };
 }
 
-/** What the end of an apply needs for its outputs. */
+/** The part of an apply that its outputs need. */
 interface OutputsRun {
   readonly plan: Plan;
   readonly desired: Desired;
@@ -141,14 +140,10 @@ function evaluate(output: DesiredOutput, scope: EvalScope): OutputValue | Diagno
   try {
     const evaluated = output.evaluate(scope);
     if (evaluated.origin === undefined || output.sensitive) return evaluated;
-    return errorOf("config.secret", `The output ${output.name} would show a secret`, {
-      detail: `Its value contains ${evaluated.origin.from.join(", ")}, and outputs are shown after each apply.`,
-      remedies: [{ do: "set", attribute: "sensitive", value: true }, "Or take the secret out."],
-      range,
-    });
+    return problem("config.secret/output", { name: output.name, from: evaluated.origin.from, range });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return errorOf("config.expression", `The output ${output.name}: ${error.message}`, { range });
+    return problem("config.expression", { name: `The output ${output.name}`, message: error.message, range });
   }
 }
 

@@ -19,10 +19,8 @@ import {
   type Diagnostic,
   type EnvVars,
   type EvalScope,
-  errorOf,
   isError,
   isNoOp,
-  type JsonObject,
   located,
   originsOf,
   type ResourceState,
@@ -30,7 +28,6 @@ import {
   type State,
   UNKNOWN,
   type Value,
-  warningOf,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
@@ -62,12 +59,12 @@ export interface PlanOptions {
   readonly now: number;
   /** API requests that were made to observe. */
   readonly readRequests: number;
-  /** When each listing was last read (ISO 8601), by name. */
+  /** Times of the last readings (ISO 8601), by listing. */
   readonly lastRead?: ReadonlyMap<string, string>;
   /** By provider, what requests cost there: for the estimate. */
   readonly costs?: ReadonlyMap<string, AccountCosts>;
   readonly applying?: Applying;
-  /** What the plan is held against; nothing when absent. */
+  /** Limits of the run. Absent: none. */
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly declared?: ReadonlySet<string>;
@@ -159,7 +156,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
     };
     const missing = dependsOn.find((address) => left.has(address));
     const planned = planOne(input, missing);
-    // What is not there has no attributes to refer to but the recorded ones.
+    // References to a missing object see the recorded attributes.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
       left.add(resource.address);
@@ -216,29 +213,19 @@ function planOne(input: PlanInput, missing: string | undefined): Planned {
     return unchanged(input, null, [isElsewhere(unread) ? elsewhere() : { ...why, address }]);
   }
   if (missing !== undefined && input.observed.status !== "present") {
-    const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;
-    const remedies = [`Resolve ${missing} first.`];
-    return unchanged(input, null, [
-      warningOf("apply.skipped", summary, { remedies, address: input.address, because: missing }),
-    ]);
+    const about = { address: input.address, missing, because: missing };
+    return unchanged(input, null, [problem("apply.skipped/missing", about)]);
   }
   const recorded = input.prior?.provider;
-  if (recorded !== undefined && recorded !== input.provider)
-    return unchanged(input, present(input.observed), [moved(input, recorded)]);
+  if (recorded !== undefined && recorded !== input.provider) {
+    const { address, provider, observed } = input;
+    const moved = problem("plan.immutable/provider", {
+      address,
+      from: recorded,
+      to: provider,
+      attribute: ["provider"],
+    });
+    return unchanged(input, observed.status === "present" ? observed.attributes : null, [moved]);
+  }
   return planResource(input);
-}
-
-const present = (observation: Observation): JsonObject | null =>
-  observation.status === "present" ? observation.attributes : null;
-
-function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
-  return errorOf("plan.immutable", `${address} cannot move from provider ${recorded} to ${provider}`, {
-    detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
-    remedies: [
-      { do: "use_provider", provider: recorded },
-      { do: "forget", why: "import" },
-    ],
-    address,
-    attribute: ["provider"],
-  });
 }

@@ -1,4 +1,4 @@
-// How much of the account a plan reads: everything, or what its changes touch, within a budget of requests.
+// The part of the account that a plan reads: everything, or the objects that its changes touch, within a budget of requests.
 import { walk } from "../model/graph.ts";
 import {
   type Change,
@@ -21,12 +21,12 @@ import type { PlanOptions } from "./plan-declared.ts";
 import { recordedScope } from "./queries.ts";
 import { kindsOf } from "./resolve-config.ts";
 
-/** What is read of an account, beside what a plan must read in any case. */
+/** Readings of an account beside those that each plan needs. */
 export interface Refresh {
   readonly mode: RefreshMode;
-  /** With `all`: at most so many listings of which each object has one of its own (the grants of each service). */
+  /** Most listings that belong to one object each (the grants of a service), with `all`. */
   readonly budget?: number;
-  /** When each listing was last read (ISO 8601), by name: what was read least recently comes first, what never was before it. */
+  /** Times of the last readings (ISO 8601), by listing: unread listings come first, then the oldest. */
   readonly lastRead: ReadonlyMap<string, string>;
   /** Orders what was read at the same time, or never, so that in the end everything has its turn. */
   rank(listing: string): string;
@@ -40,7 +40,7 @@ interface RefreshOptions {
   readonly whole?: Desired;
   /** Requests made so far. */
   requests(): number;
-  /** What may be sent from now on, by provider. Absent: nothing is known. */
+  /** Request budget by provider. Absent: unknown. */
   budget?(provider: string): Promise<RequestBudget>;
 }
 
@@ -74,7 +74,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
   let observed: Observed | undefined = earlier;
   for (;;) {
     observed = await observe({ ...observing, isRead, earlier: observed });
-    // Where nothing was sent, nothing is known of a token that is worth opening its ledger.
+    // Without a request, opening the ledger is not worth it.
     const costs = requests() === 0 ? new Map() : await costsOf(observed, observing.accounts, budgetOf);
     const made = plan({ ...planning, observed, readRequests: requests(), lastRead, costs });
     let more = touched(made, observed, planning.desired, mode);
@@ -139,10 +139,10 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   const starts = [
     ...made.changes.filter((change) => touches(change, mode)).map(({ address }) => address),
     ...made.diagnostics.flatMap((one) =>
-      one.address !== undefined && (mode !== "false" || isError(one)) ? one.address : [],
+      one.address !== undefined && (mode !== "none" || isError(one)) ? one.address : [],
     ),
-    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "false" ? [] : address)),
-    // What could not be planned, since its values are wrong: it may refer to what is recorded wrongly.
+    ...(made.conditions ?? []).flatMap(({ address }) => (mode === "none" ? [] : address)),
+    // A resource with wrong values is not planned: it may refer to a wrong record.
     ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
   ];
   const declared = new Map(resources.map((resource) => [resource.address, resource]));
@@ -154,14 +154,14 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   return [...new Set(order.flatMap((address) => listings.get(address) ?? []))];
 }
 
-/** Whether a change must rest on what the account shows. With `false`, what changes the record alone need not. */
+/** Returns true if a change must rest on the account. With `none`, changes of the record alone do not. */
 function touches(change: Change, mode: RefreshMode): boolean {
-  if (mode === "false") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
+  if (mode === "none") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
   if (change.previousAddress !== undefined) return true;
   return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
 }
 
-/** How many listings were read that belong to one object each. */
+/** Number of listings that were read and belong to one object each. */
 const single = ({ read = new Map() }: Observed) =>
   [...read.values()].filter(({ parent }) => parent !== undefined).length;
 

@@ -1,4 +1,4 @@
-// What a declaration means: its kinds, the values of its expressions, and those that are read from a source.
+// Values of a declaration: its kinds, its expressions, and values that are read from a source.
 import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
 import { type ApplyContext, attributesOf, type SecretOutputs, validate } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -9,8 +9,7 @@ import {
   type EnvVars,
   type EvalScope,
   ExpressionError,
-  errorOf,
-  fail,
+  HostformError,
   hasOpenHost,
   hiddenText,
   type JsonObject,
@@ -56,7 +55,7 @@ interface ResolvedConfig {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What was resolved of resources without an expression: a run needs it for the check, for what it reads, and for the plan. */
+/** Resolved resources without an expression: a run needs them for the check, for the readings, and for the plan. */
 const constants = new WeakMap<DesiredResource, { readonly kind: Kind; readonly resolved: ResolvedConfig }>();
 
 /** The declared attributes with their templates evaluated and checked; every diagnostic knows its place. */
@@ -78,7 +77,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
       if (!(error instanceof ExpressionError)) throw error;
       evaluated[name] = UNKNOWN;
       const { address } = resource;
-      diagnostics.push(errorOf("config.expression", `${name}: ${error.message}`, { address, attribute: [name] }));
+      diagnostics.push(problem("config.expression", { name, message: error.message, address, attribute: [name] }));
     }
   }
   // Declared, but read only when a request needs it.
@@ -117,9 +116,9 @@ export function declaredAttributes({ config, sources }: DesiredResource): JsonOb
   return { ...config, ...Object.fromEntries([...sources.keys()].map((name) => [name, true])) };
 }
 
-/** What applying a change needs of the outside for its secrets. */
+/** Access to secrets during an apply. */
 export interface Secrets {
-  /** Where one-time secrets are written that are not to stay in the state; absent: they stay there. */
+  /** Destinations of one-time secrets outside of the state. Absent: they stay there. */
   readonly secretOutputs?: SecretOutputs;
   /** Reads secret values from where they are declared to be. */
   readonly readSource?: SourceReader;
@@ -152,12 +151,8 @@ async function readSource(
   const value = await read(source);
   const issue = kind.attributes.shape[name]?.safeParse(value).error?.issues[0];
   if (issue === undefined) return value;
-  return fail("secret.source", `The ${name} of ${address} is invalid: ${issue.message}`, {
-    detail: `It was read from ${sourcePlace(source)}.`,
-    remedies: ["Store a valid value there and apply again."],
-    address,
-    attribute: [name],
-  });
+  const about = { address, name, issue: issue.message, place: sourcePlace(source), attribute: [name] };
+  throw new HostformError([problem("secret.source/invalid", about)]);
 }
 
 const cache = new WeakMap<Kinds, Kinds>();

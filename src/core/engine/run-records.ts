@@ -20,7 +20,7 @@ import {
 } from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
-/** Where results are recorded; each call resolves when its content is durable. */
+/** Records results. Each call resolves when its content is durable. */
 export interface Recorder {
   put(resource: ResourceState): Promise<void>;
   remove(address: string): Promise<void>;
@@ -41,8 +41,6 @@ export class Records {
   readonly #kinds: Kinds;
   readonly #resources: Map<string, ResourceState>;
   readonly #ownership = new Ownership<string>();
-  /** The keys of live objects. */
-  readonly #keys = new WeakMap<Remote, string>();
   /** Objects that this run has deleted: a list may still show them. */
   readonly #deleted = new Set<string>();
   /** Creates without known outcome. */
@@ -71,14 +69,15 @@ export class Records {
   /** Returns the records that concern one change. */
   contextOf({ address, provider, type }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
     const own = this.#kinds.get(type);
+    const keyOf = (kind: Kind, { id, attributes }: Pick<Remote, "id" | "attributes">) =>
+      objectKey(provider, kind, { ...attributes, id });
     return {
       prior: this.#resources.get(address),
       lostLock: () => this.lostLock(),
       ...(this.#recorder.proveLock && { proveLock: () => this.proveLock() }),
-      ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
-      replaces: (remote) => own !== undefined && this.#deleted.has(this.#keyOf(provider, own, remote)),
-      claimId: (kind, id, attributes) =>
-        this.#ownership.claim(address, objectKey(provider, kind, { ...attributes, id })),
+      ownerOf: (kind, remote) => this.#ownership.ownerOf(keyOf(kind, remote), address),
+      replaces: (remote) => own !== undefined && this.#deleted.has(keyOf(own, remote) ?? ""),
+      claimId: (kind, id, attributes) => this.#ownership.claim(address, keyOf(kind, { id, attributes })),
       claim: (kind, planned) => this.#ownership.claim(address, thingKey(provider, kind, planned)),
       siblings: (kind, isThisRun = false) =>
         siblingsOf({ address, provider }, kind, this.#pending.values()).filter(
@@ -115,17 +114,6 @@ export class Records {
   /** Asks the backend of the state. @throws HostformError `state.lost_lock`, `state.backend`. */
   proveLock(): Promise<void> {
     return this.#write(async () => this.#recorder.proveLock?.());
-  }
-
-  /** Each create asks for the owner of every live object: the key of one is made once. */
-  #keyOf(provider: string, kind: Kind, remote: Remote): string {
-    const key = this.#keys.get(remote) ?? objectKey(provider, kind, { ...remote.attributes, id: remote.id }) ?? "";
-    this.#keys.set(remote, key);
-    return key;
-  }
-
-  get(address: string): ResourceState | undefined {
-    return this.#resources.get(address);
   }
 
   isPending(address: string): boolean {

@@ -1,11 +1,11 @@
 import { normalize } from "node:path";
 import { type Kind, type Kinds, matches } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
   type EnvVars,
-  errorOf,
   hasUnknown,
   isObject,
   UNKNOWN,
@@ -40,9 +40,25 @@ export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Dia
     const first = reference === undefined ? undefined : byReference.get(order);
     if (reference !== undefined && first === undefined) byReference.set(order, resource);
     // One mistake is reported once: of the same thing declared twice, the reference is mostly the same as well.
-    if (twin !== undefined) diagnostics.push(sameThing(resource, twin.resource, kind.noun, config));
-    else if (reference !== undefined && first !== undefined)
-      diagnostics.push(sameReference(resource, first, reference));
+    const { address } = resource;
+    if (twin !== undefined) {
+      const place = twin.resource.locate([]);
+      diagnostics.push(
+        problem("config.duplicate/thing", {
+          address,
+          other: twin.resource.address,
+          noun: kind.noun,
+          domain: typeof config.domain === "string" ? config.domain : undefined,
+          place: place && `${place.file}:${place.line}:${place.column}`,
+          range: resource.locate([]),
+        }),
+      );
+    } else if (reference !== undefined && first !== undefined) {
+      const about = { address, other: first.address, reference: JSON.stringify(reference) };
+      const attribute = ["reference"];
+      const range = resource.locate(attribute);
+      diagnostics.push(problem("config.duplicate/reference", { ...about, attribute, range }));
+    }
   }
   return [...diagnostics, ...moveErrors(desired), ...removedErrors(desired)];
 }
@@ -52,7 +68,7 @@ interface Known {
   readonly config: ValueObject;
 }
 
-/** What was declared before and is the same object of the same account. Notes the resource for those that follow. */
+/** Returns the earlier declaration of the same object of the same account, and remembers this one. */
 function twinOf(
   resource: DesiredResource,
   kind: Kind,
@@ -67,34 +83,6 @@ function twinOf(
   others.push({ resource, config });
   byKey.set(bucket, others);
   return twin;
-}
-
-function sameReference(resource: DesiredResource, first: DesiredResource, reference: string): Diagnostic {
-  const summary = `${resource.address} and ${first.address} have the same order reference ${JSON.stringify(reference)}`;
-  return errorOf("config.duplicate", summary, {
-    detail: "The reference makes the Idempotency-Key: two orders with the same one are one order.",
-    remedies: ["Give each its own `reference`, or none."],
-    address: resource.address,
-    attribute: ["reference"],
-    range: resource.locate(["reference"]),
-  });
-}
-
-function sameThing(
-  resource: DesiredResource,
-  first: DesiredResource,
-  noun: string,
-  { domain }: ValueObject,
-): Diagnostic {
-  const other = first.locate([]);
-  const same = typeof domain === "string" ? ` for the domain ${domain}` : "";
-  const summary = `${resource.address} declares the same ${noun}${same} as ${first.address}`;
-  return errorOf("config.duplicate", summary, {
-    detail: `hostform cannot distinguish the two, so it creates neither.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
-    remedies: ["Remove one of the two."],
-    address: resource.address,
-    range: resource.locate([]),
-  });
 }
 
 /** A place that a secret is written to: a file, or (with a name) one line of a file. */
@@ -113,7 +101,9 @@ class SecretPlaces {
     const others = this.#taken.get(place.path) ?? [];
     this.#taken.set(place.path, [...others, { place, resource }]);
     const twin = others.find((other) => overlap(other.place, place));
-    return twin === undefined ? [] : [samePlace(resource, twin.resource)];
+    if (twin === undefined) return [];
+    const about = { address: resource.address, other: twin.resource.address, attribute: ["secret_output"] };
+    return [problem("config.duplicate/place", { ...about, range: resource.locate(["secret_output"]) })];
   }
 }
 
@@ -127,14 +117,3 @@ function placeOf({ secret_output: output }: ValueObject): Place | undefined {
 
 /** A file that is replaced whole leaves no line of another's in it. */
 const overlap = (a: Place, b: Place) => a.name === undefined || b.name === undefined || a.name === b.name;
-
-function samePlace(resource: DesiredResource, first: DesiredResource): Diagnostic {
-  const summary = `${resource.address} and ${first.address} write their secrets to the same place`;
-  return errorOf("config.duplicate", summary, {
-    detail: "One would overwrite the other, and the API shows each secret only once.",
-    remedies: ["Name another file, or another variable of the same `env_file`."],
-    address: resource.address,
-    attribute: ["secret_output"],
-    range: resource.locate(["secret_output"]),
-  });
-}

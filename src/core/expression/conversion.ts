@@ -1,3 +1,4 @@
+import { VALUES } from "../messages/expressions.ts";
 import { ExactNumber, ExpressionError, exactNumber, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
 import { set } from "./equality.ts";
 import { type BigFloat, formatNumber, literalNumber, parseNumber, plannedText, storedNumber } from "./number.ts";
@@ -62,11 +63,11 @@ export function convertOr(typed: Typed, type: Type, replace: (error: ExpressionE
 /** The error message for a type that cannot be converted to the wanted one. */
 function mismatch(given: Type, wanted: Type): string {
   if (shapeOf(wanted) !== "object" || shapeOf(given) !== "object")
-    return `${typeName(wanted)} required, but this is ${typeName(given)}`;
+    return VALUES.other_type(typeName(wanted), typeName(given));
   const own = attributesOf(given);
-  const missing = [...attributesOf(wanted).keys()].filter((name) => !own.has(name)).map((name) => `"${name}"`);
-  if (missing.length === 0) return "an attribute of the object is of an unsuitable type";
-  return missing.length === 1 ? `attribute ${missing[0]} is required` : `attributes ${missing.join(", ")} are required`;
+  const [first, ...more] = [...attributesOf(wanted).keys()].filter((name) => !own.has(name));
+  if (first === undefined) return VALUES.part_type;
+  return more.length === 0 ? VALUES.required(first) : VALUES.attributes([first, ...more]);
 }
 
 /** Returns true if at least some values of a type can be converted to another. */
@@ -98,7 +99,7 @@ function conversion(from: Type, to: Type): Conversion | undefined {
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
     if (value.secret === undefined) return convertKnown(value);
     // An error shows nothing of a secret, not even the keys of a map.
-    const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`);
+    const hidden = () => new ExpressionError(VALUES.hidden(typeName(to)));
     return replacingErrors(() => secretIf(convertKnown(bare(value)), value.secret), hidden);
   };
 }
@@ -136,16 +137,14 @@ function primitive(from: Type, to: Type): Conversion | undefined {
 
 function textToNumber({ content }: Typed): Typed {
   const parsed = parseNumber(String(content));
-  if (parsed === undefined) throw new ExpressionError("a number is required");
+  if (parsed === undefined) throw new ExpressionError(VALUES.number);
   return number(parsed);
 }
 
 function textToBool({ content }: Typed): Typed {
   if (content === "true" || content === "1") return bool(true);
   if (content === "false" || content === "0") return bool(false);
-  const lower = String(content).toLowerCase();
-  const hint = lower === "true" || lower === "false" ? `; to convert from string, use lowercase "${lower}"` : "";
-  throw new ExpressionError(`a bool is required${hint}`);
+  throw new ExpressionError(VALUES.bool(String(content).toLowerCase()));
 }
 
 /** The conversions of the parts of a value, by their places. */
@@ -167,7 +166,7 @@ function each<Place>(
 
 /** The elements of a list, set or tuple, each converted. */
 function items(value: Typed, part: Conversions<number>): readonly Typed[] {
-  return elementsOf(value).map((item, i) => within(`element ${i}`, () => part(i)(item)));
+  return elementsOf(value).map((item, i) => within(VALUES.element(i), () => part(i)(item)));
 }
 
 function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
@@ -217,7 +216,7 @@ function objectToMap(types: ReadonlyMap<string, Type>, to: Type): Conversion | u
 
 function toMap(value: Typed, part: Conversions<string>, element: Type): Typed {
   const entries = entriesOf(value).map(([name, item]) => {
-    return [name, within(`element ${JSON.stringify(name)}`, () => part(name)(item))] as const;
+    return [name, within(VALUES.element(name), () => part(name)(item))] as const;
   });
   return entries.length === 0 ? map(withoutOptional(element), []) : mapOf(entries);
 }
@@ -240,10 +239,10 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
       [...wanted].map(([name, type]) => {
         const item = entries.get(name);
         if (item === undefined && isOptional(to, name)) return [name, nullOf(withoutOptional(type))];
-        if (item === undefined) throw new ExpressionError(`attribute "${name}" is required`);
+        if (item === undefined) throw new ExpressionError(VALUES.required(name));
         const part = parts.get(name);
-        if (part === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`);
-        return [name, within(`attribute "${name}"`, () => part(item))];
+        if (part === undefined) throw new ExpressionError(VALUES.required_attribute(name, typeName(type)));
+        return [name, within(VALUES.attribute(name), () => part(item))];
       }),
     );
   };
@@ -260,7 +259,7 @@ function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]]
   const parts = common && each(types.entries(), () => common);
   // Types with a common type that contains `any` may still differ.
   const made = parts && uniform(values.map((value, i) => parts(i)(value)));
-  if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`);
+  if (made === undefined) throw new ExpressionError(VALUES.mixed_types(what));
   return made;
 }
 
@@ -286,7 +285,7 @@ export function uniform(items: readonly Typed[]): [Type, readonly Typed[]] | und
 /** Errors of a part name it. */
 function within<T>(part: string, run: () => T): T {
   return attempt(run, (error) => {
-    throw Object.assign(error, { message: `${part}: ${error.message}` });
+    throw Object.assign(error, { message: VALUES.inside(part, error.message) });
   });
 }
 
@@ -370,7 +369,7 @@ export function toValue(typed: Typed, inFull = false): Value {
   const plain = (part: Typed, secret: boolean): Value => {
     const hidden = secret || part.secret !== undefined;
     parts += 1;
-    if (parts > MOST_PARTS) throw new Refusal("the value is too large");
+    if (parts > MOST_PARTS) throw new Refusal(VALUES.too_large);
     const { content } = part;
     if (isUnknown(content)) return UNKNOWN;
     if (content instanceof Map)
@@ -379,9 +378,7 @@ export function toValue(typed: Typed, inFull = false): Value {
     if (!isObject(content)) return content as null | boolean | string;
     const exact = exactNumber(plannedText(content as unknown as BigFloat));
     if (!inFull && typeof exact !== "number") {
-      const digits = String(exact);
-      const shown = hidden ? "" : digits.length > 40 ? ` ${digits.slice(0, 40)}…` : ` ${digits}`;
-      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`);
+      throw new ExpressionError(VALUES.digits(hidden ? "" : String(exact)));
     }
     return exact as unknown as Value;
   };

@@ -51,7 +51,7 @@ function withUnknown(a: Typed, b: Typed): false | undefined {
   return sameType(known.type, open.type) ? undefined : false;
 }
 
-/** As in Terraform, an unknown element before the first difference makes the result unknown. */
+/** An unknown element before the first difference makes the result unknown, as in Terraform. */
 function allEqual(a: readonly Typed[], b: readonly Typed[]): boolean | undefined {
   if (a.length !== b.length) return false;
   for (const [i, item] of a.entries()) {

@@ -1,3 +1,4 @@
+import { VALUES } from "../messages/expressions.ts";
 import { type AttributePath, ExpressionError } from "../model/index.ts";
 import { convert } from "./conversion.ts";
 import { placed, Refusal } from "./refusal.ts";
@@ -16,8 +17,6 @@ export class ErrorCollector {
     this.count += 1;
   }
 }
-
-const NOT_SHOWN = "the error is not shown, because it involves a secret";
 
 type NodeValue = (node: Expression, context: EvalContext) => Typed;
 
@@ -76,7 +75,7 @@ export class EvalContext {
   /** Collects an error. @returns the unknown value that replaces the result */
   error(message: string, at: number | Expression, type: Type = "any"): Typed {
     const { offset, path } = placeOf(at);
-    this.errors.add(new ExpressionError(this.discreet ? NOT_SHOWN : message, offset, path));
+    this.errors.add(new ExpressionError(this.discreet ? VALUES.not_shown : message, offset, path));
     return unknown(type);
   }
 
@@ -86,7 +85,7 @@ export class EvalContext {
       return compute();
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      const message = this.discreet ? NOT_SHOWN : what + error.message;
+      const message = this.discreet ? VALUES.not_shown : what + error.message;
       const here = placed(error, { ...placeOf(at), message });
       if (here instanceof Refusal) throw here;
       this.errors.add(here);

@@ -1,3 +1,4 @@
+import { VALUES } from "../messages/expressions.ts";
 import { didYouMean, ExpressionError, type Origin } from "../model/index.ts";
 import { uniform } from "./conversion.ts";
 import { ErrorCollector, EvalContext } from "./eval-context.ts";
@@ -42,7 +43,7 @@ export function evaluate(expression: Expression, names: Names): Typed {
   let left = MOST_NODES;
   const budgeted = (node: Expression, context: EvalContext): Typed => {
     left -= 1;
-    if (left < 0) throw new Refusal("the expression takes too long: too many elements in its loops", node.offset);
+    if (left < 0) throw new Refusal(VALUES.too_long, node.offset);
     return nodeValue(node, context);
   };
   const context = new EvalContext(budgeted, { names, bound: new Map(), item: undefined, errors, discreet: false });
@@ -100,7 +101,7 @@ function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"nam
   const local = context.bound.get(root);
   if (local !== undefined) return descend(context, local, steps, offset);
   const found = resolved(context, { root, steps, text, offset });
-  if (found === undefined) throw new Refusal(`${text} does not exist`, offset);
+  if (found === undefined) throw new Refusal(VALUES.unknown_name(text), offset);
   return descend(context, found.value, steps.slice(found.used), offset);
 }
 
@@ -139,10 +140,9 @@ function callOf(context: EvalContext, node: NodeOf<"call">): Typed {
 function result(context: EvalContext, name: string, args: readonly Typed[]): Typed {
   const value = name.includes("::") ? context.names.call?.(name, args) : callFunction(name, args);
   if (value !== undefined) return value;
-  if (KNOWN_ELSEWHERE.has(name))
-    throw new Refusal("this function of Terraform is not supported; compute the value in code");
+  if (KNOWN_ELSEWHERE.has(name)) throw new Refusal(VALUES.elsewhere);
   const near = didYouMean(name, [...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
-  throw new Refusal(`there is no such function.${near}`);
+  throw new Refusal(VALUES.no_function(near));
 }
 
 /** The values of the arguments; undefined after an error in one, or when their number is unknown. */
@@ -157,9 +157,9 @@ function argumentsOf(context: EvalContext, node: NodeOf<"call">): readonly Typed
 
 function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): readonly Typed[] | undefined {
   const offset = node.args.at(-1)?.offset ?? node.offset;
-  if (last.content === null) context.error("the argument before ... is null", offset);
+  if (last.content === null) context.error(VALUES.expand_null, offset);
   else if (!isSequence(last.type) && last.type !== "any")
-    context.error(`the argument before ... is a ${typeName(last.type)}, not a list`, offset);
+    context.error(VALUES.expand_type(typeName(last.type)), offset);
   else if (isKnown(last)) return elementsOf(last).map((item) => secretIf(item, last.secret));
   return undefined;
 }
@@ -170,13 +170,12 @@ function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
     const { value, errors } = context.apart(arg);
     if (errors.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), originOf(value));
   }
-  return context.error("no argument of try succeeds; the last one should be a plain value", node.offset);
+  return context.error(VALUES.no_success, node.offset);
 }
 
 function canOf(context: EvalContext, node: NodeOf<"call">): Typed {
   const [arg, ...others] = node.args;
-  if (arg === undefined || others.length > 0 || node.expand)
-    return context.error("can takes one expression", node.offset);
+  if (arg === undefined || others.length > 0 || node.expand) return context.error(VALUES.can, node.offset);
   const { value, errors } = context.apart(arg);
   if (errors.count > 0) return bool(false);
   return isWhollyKnown(value) ? bool(true) : unknown("bool");
@@ -198,23 +197,22 @@ function descend(context: EvalContext, value: Typed, steps: readonly TraversalSt
 /** `collection[key]`, also for `collection.name`, with Terraform's rules for null and unknown values. */
 function at(context: EvalContext, collection: Typed, key: Typed, offset: number): Typed {
   const { type, content } = collection;
-  if (content === null) return context.error(`this value is null: it has no ${describe(key)}`, offset);
-  if (key.content === null) return context.error("the index is null", offset);
+  if (content === null) return context.error(VALUES.null_source(describe(key)), offset);
+  if (key.content === null) return context.error(VALUES.null_index, offset);
   const found = (item: Typed) => secretIf(item, collection.secret, key.secret);
   if (type === "any" || key.type === "any") return found(unknown("any"));
 
   const shape = shapeOf(type);
-  if (shape === "set")
-    return context.error("a set has no indexes or attributes: iterate over it with for, or use tolist or one", offset);
-  if (isPrimitive(type)) return context.error(`a ${typeName(type)} has no indexes or attributes`, offset);
+  if (shape === "set") return context.error(VALUES.set_index, offset);
+  if (isPrimitive(type)) return context.error(VALUES.primitive_index(typeName(type)), offset);
   const isName =
     key.secret === undefined && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
   if (isName && isSequence(type)) {
     const hint = shapeOf(elementType(type)) === "object" ? ", or use [*] for all elements" : "";
-    return context.error(`a list has no ${describe(key)}: select an element by its index${hint}`, offset);
+    return context.error(VALUES.list_name(describe(key), hint), offset);
   }
 
-  const what = `the index does not name an ${shape === "object" ? "attribute" : "element"}: `;
+  const what = VALUES.index(shape === "object" ? "attribute" : "element");
   const index = context.converted(key, isSequence(type) ? "number" : "string", offset, what);
   if (index === undefined) return unknown("any");
   if (!isKnown(index)) return found(unknown(elementType(type)));
@@ -224,8 +222,7 @@ function at(context: EvalContext, collection: Typed, key: Typed, offset: number)
   const expected = shape === "map" ? elementType(type) : attributeType(type, name);
   const item = content instanceof Map ? (content.get(name) as Typed | undefined) : expected && unknown(expected);
   if (item !== undefined) return found(item);
-  const missing = shape === "map" ? "the map has no element with" : "the object has no";
-  return context.error(`${missing} ${describe(key)}`, offset);
+  return context.error(VALUES.no_key(shape, describe(key)), offset);
 }
 
 function elementAt(
@@ -237,14 +234,13 @@ function elementAt(
 ): Typed {
   const { type } = collection;
   const place = toIndex(index);
-  if (!isWhole(index)) return context.error("an index is a whole number", offset);
-  if (place !== undefined && place < 0) return context.error("an index is not negative", offset);
+  if (!isWhole(index)) return context.error(VALUES.fraction, offset);
+  if (place !== undefined && place < 0) return context.error(VALUES.negative_index, offset);
   if (shapeOf(type) === "list" && !isKnown(collection)) return found(unknown(elementType(type)));
   const items = isKnown(collection) ? elementsOf(collection) : tupleTypes(type).map(unknown);
   const item = place === undefined ? undefined : items[place];
   if (item !== undefined) return found(item);
-  const empty = items.length === 0 ? "there is no element with this index: the list is empty" : undefined;
-  return context.error(empty ?? "there is no element with this index", offset);
+  return context.error(items.length === 0 ? VALUES.empty : VALUES.no_element, offset);
 }
 
 /** A key for messages; a secret one is not shown. */
@@ -263,7 +259,7 @@ function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const single = !isSequence(source.type);
   if (source.content === null) {
     if (single) return secretIf(tuple([]), source.secret);
-    return context.error("[*] cannot iterate over null", node.source.offset);
+    return context.error(VALUES.splat_null, node.source.offset);
   }
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
   const parts = context.through(source);
@@ -283,8 +279,7 @@ function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   if (shape === "tuple") return secretIf(tuple(items), source.secret);
   if (items.length === 0) return secretIf(list(elementType(resultType(source.type, each)), []), source.secret);
   const elements = uniform(items);
-  if (elements === undefined)
-    return context.error("the elements of this [*] have different types; use a for expression", node.offset);
+  if (elements === undefined) return context.error(VALUES.splat_types, node.offset);
   return secretIf(list(...elements), source.secret);
 }
 
@@ -301,9 +296,9 @@ function resultType(type: Type, each: (item: Typed) => Typed): Type {
 function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
-  if (source.content === null) return context.error("for cannot iterate over null", offset);
+  if (source.content === null) return context.error(VALUES.for_null, offset);
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
-  if (isPrimitive(source.type)) return context.error(`for cannot iterate over a ${typeName(source.type)}`, offset);
+  if (isPrimitive(source.type)) return context.error(VALUES.for_type(typeName(source.type)), offset);
 
   const marks: (Origin | undefined)[] = [source.secret];
   const parts = context.through(source);
@@ -338,9 +333,8 @@ function decided(context: EvalContext, node: Expression, marks: (Origin | undefi
   const condition = context.sound(node);
   if (condition === undefined) return undefined;
   marks.push(condition.secret);
-  if (condition.content !== null)
-    return context.converted(condition, "bool", node.offset, "the condition of the for is not a bool: ");
-  context.error("the condition of the for is null", node.offset);
+  if (condition.content !== null) return context.converted(condition, "bool", node.offset, VALUES.for_condition);
+  context.error(VALUES.for_condition_null, node.offset);
   return undefined;
 }
 
@@ -362,7 +356,7 @@ function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (
   else if (node.group) group.push(value);
   else {
     const which = key.secret ? "the same key" : `the key ${JSON.stringify(name)}`;
-    context.error(`two elements have ${which}; write ... after the value to group them`, node.key.offset);
+    context.error(VALUES.for_key(which), node.key.offset);
   }
 }
 

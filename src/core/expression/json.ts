@@ -1,6 +1,8 @@
-// Parses JSON (RFC 8259) for `jsondecode` and for the front of stacks, which build their own values. `JSON.parse` has no places
-// and accepts duplicate keys; of the libraries with places, `yaml` takes ten times as long, and `jsonc-parser` cannot be bundled
-// as it is, accepts unpaired surrogates, and reports errors in less detail.
+import { SYNTAX } from "../messages/expressions.ts";
+
+// Parses JSON (RFC 8259) for `jsondecode` and for the front of stacks, which build their own values. `JSON.parse` reports no
+// places and accepts duplicate keys. Of the libraries with places, `yaml` needs ten times as long; `jsonc-parser` accepts
+// unpaired surrogates, reports fewer details and has no bundle for ES modules.
 
 /** A syntax error and its place. */
 export class JsonError extends Error {
@@ -61,7 +63,7 @@ class Reader<T> {
   document(): T {
     const value = this.#value(0);
     this.#match(BLANK);
-    if (this.#at < this.#text.length) throw new JsonError("unexpected text after the value", this.#at, true);
+    if (this.#at < this.#text.length) throw new JsonError(SYNTAX.json_rest, this.#at, true);
     return value;
   }
 
@@ -77,7 +79,7 @@ class Reader<T> {
     if (word !== undefined) return this.#maker.leaf(word === "null" ? null : word === "true", this.#from(start));
     const digits = this.#match(NUMBER);
     if (digits !== undefined) return this.#maker.number(digits, this.#from(start));
-    throw new JsonError(sign === undefined ? "the text ends unexpectedly" : "expected a value", start);
+    throw new JsonError(sign === undefined ? SYNTAX.json_end : SYNTAX.json_value, start);
   }
 
   #object(start: number, depth: number): T {
@@ -85,11 +87,11 @@ class Reader<T> {
     this.#at += 1;
     for (let first = true; !this.#ends("}", first); first = false) {
       const keyStart = this.#at;
-      if (this.#text[keyStart] !== '"') throw new JsonError("expected a key in double quotes", keyStart);
+      if (this.#text[keyStart] !== '"') throw new JsonError(SYNTAX.json_key, keyStart);
       const key = this.#string();
       const place = this.#from(keyStart);
       this.#match(BLANK);
-      if (this.#text[this.#at] !== ":") throw new JsonError("expected a `:`", this.#at);
+      if (this.#text[this.#at] !== ":") throw new JsonError(SYNTAX.json_colon, this.#at);
       this.#at += 1;
       members.push({ key, place, value: this.#value(depth + 1) });
     }
@@ -113,10 +115,10 @@ class Reader<T> {
     }
     if (first) return false;
     const comma = this.#at;
-    if (sign !== ",") throw new JsonError(`expected a \`,\` or \`${bracket}\``, comma);
+    if (sign !== ",") throw new JsonError(SYNTAX.json_comma(bracket), comma);
     this.#at += 1;
     this.#match(BLANK);
-    if (this.#text[this.#at] === bracket) throw new JsonError(`trailing \`,\` before \`${bracket}\``, comma);
+    if (this.#text[this.#at] === bracket) throw new JsonError(SYNTAX.json_trailing(bracket), comma);
     return false;
   }
 
@@ -126,7 +128,7 @@ class Reader<T> {
     try {
       return JSON.parse(this.#text.slice(start, this.#at)) as string;
     } catch {
-      throw new JsonError("this string has an unescaped control character or an invalid escape", start);
+      throw new JsonError(SYNTAX.json_escape, start);
     }
   }
 
@@ -137,7 +139,7 @@ class Reader<T> {
       while (this.#text[at - 1 - backslashes] === "\\") backslashes += 1;
       if (backslashes % 2 === 0) return at + 1;
     }
-    throw new JsonError("this string is not closed", start);
+    throw new JsonError(SYNTAX.json_open, start);
   }
 
   #from(start: number): JsonPlace {

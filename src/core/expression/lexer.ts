@@ -1,3 +1,4 @@
+import { SYNTAX } from "../messages/expressions.ts";
 import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 import { childrenOf, type Expression } from "./syntax.ts";
@@ -35,8 +36,7 @@ function tokenAt(text: string, from: number, newlines: boolean): Token {
     at = end + newline.length;
   }
   if (at >= text.length) return { kind: "end", text: "", start: text.length, end: text.length };
-  if (match(HEREDOC, text, at) !== "")
-    throw new Refusal("heredocs (<<EOT) are not supported here; write a quoted string with \\n", at);
+  if (match(HEREDOC, text, at) !== "") throw new Refusal(SYNTAX.heredoc, at);
   const token = (kind: Token["kind"], content: string): Token => ({
     kind,
     text: content,
@@ -48,10 +48,7 @@ function tokenAt(text: string, from: number, newlines: boolean): Token {
     const content = match(pattern, text, at);
     if (content !== "") return token(kind, content);
   }
-  throw new ExpressionError(
-    `unexpected character ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`,
-    at,
-  );
+  throw new ExpressionError(SYNTAX.character(String.fromCodePoint(text.codePointAt(at) ?? 0)), at);
 }
 
 const KINDS = [
@@ -119,7 +116,7 @@ export abstract class Reader {
   unexpected(wanted: string): never {
     const { kind, text, start } = this.peek();
     const found = kind === "end" ? "the end" : kind === "newline" ? "the end of the line" : text;
-    throw new ExpressionError(`expected ${wanted}, found ${found}`, start);
+    throw new ExpressionError(SYNTAX.expected(wanted, found), start);
   }
 
   /** Runs with line breaks ignored, as within ( and [. */
@@ -142,7 +139,7 @@ export abstract class Reader {
   made<T extends Expression>(node: T): T {
     const children = childrenOf(node).slice(0, 5000);
     const depth = 1 + Math.max(0, ...children.map((child) => this.#depth.get(child) ?? 0));
-    if (depth > MOST_DEEP) throw new Refusal("the expression is too long or nested too deeply", node.offset);
+    if (depth > MOST_DEEP) throw new Refusal(SYNTAX.too_deep, node.offset);
     this.#depth.set(node, depth);
     return node;
   }

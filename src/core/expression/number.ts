@@ -1,3 +1,4 @@
+import { VALUES } from "../messages/expressions.ts";
 import type { ExactNumber } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -37,11 +38,11 @@ export function parseNumber(text: string): BigFloat | undefined {
   const match = NUMBER.exec(text);
   const [, sign, whole = "", fraction = "", exponent = "0"] = match ?? [];
   if (match === null || whole + fraction === "") {
-    if (ODD.test(text)) throw new Refusal(`the number ${text} is not supported`);
+    if (ODD.test(text)) throw new Refusal(VALUES.number_form(text));
     return undefined;
   }
   if (exponent.length > 6 || Math.abs(Number(exponent)) + text.length > MOST_EXPONENT)
-    throw new Refusal("numbers of this size are not supported");
+    throw new Refusal(VALUES.number_size);
   const digits = BigInt(whole + fraction);
   const power = Number(exponent) - fraction.length;
   const fives = 5n ** BigInt(Math.abs(power));
@@ -156,7 +157,7 @@ function signed(result: BigFloat, a: BigFloat, b: BigFloat): BigFloat {
 
 /** @throws Refusal for a divisor of zero: Terraform's infinity. */
 export function divide(a: BigFloat, b: BigFloat): BigFloat {
-  if (b.mantissa === 0n) throw new Refusal("division by zero");
+  if (b.mantissa === 0n) throw new Refusal(VALUES.division);
   const numerator = b.mantissa < 0n ? -sure(a).mantissa : sure(a).mantissa;
   return signed(nearest(numerator, sizeOf(sure(b).mantissa), a.exponent - b.exponent, larger(a, b)), a, b);
 }
@@ -204,13 +205,9 @@ function isLoose({ mantissa, bits, varies }: BigFloat): boolean {
   return varies === true && bitsOf(mantissa) > bits;
 }
 
-const LOOSE =
-  "Terraform's rounding of this number depends on where its operands come from; multiply one of them by 1, which gives it " +
-  "full precision, or use floor, ceil or format";
-
 /** @throws Refusal for a number that Terraform rounds in different places. */
 function sure(value: BigFloat): BigFloat {
-  if (isLoose(value)) throw new Refusal(LOOSE);
+  if (isLoose(value)) throw new Refusal(VALUES.loose);
   return value;
 }
 
@@ -221,7 +218,7 @@ function agreed<T extends string | bigint>(value: BigFloat, compute: (value: Big
   const possible = [value.bits, ...PRECISIONS.filter((bits) => bits > value.bits)];
   const results = possible.map((bits) => compute(nearest(mantissa, 1n, exponent, { bits })));
   const [first] = results;
-  if (first === undefined || results.some((result) => result !== first)) throw new Refusal(LOOSE);
+  if (first === undefined || results.some((result) => result !== first)) throw new Refusal(VALUES.loose);
   return first;
 }
 
@@ -249,7 +246,7 @@ function nearest(numerator: bigint, denominator: bigint, exponent: number, preci
   }
   const zeros = trailingZeros(n);
   scale += zeros;
-  if (Math.abs(scale) > MOST_BINARY_EXPONENT) throw new Refusal("numbers of this size are not supported");
+  if (Math.abs(scale) > MOST_BINARY_EXPONENT) throw new Refusal(VALUES.number_size);
   n >>= BigInt(zeros);
   return { mantissa: numerator < 0n ? -n : n, exponent: scale, ...kept };
 }
@@ -375,14 +372,9 @@ function shortest(value: BigFloat): Digits {
   };
   const length = exact.toString().length;
   const cut = (digits: number) => nearestMultiple(exact, 10n ** BigInt(length - digits), means);
-  // If fewer digits identify the number, more do, too.
-  let [few, enough] = [0, length];
-  while (enough - few > 1) {
-    const middle = (few + enough) >> 1;
-    if (cut(middle) === undefined) few = middle;
-    else enough = middle;
-  }
-  return digitsOf(cut(enough) ?? exact, Math.min(scale, 0));
+  let kept = 1;
+  while (kept < length && cut(kept) === undefined) kept += 1;
+  return digitsOf(cut(kept) ?? exact, Math.min(scale, 0));
 }
 
 /** The multiple of the step nearest to the exact number (of two, the even one) that identifies it. */

@@ -1,3 +1,4 @@
+import { VALUES } from "../messages/expressions.ts";
 import { joinOrigins, type Origin } from "../model/index.ts";
 import { unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
@@ -40,7 +41,7 @@ export function binary(context: EvalContext, node: NodeOf<"binary">): Typed {
   if (left === undefined || right === undefined) return unknown(result);
   const secret = [left.secret, right.secret];
   if (left.content === null || right.content === null)
-    return context.error(`an operand of ${operator} is null`, node.offset, result);
+    return context.error(VALUES.null_operand(operator), node.offset, result);
   if (!isKnown(left) || !isKnown(right)) return secretIf(unknown(result), ...secret);
   if (wanted === "bool") {
     const both = [left.content === true, right.content === true];
@@ -64,7 +65,7 @@ function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
     for (const { errors } of sides) if (errors.first !== undefined) context.errors.add(errors.first);
   };
   const converted = (side: typeof left, at: Expression, name: string) =>
-    context.converted(side.value, "bool", at.offset, `unsuitable value for the ${name} operand: `);
+    context.converted(side.value, "bool", at.offset, VALUES.operand(name));
   const [a, b] = [converted(left, node.left, "left"), converted(right, node.right, "right")];
   if (a === undefined || b === undefined) {
     count(left, right);
@@ -82,15 +83,14 @@ function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
   if (!isKnown(a)) return decided(unknown("bool"), left);
   if (!isKnown(b)) return decided(unknown("bool"), right);
   count(left, right);
-  if (a.content === null || b.content === null)
-    return context.error(`an operand of ${operator} is null`, offset, "bool");
+  if (a.content === null || b.content === null) return context.error(VALUES.null_operand(operator), offset, "bool");
   return secretIf(bool(!deciding), a.secret, b.secret);
 }
 
 /** Undefined after an error in it. */
 function operand(context: EvalContext, node: Expression, wanted: "bool" | "number", side: string): Typed | undefined {
   const value = context.sound(node);
-  return value && context.converted(value, wanted, node.offset, `unsuitable value for the ${side} operand: `);
+  return value && context.converted(value, wanted, node.offset, VALUES.operand(side));
 }
 
 function equality(context: EvalContext, node: NodeOf<"binary">): Typed {
@@ -118,7 +118,7 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   const wanted = node.operator === "-" ? "number" : "bool";
   const value = operand(context, node.operand, wanted, "only");
   if (value === undefined) return unknown(wanted);
-  if (value.content === null) return context.error(`the operand of ${node.operator} is null`, node.offset, wanted);
+  if (value.content === null) return context.error(VALUES.only_operand(node.operator), node.offset, wanted);
   if (!isKnown(value)) return secretIf(unknown(wanted), value.secret);
   const result = node.operator === "-" ? number(negate(value.content as BigFloat)) : bool(value.content !== true);
   return secretIf(result, value.secret);
@@ -129,23 +129,21 @@ export function conditional(context: EvalContext, node: NodeOf<"conditional">): 
   const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
   const type = commonType(yes.value, no.value);
   if (type === undefined) {
-    const both = `${typeName(yes.value.type)} and ${typeName(no.value.type)}`;
-    const message = `the two results of the condition have inconsistent types: ${both}`;
+    const message = VALUES.branches(typeName(yes.value.type), typeName(no.value.type));
     return context.error(message, node.offset);
   }
 
   const condition = context.value(node.condition);
   const { offset } = node.condition;
-  if (condition.content === null) return context.error("the condition is null", offset, type);
+  if (condition.content === null) return context.error(VALUES.null_condition, offset, type);
   const secret = [condition.secret, yes.value.secret, no.value.secret];
   if (!isKnown(condition)) return secretIf(undecided(yes.value, no.value, type), ...secret);
-  const decision = context.converted(condition, "bool", offset, "the condition is not a bool: ");
+  const decision = context.converted(condition, "bool", offset, VALUES.condition);
   if (decision === undefined) return unknown(type);
 
   const [taken, branch] = decision.content === true ? [yes, node.yes] : [no, node.no];
   if (taken.errors.first !== undefined) context.errors.add(taken.errors.first);
-  const what = "the result of the condition has the wrong type: ";
-  return secretIf(context.converted(taken.value, type, branch.offset, what) ?? unknown(type), ...secret);
+  return secretIf(context.converted(taken.value, type, branch.offset, VALUES.branch) ?? unknown(type), ...secret);
 }
 
 /** An unknown condition: where both branches are null or the same number, Terraform knows the result. */
@@ -176,7 +174,7 @@ export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
     const value = context.value(entry.value);
     if (key === undefined || !isKnown(key)) known = false;
     else if (node.unique && entries.has(String(key.content)))
-      context.error(`duplicate key ${JSON.stringify(key.secret ? "(secret)" : key.content)}`, entry.key);
+      context.error(VALUES.duplicate_key(key.secret ? "(secret)" : String(key.content)), entry.key);
     else entries.set(String(key.content), value);
     secret.push(key?.secret);
   }
@@ -188,10 +186,10 @@ export function keyOf(context: EvalContext, node: Expression): Typed | undefined
   const value = context.sound(node);
   if (value === undefined) return undefined;
   if (value.content === null) {
-    context.error("a key is null", node);
+    context.error(VALUES.null_key, node);
     return undefined;
   }
-  return context.converted(value, "string", node, "this cannot be a key: ");
+  return context.converted(value, "string", node, VALUES.key);
 }
 
 const LONGEST = 16 * 1024 * 1024;
@@ -212,12 +210,12 @@ export function joinOf(context: EvalContext, node: NodeOf<"join">): Typed {
 
 function together(context: EvalContext, values: readonly (readonly [Typed, offset: number])[]): Typed {
   const texts = values.map(([value, offset]) => {
-    if (value.content === null) context.error("null cannot be part of a string", offset);
+    if (value.content === null) context.error(VALUES.null_part, offset);
     if (value.content === null || !isKnown(value)) return "";
-    const converted = context.converted(value, "string", offset, "this cannot be part of a string: ");
+    const converted = context.converted(value, "string", offset, VALUES.part);
     return String(converted?.content ?? "");
   });
-  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long");
+  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal(VALUES.text_size);
   const known = values.every(([value]) => isKnown(value));
   const origin = joinOrigins(values.map(([value]) => value.secret));
   const whole = known ? text(texts.join("")) : unknown("string");

@@ -1,3 +1,4 @@
+import { SYNTAX } from "../messages/expressions.ts";
 import { type AttributePath, ExpressionError, isObject, type Json } from "../model/index.ts";
 import { convert } from "./conversion.ts";
 import { evaluate } from "./evaluate.ts";
@@ -20,7 +21,7 @@ export function parseExpression(text: string): Expression {
     const parser = new Parser(text);
     return parser.ignoringNewlines(() => {
       const expression = parser.expression();
-      if (parser.peek().kind !== "end") parser.unexpected("the end of the expression");
+      if (parser.peek().kind !== "end") parser.unexpected(SYNTAX.end);
       return expression;
     });
   });
@@ -58,7 +59,7 @@ export function compileJson(value: Json): Expression {
 }
 
 function compile(value: Json, path: AttributePath): Expression {
-  if (path.length > MOST_NESTED) throw new Refusal("the value is nested too deeply", 0, path);
+  if (path.length > MOST_NESTED) throw new Refusal(SYNTAX.value_depth, 0, path);
   if (typeof value === "string") return compileText(value, path);
   if (Array.isArray(value))
     return { kind: "tuple", items: value.map((item, i) => compile(item as Json, [...path, i])), offset: 0 };
@@ -81,8 +82,7 @@ function scalar(value: null | boolean | number) {
   if (value === null) return nullOf("any");
   if (typeof value === "boolean") return bool(value);
   caughtNumber(value, 0);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new Refusal(SYNTAX.json_number(value));
   return number(literalNumber(value));
 }
 
@@ -103,10 +103,9 @@ export function parseType(text: string): Type {
 function typeOf(node: Expression): Type {
   const { offset } = node;
   if (node.kind === "name" && node.steps.length === 0) return keyword(node.root, offset);
-  if (node.kind !== "call" || node.expand)
-    throw new ExpressionError("a type is string, number, bool, any, or like list(string)", offset);
+  if (node.kind !== "call" || node.expand) throw new ExpressionError(SYNTAX.type, offset);
   const [argument, ...others] = node.args;
-  if (argument === undefined || others.length > 0) throw new ExpressionError(`${node.name}(…) takes one type`, offset);
+  if (argument === undefined || others.length > 0) throw new ExpressionError(SYNTAX.type_argument(node.name), offset);
   switch (node.name) {
     case "list":
       return { list: typeOf(argument) };
@@ -115,24 +114,19 @@ function typeOf(node: Expression): Type {
     case "map":
       return { map: typeOf(argument) };
     case "tuple":
-      if (argument.kind !== "tuple")
-        throw new ExpressionError("tuple(…) takes types in brackets: tuple([string, number])", offset);
+      if (argument.kind !== "tuple") throw new ExpressionError(SYNTAX.tuple_type, offset);
       return { tuple: argument.items.map(typeOf) };
     case "object":
-      if (argument.kind !== "object")
-        throw new ExpressionError("object(…) takes attributes in braces: object({ name = string })", offset);
+      if (argument.kind !== "object") throw new ExpressionError(SYNTAX.object_type, offset);
       return objectType(argument);
     default:
-      throw new ExpressionError(`there is no type ${node.name}(…); there are list, set, map, tuple and object`, offset);
+      throw new ExpressionError(SYNTAX.no_type(node.name), offset);
   }
 }
 
 function keyword(word: string, offset: number): Type {
   if (word === "string" || word === "number" || word === "bool" || word === "any") return word;
-  throw new ExpressionError(
-    `there is no type ${word}; there are string, number, bool, any, and like list(string)`,
-    offset,
-  );
+  throw new ExpressionError(SYNTAX.no_keyword(word), offset);
 }
 
 function objectType(node: NodeOf<"object">): Type {
@@ -140,8 +134,8 @@ function objectType(node: NodeOf<"object">): Type {
   const optional: Record<string, Typed | undefined> = Object.create(null) as Record<string, Typed | undefined>;
   for (const { key, value } of node.entries) {
     const name = key.kind === "literal" && typeof key.value.content === "string" ? key.value.content : undefined;
-    if (name === undefined) throw new ExpressionError("an attribute of an object type is a bare word", key.offset);
-    if (Object.hasOwn(types, name)) throw new ExpressionError(`duplicate attribute ${name}`, key.offset);
+    if (name === undefined) throw new ExpressionError(SYNTAX.attribute, key.offset);
+    if (Object.hasOwn(types, name)) throw new ExpressionError(SYNTAX.duplicate_attribute(name), key.offset);
     const modifier = value.kind === "call" && value.name === "optional" ? value : undefined;
     types[name] = typeOf(modifier?.args[0] ?? value);
     if (modifier !== undefined) optional[name] = preset(modifier, types[name]);
@@ -153,11 +147,10 @@ function objectType(node: NodeOf<"object">): Type {
 /** The default of `optional(type, default)`; undefined when there is none. */
 function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
   const [, value, ...others] = node.args;
-  if (others.length > 0 || node.args.length === 0)
-    throw new ExpressionError("optional(…) takes a type and, if there is one, a default", node.offset);
+  if (others.length > 0 || node.args.length === 0) throw new ExpressionError(SYNTAX.optional, node.offset);
   if (value === undefined) return undefined;
   const read = () => convert(evaluate(value, NO_NAMES), type);
   return attempt(read, ({ message }) => {
-    throw new ExpressionError(`the default does not match the type: ${message}`, value.offset);
+    throw new ExpressionError(SYNTAX.default(message), value.offset);
   });
 }

@@ -1,15 +1,13 @@
+import { SYNTAX } from "../messages/expressions.ts";
 import { ExpressionError } from "../model/index.ts";
 import { Reader, type Token } from "./lexer.ts";
 import { type BigFloat, parseNumber, toIndex } from "./number.ts";
-import { caughtNumber, Refusal } from "./refusal.ts";
+import { caughtNumber } from "./refusal.ts";
 import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, nullOf, number, type TraversalStep, text } from "./typed-value.ts";
 
 // Parses the native syntax by recursive descent: operators, operands with steps, lists, objects, calls, `for`.
-
-/** Nesting of expressions. */
-const MOST_NESTED = 150;
 
 /** The operators by precedence, the lowest first. */
 const PRECEDENCE: readonly (readonly Operator[])[] = [
@@ -22,21 +20,13 @@ const PRECEDENCE: readonly (readonly Operator[])[] = [
 ];
 
 export class Parser extends Reader {
-  #nested = 0;
-
   expression(): Expression {
-    this.#nested += 1;
-    if (this.#nested > MOST_NESTED) throw new Refusal("the expression is nested too deeply", this.at);
     const condition = this.#binary(0);
-    let result = condition;
-    if (this.accept("?")) {
-      const yes = this.expression();
-      this.expect(":", "and the value for when the condition is false");
-      const no = this.expression();
-      result = this.made({ kind: "conditional", condition, yes, no, offset: condition.offset });
-    }
-    this.#nested -= 1;
-    return result;
+    if (!this.accept("?")) return condition;
+    const yes = this.expression();
+    this.expect(":", SYNTAX.otherwise);
+    const no = this.expression();
+    return this.made({ kind: "conditional", condition, yes, no, offset: condition.offset });
   }
 
   #binary(level: number): Expression {
@@ -58,10 +48,7 @@ export class Parser extends Reader {
     const { text, start, kind } = this.peek();
     if (kind === "symbol" && (text === "-" || text === "!")) {
       this.take();
-      this.#nested += 1;
-      if (this.#nested > MOST_NESTED) throw new Refusal("the expression is nested too deeply", start);
       const operand = this.#term();
-      this.#nested -= 1;
       return this.made({ kind: "unary", operator: text, operand, offset: start });
     }
     return traversed(this, this.#primary());
@@ -79,20 +66,20 @@ export class Parser extends Reader {
     if (this.accept("(")) {
       const inner = this.ignoringNewlines(() => {
         const expression = this.expression();
-        this.expect(")", "to close the parenthesis");
+        this.expect(")", SYNTAX.parenthesis);
         return expression;
       });
       return this.made({ kind: "parentheses", inner, offset });
     }
     if (token.kind === "symbol" && token.text === "[") return tupleOf(this);
     if (token.kind === "symbol" && token.text === "{") return objectOf(this);
-    return this.unexpected("an expression");
+    return this.unexpected(SYNTAX.expression);
   }
 
   #number(token: Token) {
     caughtNumber(Number(token.text), token.start);
     const value = parseNumber(token.text);
-    if (value === undefined) throw new ExpressionError(`${token.text} is not a number`, token.start);
+    if (value === undefined) throw new ExpressionError(SYNTAX.number(token.text), token.start);
     return value;
   }
 
@@ -111,10 +98,10 @@ export class Parser extends Reader {
     let name = first.text;
     while (this.accept("::")) {
       const next = this.take();
-      if (next.kind !== "identifier") throw new ExpressionError("expected the name of a function after ::", next.start);
+      if (next.kind !== "identifier") throw new ExpressionError(SYNTAX.function_name, next.start);
       name += `::${next.text}`;
     }
-    this.expect("(", `and the arguments of ${name}`);
+    this.expect("(", SYNTAX.call(name));
     const args: Expression[] = [];
     let expand = false;
     this.ignoringNewlines(() => {
@@ -122,7 +109,7 @@ export class Parser extends Reader {
         args.push(this.expression());
         expand = this.accept("...");
         if (!expand && this.accept(",")) continue;
-        this.expect(")", `after the arguments of ${name}`);
+        this.expect(")", SYNTAX.call_end(name));
         return;
       }
     });
@@ -132,12 +119,12 @@ export class Parser extends Reader {
   forNames(): { readonly keyName?: string; readonly valueName: string } {
     const name = () => {
       const token = this.peek();
-      if (token.kind !== "identifier") this.unexpected("a name after for");
+      if (token.kind !== "identifier") this.unexpected(SYNTAX.for_name);
       return this.take().text;
     };
     const first = name();
     const second = this.accept(",") ? name() : undefined;
-    if (this.peek().text !== "in") this.unexpected('"in" after the names');
+    if (this.peek().text !== "in") this.unexpected(SYNTAX.for_in);
     this.take();
     return second === undefined ? { valueName: first } : { keyName: first, valueName: second };
   }
@@ -162,13 +149,13 @@ function traversed(reader: Reader, from: Expression): Expression {
 function dotted(reader: Reader, from: Expression, start: number): Expression {
   const step = dotStep(reader);
   if (step !== undefined) return extended(reader, from, step, start);
-  if (!reader.accept("*")) reader.unexpected("the name of an attribute after the dot");
+  if (!reader.accept("*")) reader.unexpected(SYNTAX.attribute_name);
   // The older form of a splat takes only attributes; an index after it applies to the whole result.
   let each: Expression = { kind: "item", offset: start };
   while (reader.peek().text === ".") {
     const dot = reader.take().start;
     const next = dotStep(reader);
-    if (next === undefined) reader.unexpected("the name of an attribute after the dot");
+    if (next === undefined) reader.unexpected(SYNTAX.attribute_name);
     each = extended(reader, each, next, dot);
   }
   return reader.made({ kind: "splat", source: from, each, offset: from.offset });
@@ -182,19 +169,19 @@ function dotStep(reader: Reader): TraversalStep | undefined {
   reader.take();
   const index = staticIndex(parseNumber(text));
   if (text.includes(".") || index === undefined)
-    throw new ExpressionError(`.${text} is parsed as one number; write [${text.split(".").join("][")}]`, start);
+    throw new ExpressionError(SYNTAX.numeric_step(text, text.split(".").join("][")), start);
   return index;
 }
 
 function bracketed(reader: Reader, from: Expression, start: number): Expression {
   if (reader.accept("*")) {
-    reader.expect("]", "right after [*");
+    reader.expect("]", SYNTAX.splat_end);
     const each = traversed(reader, { kind: "item", offset: start });
     return reader.made({ kind: "splat", source: from, each, offset: from.offset });
   }
   const key = reader.ignoringNewlines(() => {
     const expression = reader.expression();
-    reader.expect("]", "to close the index");
+    reader.expect("]", SYNTAX.index_end);
     return expression;
   });
   const step = staticKey(key);
@@ -236,7 +223,7 @@ function tupleOf(reader: Reader): Expression {
     while (!reader.accept("]")) {
       items.push(reader.expression());
       if (reader.accept(",")) continue;
-      reader.expect("]", "or a comma in the list");
+      reader.expect("]", SYNTAX.list_end);
       break;
     }
     return reader.made({ kind: "tuple", items, offset });
@@ -256,11 +243,10 @@ function entriesOf(reader: Reader, offset: number): Expression {
     while (reader.peek().kind === "newline") reader.take();
     if (reader.accept("}")) break;
     const key = keyOf(reader.expression());
-    if (!reader.accept("=") && !reader.accept(":")) reader.unexpected('"=" and the value of the attribute');
+    if (!reader.accept("=") && !reader.accept(":")) reader.unexpected(SYNTAX.entry_value);
     entries.push({ key, value: reader.expression() });
     if (reader.accept("}")) break;
-    if (!reader.accept(",") && reader.peek().kind !== "newline")
-      reader.unexpected('a comma, a line break or "}" after the attribute');
+    if (!reader.accept(",") && reader.peek().kind !== "newline") reader.unexpected(SYNTAX.entry_end);
   }
   return reader.made({ kind: "object", entries, offset });
 }
@@ -271,11 +257,7 @@ function keyOf(key: Expression): Expression {
     return { ...key, value: text(String(key.value.content)) };
   if (key.kind === "literal" && key.value.content === null) return { ...key, value: text("null") };
   if (key.kind !== "name") return key;
-  if (key.steps.length > 0)
-    throw new ExpressionError(
-      `${key.text} as a key: put it in parentheses for its value, or in quotes for the literal text`,
-      key.offset,
-    );
+  if (key.steps.length > 0) throw new ExpressionError(SYNTAX.key_form(key.text), key.offset);
   return { kind: "literal", value: text(key.root), offset: key.offset };
 }
 
@@ -288,22 +270,21 @@ function forOf(reader: Reader, offset: number, close: "]" | "}"): NodeOf<"for"> 
   reader.take();
   const names = reader.forNames();
   const source = reader.expression();
-  reader.expect(":", "after the source of the for");
+  reader.expect(":", SYNTAX.for_colon);
   const first = reader.expression();
   const arrow = reader.peek();
   const second = reader.accept("=>") ? reader.expression() : undefined;
-  if (close === "]" && second !== undefined)
-    throw new ExpressionError("a for in [ ] has no keys: write { } to make an object", arrow.start);
-  if (close === "}" && second === undefined) reader.unexpected('"=>" and the value of the entry');
+  if (close === "]" && second !== undefined) throw new ExpressionError(SYNTAX.for_keys, arrow.start);
+  if (close === "}" && second === undefined) reader.unexpected(SYNTAX.for_arrow);
   const ellipsis = reader.peek();
   const group = reader.accept("...");
-  if (group && close === "]") throw new ExpressionError("only a for in { } can group with ...", ellipsis.start);
+  if (group && close === "]") throw new ExpressionError(SYNTAX.for_group, ellipsis.start);
   let condition: Expression | undefined;
   if (reader.peek().text === "if") {
     reader.take();
     condition = reader.expression();
   }
-  reader.expect(close, "at the end of the for");
+  reader.expect(close, SYNTAX.for_end);
   return reader.made({
     kind: "for",
     ...names,

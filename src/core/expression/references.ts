@@ -1,3 +1,4 @@
+import { SYNTAX } from "../messages/expressions.ts";
 import {
   type AttributePath,
   type EvalScope,
@@ -68,7 +69,7 @@ function closingBrace(text: string, start: number): number {
     else if (text[i] === '"') quoted = !quoted;
     else if (text[i] === "}" && !quoted) return i;
   }
-  throw new ExpressionError("this `${` is not closed by a `}`", start - 2);
+  throw new ExpressionError(SYNTAX.reference_open, start - 2);
 }
 
 function parseReference(text: string, offset: number): Reference {
@@ -77,12 +78,8 @@ function parseReference(text: string, offset: number): Reference {
   const [, address = "env.", steps = ""] = RESOURCE.exec(text) ?? [];
   const path = pathOf(steps);
   if (address.startsWith("env.") || parseAddress(address) === undefined || path === undefined)
-    throw new ExpressionError(
-      `"${text}" is not a reference; expected TYPE.NAME.ATTRIBUTE (hosting_service.acme.id) or env.NAME`,
-      offset,
-    );
-  if (path.length === 0)
-    throw new ExpressionError(`"${text}" names a resource but no attribute of it, such as ${text}.id`, offset);
+    throw new ExpressionError(SYNTAX.reference(text), offset);
+  if (path.length === 0) throw new ExpressionError(SYNTAX.reference_attribute(text), offset);
   return { to: "resource", address, path, text, offset };
 }
 
@@ -199,7 +196,7 @@ function resolveText(parts: ReferenceParts, scope: EvalScope): Value {
     else if (typeof value !== "object") text += String(value);
     else if (typeof part === "object") {
       const what = value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
-      throw new ExpressionError(`${part.text} is ${what} and cannot be part of a string`, part.offset);
+      throw new ExpressionError(SYNTAX.reference_part(part.text, what), part.offset);
     }
   }
   return unknown ? UNKNOWN : text;
@@ -208,18 +205,17 @@ function resolveText(parts: ReferenceParts, scope: EvalScope): Value {
 function resolve(reference: Reference, scope: EvalScope): Value {
   if (reference.to === "env") {
     const value = scope.env(reference.name);
-    if (value === undefined)
-      throw new ExpressionError(`the environment variable ${reference.name} is not set`, reference.offset);
+    if (value === undefined) throw new ExpressionError(SYNTAX.reference_env(reference.name), reference.offset);
     return value;
   }
   let value = scope.resource(reference.address);
-  if (value === undefined) throw new ExpressionError(`no resource ${reference.address} is declared`, reference.offset);
+  if (value === undefined) throw new ExpressionError(SYNTAX.reference_resource(reference.address), reference.offset);
   for (const [i, step] of reference.path.entries()) {
     if (value === UNKNOWN) return UNKNOWN;
     const next: unknown = Array.isArray(value) ? value[Number(step)] : isObject(value) ? value[step] : undefined;
     if (next === undefined) {
       const where = `${reference.address}.${formatPath(reference.path.slice(0, i + 1))}`;
-      throw new ExpressionError(`${where} does not exist`, reference.offset);
+      throw new ExpressionError(SYNTAX.reference_missing(where), reference.offset);
     }
     value = next as Value;
   }

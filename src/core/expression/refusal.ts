@@ -1,3 +1,4 @@
+import { SYNTAX } from "../messages/expressions.ts";
 import { ExpressionError } from "../model/index.ts";
 
 // Errors for expressions that only Terraform evaluates, and for unresolved tokens of CDKTF.
@@ -39,7 +40,7 @@ export function guarded<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof RangeError) throw new Refusal("the expression or a value in it is nested too deeply");
+    if (error instanceof RangeError) throw new Refusal(SYNTAX.nested);
     throw error;
   }
 }
@@ -49,21 +50,13 @@ const IN_TEXT = /TfToken\[[\w:.-]+\]|\bToken\[[\w:.-]+\.\d+\]|-?\d(?:\.\d{6,})?e
 /** CDKTF's numeric tokens are about -8.1e+298, and so are results computed with one. */
 const LEAST = 1e290;
 
-const ADVICE =
-  "in code, before CDKTF resolved it; use Fn and Op of the library (or Token.asString) for values that are known only later";
-
 /** @throws ExpressionError when a text contains a CDKTF token instead of its value. */
 export function caughtToken(text: string, offset: number): void {
   const match = IN_TEXT.exec(text);
-  if (match !== null)
-    throw new ExpressionError(
-      `${match[0]} is a token of CDKTF that was used as a string ${ADVICE}`,
-      offset + match.index,
-    );
+  if (match !== null) throw new ExpressionError(SYNTAX.token(match[0]), offset + match.index);
 }
 
 /** @throws ExpressionError when a number is a CDKTF token, or was computed with one. */
 export function caughtNumber(value: number, offset: number): void {
-  if (Math.abs(value) >= LEAST)
-    throw new ExpressionError(`${value} is a token of CDKTF that was used as a number ${ADVICE}`, offset);
+  if (Math.abs(value) >= LEAST) throw new ExpressionError(SYNTAX.token(value), offset);
 }

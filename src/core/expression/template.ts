@@ -1,3 +1,4 @@
+import { SYNTAX } from "../messages/expressions.ts";
 import { ExpressionError } from "../model/index.ts";
 import type { Reader } from "./lexer.ts";
 import { caughtToken } from "./refusal.ts";
@@ -5,9 +6,6 @@ import type { Expression, NodeOf } from "./syntax.ts";
 import { text } from "./typed-value.ts";
 
 // Parses strings with `${}` and `%{}` into parts, then builds a tree of them.
-
-/** Nesting of directives. */
-const MOST_NESTED = 100;
 
 /**
  * Reads a template from `reader.at`: a quoted one up to and including the closing quote, a bare one to the end of the text. A
@@ -19,15 +17,14 @@ export function readTemplate(reader: Reader, quoted: boolean, start: number): Ex
   if (parts.length === 1 && only?.kind === "value")
     return reader.made({ kind: "parentheses", inner: only.value, offset: only.offset });
 
-  const { template, end } = sequenceOf(reader, { parts, at: 0, nested: 0 }, start, []);
+  const { template, end } = sequenceOf(reader, { parts, at: 0 }, start, []);
   if (end === undefined) return template;
-  throw new ExpressionError(`%{${end.kind}} has no matching %{if} or %{for}`, end.offset);
+  throw new ExpressionError(SYNTAX.directive_alone(end.kind), end.offset);
 }
 
 interface Cursor {
   readonly parts: readonly Part[];
   at: number;
-  nested: number;
 }
 
 /** The parts up to and including a directive that ends them, or up to the end of the template. */
@@ -40,10 +37,10 @@ function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readon
     if (part === undefined) break;
     if (part.kind === "literal") parts.push(literalNode(part.text, part.offset));
     else if (part.kind === "value") parts.push(part.value);
-    else if (part.kind === "if") parts.push(within(cursor, part, () => ifOf(reader, cursor, part)));
-    else if (part.kind === "for") parts.push(within(cursor, part, () => forOf(reader, cursor, part)));
+    else if (part.kind === "if") parts.push(ifOf(reader, cursor, part));
+    else if (part.kind === "for") parts.push(forOf(reader, cursor, part));
     else if (ends.length > 0 && !ends.includes(part.kind))
-      throw new ExpressionError(`expected %{${ends.join("} or %{")}}, found %{${part.kind}}`, part.offset);
+      throw new ExpressionError(SYNTAX.directive_other(ends.join("} or %{"), part.kind), part.offset);
     else end = part;
   }
   if (parts.length === 0) parts.push(literalNode("", offset));
@@ -60,9 +57,9 @@ const literalNode = (content: string, offset: number): Expression => ({
 function ifOf(reader: Reader, cursor: Cursor, start: Part & { kind: "if" }): Expression {
   const { offset, condition } = start;
   const first = sequenceOf(reader, cursor, offset, ["else", "endif"]);
-  if (first.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
+  if (first.end === undefined) throw new ExpressionError(SYNTAX.if_open, offset);
   const second = first.end.kind === "else" ? sequenceOf(reader, cursor, first.end.offset, ["endif"]) : undefined;
-  if (second !== undefined && second.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
+  if (second !== undefined && second.end === undefined) throw new ExpressionError(SYNTAX.if_open, offset);
   const nothing: NodeOf<"template"> = { kind: "template", parts: [literalNode("", offset)], offset };
   return reader.made({ kind: "conditional", condition, yes: first.template, no: second?.template ?? nothing, offset });
 }
@@ -70,17 +67,9 @@ function ifOf(reader: Reader, cursor: Cursor, start: Part & { kind: "if" }): Exp
 function forOf(reader: Reader, cursor: Cursor, start: Part & { kind: "for" }): Expression {
   const { kind, ...names } = start;
   const { template, end } = sequenceOf(reader, cursor, start.offset, ["endfor"]);
-  if (end === undefined) throw new ExpressionError("this %{for} has no %{endfor}", start.offset);
+  if (end === undefined) throw new ExpressionError(SYNTAX.for_open, start.offset);
   const texts = reader.made({ kind, ...names, body: template, group: false });
   return reader.made({ kind: "join", texts, offset: start.offset });
-}
-
-function within<T>(cursor: Cursor, part: Part, run: () => T): T {
-  cursor.nested += 1;
-  if (cursor.nested > MOST_NESTED) throw new ExpressionError("directives are nested too deeply", part.offset);
-  const result = run();
-  cursor.nested -= 1;
-  return result;
 }
 
 /** A part of a template as written, before `if` and `for` become nodes. */
@@ -110,7 +99,7 @@ function readParts(reader: Reader, quoted: boolean, start: number): Part[] {
       reader.at += 1;
       return parts;
     }
-    if (offset >= reader.text.length) throw new ExpressionError("this string is not closed by a quote", start);
+    if (offset >= reader.text.length) throw new ExpressionError(SYNTAX.quote_open, start);
     const opening = /^[$%]\{~?/.exec(reader.text.slice(offset, offset + 3))?.[0];
     if (opening === undefined) {
       const literal = quoted ? quotedLiteral(reader) : bareLiteral(reader);
@@ -133,8 +122,8 @@ function sequence(reader: Reader, directive: boolean, offset: number): Part {
   if (close.text !== "}" && close.text !== "~}") {
     const sign = directive ? "%" : "$";
     const hint = `write ${sign}${sign}{ where a literal ${sign}{ is meant`;
-    if (close.kind === "end") throw new ExpressionError(`this ${sign}{ is not closed by a }; ${hint}`, offset);
-    throw new ExpressionError(`expected the } that closes ${sign}{, found ${close.text}; ${hint}`, close.start);
+    if (close.kind === "end") throw new ExpressionError(SYNTAX.template_open(sign, hint), offset);
+    throw new ExpressionError(SYNTAX.template_end(sign, close.text, hint), close.start);
   }
   reader.take();
   return part;
@@ -157,10 +146,7 @@ function readDirective(reader: Reader, offset: number): Part {
         return { kind: keyword.text, offset };
     }
   }
-  throw new ExpressionError(
-    `"%{" begins a directive: if, else, endif, for or endfor; write %%{ where a literal %{ is meant`,
-    keyword.start,
-  );
+  throw new ExpressionError(SYNTAX.directive, keyword.start);
 }
 
 /** Up to the next sequence or the closing quote. */
@@ -169,8 +155,7 @@ function quotedLiteral(reader: Reader): string {
   let literal = "";
   while (reader.at < text.length && text[reader.at] !== '"' && !isOpening(text, reader.at)) {
     const character = text[reader.at] ?? "";
-    if (character === "\n" || character === "\r")
-      throw new ExpressionError("a quoted string cannot span several lines; write \\n for a line break", reader.at);
+    if (character === "\n" || character === "\r") throw new ExpressionError(SYNTAX.line_break, reader.at);
     const meant = character === "\\" ? stringEscape(text, reader.at) : templateEscape(text, reader.at);
     literal += meant.text;
     reader.at += meant.length;
@@ -240,9 +225,8 @@ function stringEscape(text: string, at: number): { text: string; length: number 
   UNICODE.lastIndex = at + 1;
   const unicode = UNICODE.exec(text)?.[0];
   const code = Number.parseInt(unicode?.slice(1) ?? "", 16);
-  if (unicode === undefined)
-    throw new ExpressionError('unknown escape; use \\n \\r \\t \\" \\\\ \\uXXXX \\UXXXXXXXX', at);
+  if (unicode === undefined) throw new ExpressionError(SYNTAX.escape, at);
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-    throw new ExpressionError(`\\${unicode} is no character`, at);
+    throw new ExpressionError(SYNTAX.no_character(unicode), at);
   return { text: String.fromCodePoint(code), length: unicode.length + 1 };
 }

@@ -46,7 +46,7 @@ export interface Traversal {
   /** `var`, `local`, `each`, `count`, `data`, `path`, `terraform`, or a resource type. */
   readonly root: string;
   readonly steps: readonly TraversalStep[];
-  /** As written. */
+  /** Source text. */
   readonly text: string;
   /** Its place in the string. */
   readonly offset: number;

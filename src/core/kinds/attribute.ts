@@ -10,7 +10,7 @@ import {
   sameMoment,
 } from "../model/index.ts";
 
-/** What an attribute means, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
+/** Meaning of an attribute, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
 export interface AttributeMeta {
   /** One or two sentences, shown in editors and reference pages. */
   readonly description: string;
@@ -207,7 +207,7 @@ export function coreOf(type: z.ZodType): z.ZodType {
   return type;
 }
 
-/** Whether a declaration may leave it out. */
+/** Returns true if a declaration may leave the attribute out. */
 export const mayBeOmitted = (type: z.ZodType) => type.safeParse(undefined).success;
 
 /** The id that the API gives to every object. */
@@ -221,7 +221,7 @@ export const createdAtAttribute = () =>
     same: sameMoment,
   });
 
-/** What happens to an object without a DELETE endpoint when its block is removed. */
+/** Policy for an object without a DELETE endpoint whose block is removed. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {
   const suspend = more.length > 0 ? ", `suspend` suspends it first and then forgets it" : "";
   const meanings = `since the API cannot delete it: \`prevent\` refuses the plan, \`forget\` removes it from the state and leaves it running${suspend}.`;

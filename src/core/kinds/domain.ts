@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { DomainOrder } from "../api/index.ts";
-import { CURRENCIES, type Diagnostic, foldedDomain, type JsonObject, sameDomain } from "../model/index.ts";
+import { CURRENCIES, type Diagnostic, foldedDomain, invoiceOf, type JsonObject, sameDomain } from "../model/index.ts";
 import { attribute, deletionPolicy, domainName, idAttribute, textMap } from "./attribute.ts";
-import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "./invoice.ts";
+import { invoiceAttributes, invoiceProblem, recordedInvoice } from "./invoice.ts";
 import { holdsId, type Kind } from "./kind.ts";
 
 const attributes = z.strictObject({
@@ -118,7 +118,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
   created: (answer, planned, settings) => ({
     id: answer?.id ?? String(planned.domain),
     attributes: { status: answer?.status ?? null, ...recordedInvoice(answer?.invoice ?? null) },
-    invoice: reportedInvoice(answer?.invoice ?? null),
+    invoice: answer?.invoice ? invoiceOf(answer.invoice) : null,
     // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
     ...(answer !== null && isSilent(answer) && { unclear: true }),
     ...withProblem(invoiceProblem(answer?.invoice ?? null, settings)),

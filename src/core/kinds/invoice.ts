@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { InvoiceRecord } from "../api/index.ts";
-import { type Diagnostic, type Invoice, isPaid, type JsonObject, scaleProblem } from "../model/index.ts";
+import { scaleProblem } from "../messages/index.ts";
+import type { Diagnostic, JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 import type { ReadSettings } from "./kind.ts";
 
@@ -29,12 +30,6 @@ export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
     invoice_number: invoice?.invoice_number ?? null,
     invoice_total: invoice?.total ?? null,
   };
-}
-
-export function reportedInvoice(invoice: InvoiceRecord | null): Invoice | null {
-  if (invoice === null) return null;
-  const { id, invoice_number: number, currency, total, status, due_date } = invoice;
-  return { id, number, currency, total, status, due_date, paid: isPaid(invoice) === true };
 }
 
 /** The error of an order whose invoice contradicts the provider's scale. The order stands and is recorded. */

@@ -16,17 +16,17 @@ import {
 import type { AttributeMeta } from "./attribute.ts";
 import { LIVES, type Life, lifeOf, type PhaseWords } from "./life.ts";
 
-/** How to read a host's answers: settings of a provider that kinds need. */
+/** Settings of a provider by which kinds read a host's answers. */
 export interface ReadSettings extends PhaseWords {
-  /** How long the host remembers an Idempotency-Key, in milliseconds. */
+  /** Retention of an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
   /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
   readonly moneyScale?: number | undefined;
-  /** How long a list may be without a new object, in milliseconds. */
+  /** Longest time that a list lacks a new object, in milliseconds. */
   readonly listLagMs?: number;
 }
 
-/** What a kind is given to read the account with. */
+/** Access of a kind to the account. */
 export interface ReadContext extends ListOptions {
   readonly client: Reader;
   readonly settings: ReadSettings;
@@ -41,7 +41,7 @@ export interface Remote extends Pick<Life, "end" | "off"> {
   readonly phase: Phase;
 }
 
-/** What an answer shows. */
+/** Content of an answer. */
 interface Accepted {
   readonly attributes: JsonObject;
   readonly warning?: Diagnostic;
@@ -127,7 +127,7 @@ export interface Kind<E extends MutationName = MutationName> {
   };
 
   readonly creation: Creation;
-  /** How a replacement is ordered; absent when the kind has no replaceable attribute. */
+  /** Order of a replacement; absent: no attribute is replaceable. */
   readonly replacement?: "create-first" | "delete-first";
   /** `delete`: the API removes it. `policy`: it cannot; the attribute deletion_policy decides. */
   readonly removal: "delete" | "policy";
@@ -179,7 +179,7 @@ export interface Kind<E extends MutationName = MutationName> {
 
   /** The request that creates the object. @param key for `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
-  /** What the answer to the create means. */
+  /** Interprets the answer to the create. */
   created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;
   /** For `keyed` kinds: the stable name of the order within the project, when it is not the address. */
   orderReference?(config: ValueObject): string | undefined;
@@ -188,7 +188,7 @@ export interface Kind<E extends MutationName = MutationName> {
   update?(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep[];
   /** The phase that an object with these attributes is in. Absent: always live. */
   phase?(attributes: ValueObject, settings: ReadSettings): Phase;
-  /** Which in-place attributes cannot be changed yet in this phase (a password before the service exists). */
+  /** Returns the in-place attributes that cannot change yet in this phase (a password before the service exists). */
   deferred?(phase: Phase): readonly string[];
   /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */
   invalidates?(attribute: string, before?: JsonObject): readonly string[];
@@ -256,7 +256,7 @@ export function createdFrom<R extends ApiRecord>(
 export const presentIn = (attributes: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (attributes[name] == null ? [] : [[name, attributes[name]]])));
 
-/** Whether a live object is the declared one by natural key (for adoption, and after a lost answer). */
+/** Returns true if a live object is the declared one by natural key (for adoption, and after a lost answer). */
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
   const key = naturalKeyOf(kind, config);
   return key !== undefined && key === naturalKeyOf(kind, live) && (kind.sameIdentity?.(config, live) ?? true);

@@ -11,10 +11,6 @@ export interface PhaseWords {
   readonly statusWords: Readonly<Record<string, Phase>>;
 }
 
-/** The words of texts that were read before: a host describes thousands of services with a few texts. */
-const known = new Map<string, readonly string[]>();
-const MOST_KNOWN = 1000;
-
 /**
  * The words of a status are not specified (§2, gaps in field definitions). They are classified
  * here, case-insensitively and whatever joins them; a word that is not known stays unknown and is never acted upon.
@@ -44,12 +40,6 @@ const NOISE = new Set(
 
 /** The words of a text without case, accents and what joins them. */
 export function words(text: string): readonly string[] {
-  const found = known.get(text) ?? split(text);
-  if (known.size < MOST_KNOWN) known.set(text, found);
-  return found;
-}
-
-function split(text: string): string[] {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .toLowerCase()

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { MOST_REQUESTS_PER_MINUTE } from "../api/limiter.ts";
-import { fail, milliseconds, type ProviderConfig } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { HostformError, milliseconds, type ProviderConfig } from "../model/index.ts";
 import type { ReadSettings } from "./kind.ts";
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
@@ -91,12 +92,12 @@ export function moneyScaleOf(
   { HOSTING_MONEY_SCALE: text }: Readonly<Record<string, string | undefined>>,
 ): number | undefined {
   if (moneyScale !== undefined || baseUrl !== undefined || !text) return moneyScale;
-  const summary = "The environment variable HOSTING_MONEY_SCALE is not a number of digits";
-  const fix = "Set it to 0 to 4, or unset it.";
-  return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { remedies: [fix] });
+  const scale = parseMoneyScale(text);
+  if (scale === undefined) throw new HostformError([problem("config.invalid_value/scale", {})]);
+  return scale;
 }
 
-/** What kinds need to know of a provider. Status words are compared in lower case. */
+/** Settings of a provider for kinds. Status words are compared in lower case. */
 export function readingSettings({
   statusWords = {},
   keyLifetimeMs,

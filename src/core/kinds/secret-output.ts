@@ -84,7 +84,7 @@ const output = z
     },
   });
 
-/** Where a one-time secret goes instead of staying in the state. @param secret the attribute that holds it. */
+/** Destination of a one-time secret outside of the state. @param secret the attribute that holds it. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
     description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Checked before any request is sent.`,
@@ -96,7 +96,7 @@ export const secretOutputAttribute = (secret: string) =>
     example: { file: `secrets/${secret}` },
   });
 
-/** What distinguishes two secrets when neither is kept. @param secret the attribute that holds it. */
+/** Fingerprint that distinguishes two secrets when neither is kept. @param secret the attribute that holds it. */
 export const fingerprintAttribute = (secret: string) =>
   attribute(z.string(), {
     description: `Short fingerprint of \`${secret}\`, once \`secret_output\` has taken it out of the state: \`sha256:\` and the first 8 hex digits.`,

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { WebhookRecord } from "../api/index.ts";
+import { problem } from "../messages/index.ts";
 import {
   EVENTS,
-  errorOf,
   hasPlainHost,
   hasUnknown,
   isSameTarget,
@@ -145,15 +145,7 @@ between.`,
   }),
   created(answer) {
     const lost =
-      answer !== null && answer.secret !== null
-        ? undefined
-        : errorOf("secret.lost", "The API's answer holds no signing secret", {
-            detail: `The webhook exists and is recorded, but the answer, which alone shows its secret, did not hold one: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
-            remedies: [
-              { do: "renew" },
-              "If the dashboard shows or rotates the secret, give that to the receiver instead.",
-            ],
-          });
+      answer !== null && answer.secret !== null ? undefined : problem("secret.lost/webhook", { names: answer?.names });
     return {
       id: answer?.id ?? null,
       attributes: {

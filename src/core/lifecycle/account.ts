@@ -1,24 +1,26 @@
-import type { ApiRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
+import type { ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, endingWith, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
-import { problem } from "../messages/index.ts";
+import { problem, requireScale } from "../messages/index.ts";
 import {
   type ApiError,
+  type Clock,
+  type ClockTimes,
   HostformError,
-  inScale,
   isForbidden,
+  isGap,
   isNoList,
   isNotFound,
+  momentOf,
   saysNotFound,
 } from "../model/index.ts";
 import { Invoices } from "./invoices.ts";
-import type { ListCosts, Recheck, Rows, Shown } from "./list-costs.ts";
-import { listName, readAgainCost } from "./list-costs.ts";
+import { type ListCosts, listName, type Recheck, type Rows, readAgainCost, type Shown } from "./list-costs.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
 
-/** What was read so short a time ago is not read again before an order, unless a person was waited for: the order itself takes as long. */
+/** A reading of this age is repeated before an order only after a person was asked: the order itself takes as long. */
 const MOMENT_MS = 15_000;
 type Listing = Recheck["again"];
 
@@ -42,12 +44,14 @@ export class Account {
   /** Listings that prove nothing: the host answered with no list, or with a row that cannot be read. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
+  /** The last comparison of the clocks. */
+  #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   /** Objects that a DELETE did not find, although their list shows them as alive. */
   readonly #ended = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
-  /** When they were read, at the host, and how many pages there were. */
+  /** Time of the reading at the host, and the number of pages. */
   #plansAt: number | undefined;
   #planPages = 1;
   /** Any change may raise an invoice: then they are listed again. */
@@ -62,7 +66,7 @@ export class Account {
   readonly rows = new Map<string, Rows>();
   /** Throws `account.foreign` for another account than the recorded one. No object counts as missing before. Absent: nothing is compared. */
   confirm: (() => Promise<void>) | undefined;
-  /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
+  /** Count of creates at the beginning: a state that was read before lacks later creates of other runs. */
   readonly countAtStart: Promise<number>;
   /** The count that all lists are at least as new as. */
   #counted: Promise<number>;
@@ -79,7 +83,7 @@ export class Account {
     return this.#context.settings;
   }
 
-  /** What time it is at the host, in milliseconds since the epoch: what its records say of time is compared with this. */
+  /** Time at the host, in milliseconds since the epoch. Times in its records are compared with it. */
   hostNow(): number {
     return this.#context.client.hostNow();
   }
@@ -210,6 +214,14 @@ export class Account {
     return listing;
   }
 
+  /** Has all lists read again if there was a gap since the last call; at the first call, since the run began. */
+  outdateAfterGap(clock: Clock): void {
+    const last = this.#comparedAt;
+    const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
+    this.#comparedAt = momentOf(clock);
+    if (isOutdated) this.outdateAll();
+  }
+
   /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */
   get generation(): number {
     return this.#generation;
@@ -233,7 +245,7 @@ export class Account {
     return readAgainCost(kind, count, this.#pages.get(listName(kind, parent)));
   }
 
-  /** What the lists cost that were read, for estimates. */
+  /** Costs of the lists that were read, for estimates. */
   listCosts(): ListCosts {
     const whole = [...this.#collections].filter(([, listing]) => this.#whole.has(listing));
     const fresh = whole.filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
@@ -272,7 +284,12 @@ export class Account {
       this.#plans = undefined;
     };
     const reading = { ...this.#context, ...(isShown && { onNoList }) };
-    const plans = this.#inScale("plan", this.#context.client.plans.list(reading).all());
+    const list = async () => {
+      const found = await this.#context.client.plans.list(reading).all();
+      requireScale(this.settings.moneyScale, "plan", found);
+      return found;
+    };
+    const plans = list();
     this.#plans = plans;
     plans.then(
       ({ length }) => {
@@ -280,17 +297,12 @@ export class Account {
         this.#plansAt = this.hostNow();
         this.#planPages = Math.max(1, Math.ceil(length / PAGE_ROWS));
       },
-      // What a token may not read it will not read later in the run; any other failure may pass.
+      // A 403 stays for the rest of the run; any other failure may pass.
       (error: unknown) => {
         if (this.#plans === plans && !isForbidden(error)) this.#plans = undefined;
       },
     );
     return plans;
-  }
-
-  /** Records with amounts. @throws HostformError `api.money_scale` when one contradicts the provider's scale. */
-  async #inScale<R extends ApiRecord>(of: string, records: Promise<R[]>): Promise<R[]> {
-    return [...inScale(this.settings.moneyScale, of, await records)];
   }
 
   /** The same, as far as the host shows them and the token may read them (§5: `view`), or (`isFree`) this run reads them anyway. */
@@ -336,7 +348,7 @@ export class Account {
     return this.plans();
   }
 
-  /** What was read may be outdated, such as after a long confirmation. Each collection is read again when it is needed. */
+  /** Outdates all readings, after a long confirmation for example. Each collection is read again when it is needed. */
   refresh(): void {
     // Before anything is read: what is made while a list is read may be missing in it.
     this.#counted = this.store?.count() ?? this.#counted;
@@ -349,7 +361,7 @@ export class Account {
     this.invoices.forget();
   }
 
-  /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not say. */
+  /** Returns true if a domain can be registered (§4 GET /domains/check); null if the answer does not say. */
   async isAvailable(domain: string): Promise<boolean | null> {
     const [answer] = await this.#context.client.domains.check([domain], this.#context);
     return answer?.available ?? null;
@@ -370,16 +382,13 @@ export class Account {
     this.#made.delete(id);
   }
 
-  /** Neither what was read of a collection counts any more, nor what was read once more before an order. */
+  /** Forgets a collection and its second reading before an order. */
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
     this.#rechecked.delete(listName(kind, parent));
   }
 
-  /**
-   * The same, once for what was made at that time (milliseconds since the epoch) and must be listed by now: what was read
-   * before may be from a time when it was not listed yet.
-   */
+  /** Outdates a collection once for an object of that time (milliseconds since the epoch), which must be listed by now. */
   outdateFor(at: number, kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;

@@ -1,13 +1,21 @@
 import type { Created } from "../kinds/kind.ts";
-import { type Change, equal, type Invoice, isReplacement, type JsonObject, type ValueObject } from "../model/index.ts";
+import {
+  type Change,
+  equal,
+  type Invoice,
+  invoiceOf,
+  isReplacement,
+  type JsonObject,
+  type ValueObject,
+} from "../model/index.ts";
 import { formsOf, recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create, refuseTaken, writeOut } from "./create.ts";
-import { settleStored } from "./create-turn.ts";
+import { reportOutcome } from "./create-turn.ts";
 import { deleteObject, isYoung, sendSteps, subjectOf } from "./in-place.ts";
-import { billOf, invoiceOf } from "./invoices.ts";
+import { billOf } from "./invoices.ts";
 import { formNotices, formsTried, withForms } from "./own-forms.ts";
-import { isPendingCreate, settledMark } from "./pending-create.ts";
+import { isPendingCreate, withoutRequests } from "./pending-create.ts";
 import { drop, type Progress, save } from "./perform.ts";
 import { stepsToward, tryOutput } from "./secrets.ts";
 import { withdraw } from "./settle.ts";
@@ -18,7 +26,7 @@ import { unknownAtOnce } from "./status.ts";
  *
  * 1. tryOutput checks that a one-time secret can be written.
  * 2. remove, record, replace, createNew or update carries the change out.
- * 3. settlePlanned informs the other runs of this machine.
+ * 3. reportPlanned informs the other runs of this machine.
  * 4. ended returns the result, or throws what failed.
  *
  * @param config the declared attributes, evaluated, with write-only values. Null for removals.
@@ -32,8 +40,8 @@ export async function applyChange(
 ): Promise<Applied> {
   const declared = (config ?? {}) as JsonObject;
   await tryOutput(kind, change, declared, context);
-  const { created: _, ...older } = settledMark(change.private);
-  const mark = isYoung(change, context) ? settledMark(change.private) : older;
+  const { created: _, ...older } = withoutRequests(change.private);
+  const mark = isYoung(change, context) ? withoutRequests(change.private) : older;
   const progress: Progress = {
     kind,
     change,
@@ -44,7 +52,7 @@ export async function applyChange(
     mark,
   };
   const isRemoved = await carryOutOf(change)(progress);
-  await settlePlanned(progress);
+  await reportPlanned(progress);
   const { attributes, diagnostics, invoice, awaiting, unclear } = progress;
   return ended({
     attributes: isRemoved === true ? null : attributes,
@@ -56,11 +64,11 @@ export async function applyChange(
 }
 
 /** The plan settled a create of an earlier run: it adopted the object, or found that there is none. */
-async function settlePlanned({ kind, change, attributes, context }: Progress): Promise<void> {
+async function reportPlanned({ kind, change, attributes, context }: Progress): Promise<void> {
   const { account, records, run } = context;
   if (!isPendingCreate(records.prior) || change.private.pending !== undefined) return;
   const isMade = typeof (change.before?.id ?? attributes.id) === "string";
-  await settleStored(account, kind, records.prior, isMade, run.owner?.());
+  await reportOutcome(account, kind, records.prior, isMade, run.owner?.());
 }
 
 /** @returns a function that resolves with true if the resource leaves the state. */
@@ -101,7 +109,7 @@ async function createNew(progress: Progress): Promise<void> {
 async function invoiceOfAdopted({ attributes, context }: Progress): Promise<Invoice | null> {
   const id = String(attributes.id);
   const bill = billOf(await context.account.invoices.of([id]).catch(() => undefined), id);
-  const [first] = [...(bill?.open ?? []), ...(bill?.paid ?? [])];
+  const first = bill?.open[0] ?? bill?.paid[0];
   return first === undefined ? null : invoiceOf(first);
 }
 

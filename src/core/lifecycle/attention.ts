@@ -6,6 +6,7 @@ import {
   type ChangeOutcome,
   type Condition,
   type ConditionFacts,
+  invoiceOf,
   type JsonObject,
   type KindWords,
   type Phase,
@@ -15,7 +16,7 @@ import {
   shownName,
   type ValueObject,
 } from "../model/index.ts";
-import { type Bill, billOf, type InvoiceReading, invoiceOf, invoiceText } from "./invoices.ts";
+import { type Bill, billOf, type InvoiceReading, invoiceText } from "./invoices.ts";
 
 /** An object as the plan compares it. */
 interface Subject {

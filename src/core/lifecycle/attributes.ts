@@ -36,31 +36,17 @@ export function attributesOf(kind: Kind): readonly AttributeEntry[] {
   return entries;
 }
 
-const secretNames = new WeakMap<Kind, readonly string[]>();
-
 /** Names of the attributes whose values are secret. */
-export function sensitiveNames(kind: Kind): readonly string[] {
-  const known = secretNames.get(kind);
-  if (known !== undefined) return known;
-  const names = attributesOf(kind).flatMap(({ name, meta }) => (meta.sensitive ? [name] : []));
-  secretNames.set(kind, names);
-  return names;
-}
-
-const writeOnly = new WeakMap<Kind, readonly string[]>();
+export const sensitiveNames = (kind: Kind): readonly string[] =>
+  attributesOf(kind).flatMap(({ name, meta }) => (meta.sensitive ? [name] : []));
 
 /** Names of the attributes that are sent and never stored. */
-export function writeOnlyNames(kind: Kind): readonly string[] {
-  const known = writeOnly.get(kind);
-  if (known !== undefined) return known;
-  const names = attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
-  writeOnly.set(kind, names);
-  return names;
-}
+export const writeOnlyNames = (kind: Kind): readonly string[] =>
+  attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
 
 const absent = new WeakMap<z.ZodType, z.ZodSafeParseResult<unknown>>();
 
-/** What the check of an attribute says where none is declared: the same for every resource. */
+/** Check of an attribute that is not declared: the same for every resource. */
 export function checkOfNone(type: z.ZodType): z.ZodSafeParseResult<unknown> {
   const known = absent.get(type) ?? type.safeParse(undefined);
   absent.set(type, known);
@@ -97,7 +83,7 @@ export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is, foreign }: Ow
 export const mayBeSame = (meta: AttributeMeta, sent: Value, shown: Value): boolean =>
   sameValue(meta, sent, shown) || meta.ownForm?.(sent as Json, shown as Json, false) === true;
 
-/** What is read of an object; `id` null: an answer that names none. */
+/** An object as read; `id` null: the answer names none. */
 interface Live {
   readonly id: string | null;
   readonly attributes: JsonObject;
@@ -127,24 +113,7 @@ export function refreshed(
     if (form === undefined || !equal(form.is, shown) || !isBelieved(meta, form)) return shown;
     return sameValue(meta, old, form.sent) ? old : form.sent;
   };
-  const entries = attributesOf(kind);
-  // Of thousands of resources, most are as they were recorded: nothing is copied.
-  if (
-    recorded !== undefined &&
-    hasAll(recorded, entries) &&
-    entries.every((entry) => value(entry) === recorded[entry.name])
-  )
-    return recorded;
-  const values: Record<string, Json> = {};
-  for (const entry of entries) values[entry.name] = value(entry);
-  return values;
-}
-
-/** Whether attributes are those of a kind: each of them, and nothing else. */
-export function hasAll(attributes: ValueObject, entries: readonly AttributeEntry[]): boolean {
-  return (
-    Object.keys(attributes).length === entries.length && entries.every(({ name }) => attributes[name] !== undefined)
-  );
+  return Object.fromEntries(attributesOf(kind).map((entry) => [entry.name, value(entry)]));
 }
 
 /** The live values that cannot be read, by attribute; undefined where each can. */
@@ -174,7 +143,7 @@ export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): b
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
   const { identity = [] } = kind;
   const hidden = identity.filter((name) => isEmpty(live[name] ?? null));
-  // Of most objects of a list nothing is hidden: then no value is compared.
+  // Most objects of a list hide nothing: no value is compared.
   if (hidden.length === 0) return [];
   const differs = attributesOf(kind).some(({ name, meta }) => {
     const isShown = identity.includes(name) && !hidden.includes(name);
@@ -211,14 +180,9 @@ export function parentOf(kind: Kind, attributes: ValueObject | undefined): strin
   return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
 }
 
-const joined = new WeakMap<Change, ValueObject>();
-
 /** The values of the plan, with unknown parts. */
-export function plannedValues(change: Change): ValueObject {
-  const known = joined.get(change) ?? (join(change.after ?? {}, change.after_unknown) as ValueObject);
-  joined.set(change, known);
-  return known;
-}
+export const plannedValues = ({ after, after_unknown }: Change): ValueObject =>
+  join(after ?? {}, after_unknown) as ValueObject;
 
 /** The attributes for which `value` gives one, in the kind's order. */
 function select(
@@ -286,7 +250,7 @@ export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueOb
   });
 }
 
-/** What is recorded of a resource that a change is about. */
+/** Record of the resource of a change. */
 export function recordOf(kind: Kind, change: Change, attributes: JsonObject, mark: PrivateMark): ResourceState {
   const { address, provider, sensitive, dependsOn: dependencies } = change;
   return { address, provider, schemaVersion: kind.schemaVersion, attributes, sensitive, private: mark, dependencies };

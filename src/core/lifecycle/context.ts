@@ -1,11 +1,11 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Awaiting,
   type Clock,
   type Diagnostic,
-  fail,
   HostformError,
   type Invoice,
   isError,
@@ -17,7 +17,7 @@ import {
 import type { Account } from "./account.ts";
 import type { PendingCreate } from "./pending-create.ts";
 
-/** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
+/** Destinations of one-time secrets outside of the state (`secret_output`). */
 export interface SecretOutputs {
   /** Makes sure, by trying, that a secret can be written there. @throws HostformError `secret.output`. */
   check(output: SecretOutput, of: SecretName): Promise<void>;
@@ -159,7 +159,8 @@ export const wasRefused = (error: unknown): boolean => error instanceof ApiError
 
 /** All waits of one request for a busy host, in milliseconds. */
 const MOST_BUSY_MS = 300_000;
-const [FIRST_BUSY_MS, LONGEST_BUSY_MS] = [1_000, 20_000];
+const FIRST_BUSY_MS = 1_000;
+const LONGEST_BUSY_MS = 20_000;
 
 /** Returns true if the API says that it is busy with another request. The result of this one is open. */
 export const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && error.isBusy;
@@ -190,14 +191,14 @@ export const MOST_LATE = 8;
 /** The failure to report for a request that was late too often: that of an attempt before it, if there was one. */
 export const whyLate = (error: ApiError): ApiError => (error.cause instanceof ApiError ? error.cause : error);
 
-/** What came of a change. */
+/** Result of a change. */
 export interface Applied {
   /** The attributes afterwards; null when the resource left the state. */
   readonly attributes: JsonObject | null;
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
   readonly awaiting?: Awaiting;
-  /** With `awaiting: "status"`: an error, though the change was carried out and nothing failed. */
+  /** An error with `awaiting: "status"`, though the change was carried out and nothing failed. */
   readonly unclear?: Diagnostic;
 }
 
@@ -205,7 +206,7 @@ export interface Applied {
 export function ended(applied: Applied): Applied {
   const { diagnostics, unclear } = applied;
   const errors = diagnostics.filter(isError);
-  // What failed is what the one line of progress is about.
+  // The line of progress reports the first error.
   if (errors.length > 0)
     throw new HostformError([...new Set([...errors, ...diagnostics, ...(unclear ? [unclear] : [])])]);
   return applied;
@@ -218,5 +219,5 @@ export function proceed({ stop }: Pick<RunContext, "stop">): void {
 
 /** @throws HostformError `interrupted`. */
 export function refuseStopped(): never {
-  fail("interrupted", "The run was stopped before this was sent");
+  throw new HostformError([problem("interrupted", {})]);
 }

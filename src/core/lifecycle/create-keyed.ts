@@ -18,8 +18,8 @@ const SKEW_MS = 300_000;
 
 /** The differences between the classes of creates. */
 export interface CreateClass {
-  /** Decides about open attempts. @returns the object; undefined: the request is to be sent again. */
-  settle(creation: Creation): Promise<Created | undefined>;
+  /** Settles open attempts. @returns the object; undefined: the request is to be sent again. */
+  resume(creation: Creation): Promise<Created | undefined>;
   /** Looks for twins of a new create. @throws HostformError if it must not be sent. */
   prepare(creation: Creation): Promise<Ready>;
   /** Records a refusal and throws it. @returns undefined: the loop decides about a lost answer. */
@@ -41,7 +41,7 @@ interface Ready {
  * same key and bytes again if the list proves that nothing was ordered. If the host was busy with another request, this run does.
  */
 export const keyed: CreateClass = {
-  async settle(creation) {
+  async resume(creation) {
     const { lost, answer, context } = creation;
     if (lost === undefined && answer === undefined) {
       const settled = await creation.settle();
@@ -163,7 +163,7 @@ const replay = ({ kind: { noun }, change: { address } }: Creation, id: string | 
   object: id ?? undefined,
 });
 
-/** What could be taken for the declared service: the same natural key or, without one, alike enough. */
+/** Returns a function that finds objects like the declared service: the same natural key or, without one, alike enough. */
 const likenessOf =
   (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
   ({ attributes }: Remote): boolean =>
@@ -192,7 +192,7 @@ function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonl
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }
 
-/** Whether an answer may repeat that of an order from long ago, whose object has left the list since. */
+/** Returns true if an answer may repeat that of an old order whose object has left the list. */
 function looksOld(made: Created, account: Account): boolean {
   const [, last] = madeBetween(made) ?? [];
   return made.id !== null && !(last !== undefined && last > account.hostNow() - SKEW_MS);
@@ -231,7 +231,8 @@ async function refuseOther(creation: Creation, earlier: Remote, plans: readonly 
   const other = differing(kind, planned, { attributes: live });
   if (other === undefined) return;
   await creation.withdraw();
-  const [is, declared] = [live[other] ?? null, planned[other] ?? null];
+  const is = live[other] ?? null;
+  const declared = planned[other] ?? null;
   const about = {
     ...replay(creation, earlier.id),
     name: other,

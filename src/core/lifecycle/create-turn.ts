@@ -1,5 +1,5 @@
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
-import type { AccountStore, Intent, StoredIntent, Turn } from "../local/index.ts";
+import type { AccountStore, LeavingCreate, StoredCreate, Turn } from "../local/index.ts";
 import { problem } from "../messages/index.ts";
 import { type Change, type Diagnostic, HostformError, ifExplained, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
@@ -10,7 +10,7 @@ import { idempotencyKey, intentId, thingName } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
 import type { PendingCreate } from "./pending-create.ts";
-import type { Turn as CreateTurn } from "./perform.ts";
+import type { CreateTurn } from "./perform.ts";
 
 /**
  * Carries a create out while no other process of this machine creates anything with the token: from the list that lacks the
@@ -52,7 +52,8 @@ export async function createInTurn(
       return left;
     }
     if (await account.catchUp(turn)) isOutdated = true;
-    const [thing, likeness] = [thingOf(kind, change, planned, run.project), likenessOf(kind, planned)];
+    const thing = thingOf(kind, change, planned, run.project);
+    const likeness = likenessOf(kind, planned);
     const countAtStart = await account.countAtStart;
     const alike = await alikeElsewhere(change, { likeness, place, countAtStart }, store);
     if (alike !== undefined && !awaited.has(alike.at)) {
@@ -82,7 +83,7 @@ export async function createInTurn(
         return unshown;
       }
     }
-    let intent: Intent = { id: "", thing, likeness, place, at: 0 };
+    let intent: LeavingCreate = { id: "", thing, likeness, place, at: 0 };
     const begin = async () => {
       const leaving = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
       await store.leave(turn, leaving);
@@ -129,7 +130,7 @@ async function alikeElsewhere(
   { anyway, private: mark }: Change,
   of: { readonly likeness: string | undefined; readonly place: string; readonly countAtStart: number },
   store: AccountStore,
-): Promise<StoredIntent | undefined> {
+): Promise<StoredCreate | undefined> {
   if (anyway || mark.pending !== undefined || of.likeness === undefined) return undefined;
   return store.newest({ likeness: of.likeness, notOf: of.place, after: store.isResettable ? of.countAtStart : 0 });
 }
@@ -137,7 +138,7 @@ async function alikeElsewhere(
 /** Returns how long the list may lack the object of another run, in milliseconds; undefined: it shows the object, or none will. */
 async function unshownMs(
   { kind, planned, context: { account } }: Creation,
-  { at }: StoredIntent,
+  { at }: StoredCreate,
 ): Promise<number | undefined> {
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
@@ -152,7 +153,7 @@ async function unshownMs(
  * Records in the store what became of a create of an earlier run, so that no other run waits for what is known.
  * @param place name of the state.
  */
-export async function settleStored(
+export async function reportOutcome(
   { store }: Account,
   kind: Kind,
   { address, attributes, private: mark }: PendingCreate,
@@ -160,7 +161,8 @@ export async function settleStored(
   place = "",
 ): Promise<void> {
   const { pending } = mark;
-  const [thing, likeness] = [thingOf(kind, { address, private: mark }, attributes, ""), likenessOf(kind, attributes)];
+  const thing = thingOf(kind, { address, private: mark }, attributes, "");
+  const likeness = likenessOf(kind, attributes);
   const at = Date.parse(pending.resent ?? pending.since);
   await store?.[isMade ? "answer" : "unsent"]({ id: intentId(pending), thing, likeness, place, at });
 }
@@ -208,14 +210,14 @@ export async function findOrder(
  * Returns true if only the memory of this machine shows the object. A restored backup of the own state does not have it either.
  * The user has settled an own create without an answer.
  */
-const isOrderedAlready = ({ creation }: Kind, { isOwn, state }: StoredIntent): boolean =>
+const isOrderedAlready = ({ creation }: Kind, { isOwn, state }: StoredCreate): boolean =>
   creation === "blind" && (!isOwn || state === "answered");
 
 function orderedAlready(
   { noun }: Kind,
   { address }: Pick<Change, "address">,
   key: string | undefined,
-  { at, state, isOwn }: StoredIntent,
+  { at, state, isOwn }: StoredCreate,
 ): Diagnostic {
   const about = { address, noun, object: String(key), at: new Date(at).toISOString() };
   return problem("plan.exists/elsewhere", { ...about, isLost: state !== "answered", isOwn });

@@ -18,15 +18,14 @@ import {
 import { createdAttributes, formsOf, parentOf } from "./attributes.ts";
 import { isLate, wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
-import { createInTurn, settleStored } from "./create-turn.ts";
+import { createInTurn, reportOutcome } from "./create-turn.ts";
 import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
-import { outdateAfterGap } from "./fence.ts";
 import { learnFromAnswer } from "./habits.ts";
 import { deleteObject } from "./in-place.ts";
 import { formNotices, formsSeen, withForms } from "./own-forms.ts";
 import { isPendingCreate, knownBefore, returnsSecretOnce } from "./pending-create.ts";
-import { type Progress, perform, save, type Turn } from "./perform.ts";
+import { type CreateTurn, type Progress, perform, save } from "./perform.ts";
 import { likeness } from "./read.ts";
 import { duplicate, existing, unreadable } from "./refusals.ts";
 import { writeSecret } from "./secrets.ts";
@@ -66,14 +65,14 @@ export async function create(
   const { kind, change, context } = progress;
   let creation = new Creation(progress, withdraw);
   creation.ticket = ticket;
-  outdateAfterGap(context.account, context.run.clock);
+  context.account.outdateAfterGap(context.run.clock);
   claimKey(creation);
   const of = CLASSES[kind.creation];
   for (let turns = 0, early = 1; ; turns++) {
     const current = creation;
     try {
       const isOpen = creation.intent !== undefined && creation.crowded === undefined;
-      const settled = isOpen ? await of.settle(creation) : undefined;
+      const settled = isOpen ? await of.resume(creation) : undefined;
       if (settled !== undefined) return await finish(creation, await recordMade(creation, settled));
       if (turns === MOST_TURNS)
         throw (
@@ -86,7 +85,7 @@ export async function create(
         creation.ticket = await context.writer.reserve(waiting);
         turns -= 1;
       }
-      const work = (turn?: Turn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
+      const work = (turn?: CreateTurn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
       const made = await createInTurn(creation, work);
       if (made !== undefined) return await finish(creation, made);
     } catch (error) {
@@ -148,12 +147,12 @@ export async function refuseTaken(progress: Progress): Promise<Places> {
 async function attempt(
   creation: Creation,
   of: CreateClass,
-  turn: Turn | undefined,
+  turn: CreateTurn | undefined,
   isOutdated: boolean,
 ): Promise<Created | undefined> {
   const { context, intent } = creation;
   const { clock } = context.run;
-  outdateAfterGap(context.account, clock);
+  context.account.outdateAfterGap(clock);
   const since = momentOf(clock);
   creation.crowded = undefined;
   creation.late = undefined;
@@ -216,7 +215,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
 /** Records in the store that the last attempt created its object. Without an attempt of this run, an earlier one did. */
 async function endStored({ turn, kind, context: { account, records, run } }: Creation): Promise<void> {
   if (turn !== undefined) await turn.end("made");
-  else if (isPendingCreate(records.prior)) await settleStored(account, kind, records.prior, true, run.owner?.());
+  else if (isPendingCreate(records.prior)) await reportOutcome(account, kind, records.prior, true, run.owner?.());
 }
 
 async function finish(creation: Creation, made: Created): Promise<Created> {
@@ -250,7 +249,7 @@ async function untilLive({ change, context }: Progress, early: NotLiveYet): Prom
 
 /** A create that the collection shows: a lost answer is decided by the list, and the same request is sent again. */
 const listable: CreateClass = {
-  async settle(creation) {
+  async resume(creation) {
     const { lost, kind, change, planned, context } = creation;
     const early = lost instanceof NotLiveYet ? lost : undefined;
     const settled = await creation.settle().catch(async (error: unknown) => {
@@ -308,7 +307,7 @@ const listable: CreateClass = {
 
 /** A create that nothing shows: sent once. Without a clear answer the user decides (`resolve`). */
 const blind: CreateClass = {
-  settle: async (creation) => void (await creation.settle()),
+  resume: async (creation) => void (await creation.settle()),
 
   async prepare(creation) {
     return {

@@ -9,7 +9,6 @@ import {
   ApiError,
   type Change,
   type Diagnostic,
-  errorOf,
   HostformError,
   type Intent,
   UNKNOWN,
@@ -88,21 +87,11 @@ export function idempotencyKey(project: string, name: string, generation: number
  */
 export function orderNameErrors(kind: Kind, config: ValueObject, project: string | undefined): Diagnostic[] {
   if (kind.creation !== "keyed") return [];
-  const found: Diagnostic[] = [];
-  if (!project) {
-    found.push(
-      errorOf("terraform.project", "The provider needs `project` to order a service", {
-        detail: "The Idempotency-Key of an order is made from it: two configurations must not share one by accident.",
-        remedies: [{ do: "name_project" }],
-      }),
-    );
-  }
+  const { noun } = kind;
   const isOpen = config.reference === UNKNOWN || config.domain === UNKNOWN;
-  if (!isOpen && kind.orderReference?.(config) === undefined) {
-    const summary = `A ${kind.noun} without a domain needs \`reference\``;
-    const detail = "Without a domain the order has no name, and an order without a name could be placed twice.";
-    const remedies = ["Add `reference`: a name that is unique in the project and never changes."];
-    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
-  }
-  return found;
+  const isNamed = isOpen || kind.orderReference?.(config) !== undefined;
+  return [
+    ...(project ? [] : [problem("terraform.project", { noun })]),
+    ...(isNamed ? [] : [problem("terraform.reference", { noun, attribute: ["reference"] })]),
+  ];
 }

@@ -16,7 +16,6 @@ import { parentOf, plannedAttributes } from "./attributes.ts";
 import { isBusy, MOST_LATE, notSent, whyLate } from "./context.ts";
 import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
-import { outdateAfterGap } from "./fence.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import {
   attemptsOf,
@@ -27,7 +26,7 @@ import {
   type PendingQuestion,
 } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
-import { type Progress, save, type Turn } from "./perform.ts";
+import { type CreateTurn, type Progress, save } from "./perform.ts";
 import { existing, questionOf } from "./refusals.ts";
 
 /** The object that a create made; `isUseless`: its secret was lost with the answer. */
@@ -58,7 +57,7 @@ export class Creation {
   /** Its place within the limit. */
   ticket: Ticket | undefined;
   /** The turn of the last attempt. */
-  turn: Turn | undefined;
+  turn: CreateTurn | undefined;
   readonly #mark: PrivateMark;
   #intent: Intent | undefined;
   #attempts: readonly Attempt[] = [];
@@ -213,7 +212,7 @@ export class Creation {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
     const parent = parentOf(kind, planned);
-    outdateAfterGap(account, run.clock);
+    account.outdateAfterGap(run.clock);
     const since = momentOf(run.clock);
     if (kind.list !== undefined) {
       account.proveAbsence(kind, parent);

@@ -1,21 +1,6 @@
 import type { Fence } from "../api/index.ts";
-import { type Clock, type ClockTimes, elapsedMs, isGap, momentOf } from "../model/index.ts";
-import type { Account } from "./account.ts";
+import { type Clock, type ClockTimes, elapsedMs, momentOf } from "../model/index.ts";
 import { FENCE_MS } from "./decide.ts";
-
-/** A moment before every other. */
-const BEGINNING = Number.NEGATIVE_INFINITY;
-
-/** The moment at which the clocks were last compared for an account. */
-const comparedAt = new WeakMap<Account, ClockTimes>();
-
-/** Has all lists of an account read again if there was a gap since the last call; at the first call, since the run began. */
-export function outdateAfterGap(account: Account, clock: Clock): void {
-  const last = comparedAt.get(account);
-  const isOutdated = last === undefined ? (clock.wokeAt?.() ?? BEGINNING) > BEGINNING : isGap(last, clock);
-  comparedAt.set(account, momentOf(clock));
-  if (isOutdated) account.outdateAll();
-}
 
 /**
  * The fence of a request: it leaves within 5 s after its record, or not at all. A process that slept, was stopped or waited for

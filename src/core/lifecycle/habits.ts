@@ -89,7 +89,8 @@ export async function learnFromRow(
   { id, attributes }: Remote,
 ): Promise<void> {
   if (created === undefined) return;
-  const [learned, at] = [learnedOf(account), Date.parse(created)];
+  const learned = learnedOf(account);
+  const at = Date.parse(created);
   if (isVerbatim(kind, recorded, attributes)) await learned.add(kind, verbatimOf(kind, recorded), id);
   else if (Math.abs(account.hostNow() - at) < FRESH_MS && isRewritten(kind, recorded, attributes))
     await learned.add(kind, "rewritten", id);
@@ -121,7 +122,8 @@ function isSame(sent: Json | undefined, shown: Json): boolean {
 }
 
 function isRewritten(kind: Kind, sent: JsonObject, live: JsonObject): boolean {
-  const [was, is] = [kind.naturalKey(sent), kind.naturalKey(live)];
+  const was = kind.naturalKey(sent);
+  const is = kind.naturalKey(live);
   return was !== undefined && is !== undefined && was !== is;
 }
 

@@ -7,7 +7,6 @@ import { problem } from "../messages/index.ts";
 import {
   type ApiError,
   type Change,
-  fail,
   isNotFound,
   type JsonObject,
   type PrivateMark,
@@ -116,7 +115,7 @@ export async function deleteObject(
 ): Promise<void> {
   const { kind, change, context, diagnostics } = progress;
   const { account } = context;
-  if (kind.remove === undefined) fail("internal", `${kind.type} has no request that removes it`);
+  if (kind.remove === undefined) throw new Error(`${kind.type} has no request that removes it`);
   const request = kind.remove(attributes);
   const send = (own?: Ticket) =>
     begin(progress, request, mark, mark, async () => void context.fate.did.add("delete"), own);

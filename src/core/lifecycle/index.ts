@@ -9,7 +9,7 @@ export * from "./apply.ts";
 export { asksForInvoices, conditionsAfter, suspensionMark } from "./attention.ts";
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
-export { findOrder, settleStored } from "./create-turn.ts";
+export { findOrder, reportOutcome } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { learnAlone } from "./habits.ts";

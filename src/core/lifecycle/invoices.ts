@@ -1,7 +1,8 @@
 /** Reads the invoices of orders, and finds those that are to be paid. */
 import type { InvoiceRecord } from "../api/index.ts";
 import type { ReadContext } from "../kinds/kind.ts";
-import { formatMoney, HostformError, type Invoice, inScale, isForbidden, isOpen, isPaid } from "../model/index.ts";
+import { requireScale } from "../messages/index.ts";
+import { formatMoney, HostformError, type Invoice, isForbidden, isOpen, isPaid } from "../model/index.ts";
 import type { Shown } from "./list-costs.ts";
 
 /** Most pages of invoices that a plan reads. */
@@ -35,8 +36,12 @@ export class Invoices {
     const onNoList = () => {
       this.#all = undefined;
     };
-    const list = () => client.invoices.list({ signal, ...(isShown && { onNoList }) }).all();
-    const all = this.#all ?? list().then((found) => [...inScale(settings.moneyScale, "invoice", found)]);
+    const list = async () => {
+      const found = await client.invoices.list({ signal, ...(isShown && { onNoList }) }).all();
+      requireScale(settings.moneyScale, "invoice", found);
+      return found;
+    };
+    const all = this.#all ?? list();
     this.#all = all;
     all.catch(() => {
       if (this.#all === all) this.#all = undefined;
@@ -94,7 +99,7 @@ class Reading {
   }
 
   #add(record: InvoiceRecord): void {
-    inScale(this.#moneyScale, "invoice", [record]);
+    requireScale(this.#moneyScale, "invoice", [record]);
     const { order_id: order } = record;
     if (order === null) return;
     this.#found.set(order, [...(this.#found.get(order) ?? []), record]);
@@ -140,8 +145,3 @@ export function invoiceText({ id, number, total, currency, due_date }: Invoice, 
   const amount = total === null ? [] : [formatMoney(total, currency, scale)];
   return [name === null ? "its invoice" : `invoice ${name}`, ...amount, ...due].join(", ");
 }
-
-export const invoiceOf = (record: InvoiceRecord): Invoice => {
-  const { id, invoice_number: number, currency, total, status, due_date } = record;
-  return { id, number, currency, total, status, due_date, paid: isPaid(record) === true };
-};

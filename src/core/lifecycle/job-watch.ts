@@ -7,7 +7,7 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly timeoutMs: number;
-  /** When it is waited for no longer, once that is counted, by the monotonic clock. */
+  /** End of the wait, once it is counted, by the monotonic clock. */
   deadline?: number;
   /** The status that is not understood and since when it is shown, by the same clock. */
   unclear?: { readonly word: string; readonly since: number };
@@ -25,7 +25,7 @@ interface Queue {
 
 interface JobWatchOptions {
   readonly clock: Clock;
-  /** How long a job is waited for, in milliseconds, unless it is said of that job. */
+  /** Default of the longest wait for a job, in milliseconds. */
   readonly timeoutMs: number;
   /** Resolves when nothing else is left to be sent: jobs are looked at, and their time is counted, only from then on. */
   readonly idle?: () => Promise<void>;
@@ -49,7 +49,8 @@ const LAST_LOOK_MS = 900;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 /** For each request that a poll takes the pauses are at least, and at most, so long: 60 a minute are all that there are (§8). */
-const [LEAST_PAUSE_EACH_MS, LONGEST_PAUSE_EACH_MS] = [500, 1_000];
+const LEAST_PAUSE_EACH_MS = 500;
+const LONGEST_PAUSE_EACH_MS = 1_000;
 
 /**
  * The pause before the next look at queued jobs, in milliseconds: longer each time, and the longer the more requests a look takes.
@@ -134,7 +135,8 @@ export class JobWatch {
   /** Looks, and ends the wait of those whose time is over before an answer comes. */
   async #lookInTime(queue: Queue): Promise<void> {
     const { clock } = this.#options;
-    const [ended, cut] = [new AbortController(), new AbortController()];
+    const ended = new AbortController();
+    const cut = new AbortController();
     const endLook = async () => {
       await clock.sleep(Math.max(0, firstDeadline(queue) + LAST_LOOK_MS - clock.monotonic()), ended.signal);
       cut.abort();
@@ -169,7 +171,8 @@ export class JobWatch {
   }
 
   #isSteady(waiter: Waiter, { attributes }: Remote): boolean {
-    const [word, now] = [JSON.stringify(attributes.status ?? null), this.#options.clock.monotonic()];
+    const word = JSON.stringify(attributes.status ?? null);
+    const now = this.#options.clock.monotonic();
     if (waiter.unclear?.word !== word) waiter.unclear = { word, since: now };
     return now - waiter.unclear.since >= STEADY_MS;
   }

@@ -92,7 +92,9 @@ export function formsTried(
 ): Forms {
   const forms: Record<string, OwnForm> = { ...before };
   for (const { name, meta } of attributesOf(kind)) {
-    const [was, sent, is] = [from[name] ?? null, wanted[name] ?? null, after[name] ?? null];
+    const was = from[name] ?? null;
+    const sent = wanted[name] ?? null;
+    const is = after[name] ?? null;
     if (meta.change !== "in-place" || meta.unreadable || meta.writeOnly || sameValue(meta, was, sent)) continue;
     const earlier = forms[name];
     const times = earlier !== undefined && sameValue(meta, earlier.sent, sent) ? earlier.times : 0;
@@ -102,29 +104,19 @@ export function formsTried(
   return forms;
 }
 
-/** A recorded object as the account shows it now, with its own forms. @param more forms that are known otherwise. */
+/**
+ * Returns a recorded or requested object as the account shows it, with its own forms.
+ * @param occasion default: that of a recorded object. @param more forms that are known otherwise.
+ */
 export function reread(
   kind: Kind,
   { attributes: sent, private: mark }: Pick<ResourceState, "attributes" | "private">,
   remote: Pick<Remote, "id" | "attributes">,
   more: Forms = {},
+  occasion: Occasion = mark.created === undefined ? "later" : "first",
 ): { readonly attributes: JsonObject; readonly forms: Forms } {
-  const occasion = mark.created === undefined ? "later" : "first";
-  const forms = {
-    ...formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, occasion),
-    ...more,
-  };
-  return { attributes: refreshed(kind, sent, remote, forms), forms };
-}
-
-/** The object that a pending create made, as a list shows it. @param more forms that are known otherwise. */
-export function settledForms(
-  kind: Kind,
-  { attributes: sent, private: mark }: Pick<ResourceState, "attributes" | "private">,
-  remote: Pick<Remote, "id" | "attributes">,
-  more: Forms = {},
-): { readonly attributes: JsonObject; readonly forms: Forms } {
-  const forms = { ...formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, "made"), ...more };
+  const seen = formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, occasion);
+  const forms = { ...seen, ...more };
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
 

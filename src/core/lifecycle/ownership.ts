@@ -17,9 +17,7 @@ import { parentOf } from "./attributes.ts";
  * An owner is whatever a front knows its resources by; two are the same when they are equal (`===`).
  */
 export class Ownership<Owner> {
-  /** Lists: almost each has one entry, and a run may have a hundred thousand of them. */
-  readonly #owners = new Map<string, Owner[]>();
-  readonly #keys = new Map<Owner, string[]>();
+  readonly #owners = new Map<string, readonly Owner[]>();
 
   /**
    * Claims all of it for a resource, or nothing where something of it belongs to another one.
@@ -35,52 +33,39 @@ export class Ownership<Owner> {
     return undefined;
   }
 
-  /** What is recorded belongs to its resource; a damaged state may record one object for two of them. */
+  /** Adds a recorded owner; a damaged state may record one object for two of them. */
   add(owner: Owner, key: string | undefined): void {
-    if (key === undefined) return;
-    insert(this.#owners, key, owner);
-    insert(this.#keys, owner, key);
+    const owners = this.#owners.get(key ?? "") ?? [];
+    if (key !== undefined && !owners.includes(owner)) this.#owners.set(key, [...owners, owner]);
   }
 
   /** The first resource that has it. @param but a resource that does not count. */
   ownerOf(key: string | undefined, but?: Owner): Owner | undefined {
-    for (const owner of this.#owners.get(key ?? "") ?? []) if (owner !== but) return owner;
-    return undefined;
+    return this.#owners.get(key ?? "")?.find((owner) => owner !== but);
   }
 
-  /** Whether a resource has it, be it with others. */
+  /** Returns true if a resource owns it, alone or with others. */
   has(owner: Owner, key: string | undefined): boolean {
     return this.#owners.get(key ?? "")?.includes(owner) === true;
   }
 
   /** A resource no longer has this, or anything at all when no keys are given. */
   release(owner: Owner, ...keys: readonly (string | undefined)[]): void {
-    for (const key of keys.length > 0 ? keys : [...(this.#keys.get(owner) ?? [])]) {
-      remove(this.#owners, key ?? "", owner);
-      remove(this.#keys, owner, key ?? "");
+    for (const key of keys.length > 0 ? keys : [...this.#owners.keys()]) {
+      const left = this.#owners.get(key ?? "")?.filter((one) => one !== owner) ?? [];
+      if (left.length > 0) this.#owners.set(key ?? "", left);
+      else this.#owners.delete(key ?? "");
     }
   }
 }
 
-function insert<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else if (!list.includes(value)) list.push(value);
-}
-
-function remove<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const left = lists.get(key)?.filter((one) => one !== value) ?? [];
-  if (left.length > 0) lists.set(key, left);
-  else lists.delete(key);
-}
-
-/** What makes two resources the same object: its account, its kind, its parent and its id. Undefined while there is no id. */
+/** Key of an object: its account, kind, parent and id. Undefined without an id. */
 export function objectKey(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
   const { id } = attributes;
   return typeof id === "string" ? keyOf("object", provider, kind, attributes, id) : undefined;
 }
 
-/** What makes two creates the same thing: its account, its kind, its parent and its natural key. Undefined while one is unknown. */
+/** Key of a create: its account, kind, parent and natural key. Undefined while one is unknown. */
 export function thingKey(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
   const key = kind.naturalKey(attributes);
   if (key === undefined || (kind.parent !== undefined && parentOf(kind, attributes) === undefined)) return undefined;

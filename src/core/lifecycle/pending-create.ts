@@ -92,6 +92,6 @@ export function namesOutcome(kind: Kind, { pending, deposed }: PrivateMark, impo
 }
 
 /** A mark without the requests that were begun: they are answered, or what the account shows counts in their place. */
-export function settledMark({ pending: _, attempt: __, ...mark }: PrivateMark): PrivateMark {
+export function withoutRequests({ pending: _, attempt: __, ...mark }: PrivateMark): PrivateMark {
   return mark;
 }

@@ -234,7 +234,8 @@ function keyOf(
 function isNear({ creation, identity, words, mayMatch }: Kind, sent: ValueObject, live: ValueObject): boolean {
   if (creation !== "keyed" && mayMatch?.(sent, live, [])) return true;
   return (identity ?? [words.name]).every((name) => {
-    const [a, b] = [sent[name], live[name]];
+    const a = sent[name];
+    const b = live[name];
     if (typeof a === "string" && typeof b === "string") return nearText(a, b);
     // A host may drop a word that it does not know.
     return Array.isArray(a) && Array.isArray(b) && (isWithin(a, b) || isWithin(b, a));

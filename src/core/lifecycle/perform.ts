@@ -24,7 +24,7 @@ export interface Progress {
 }
 
 /** The turn of a create among the processes of this machine. */
-export interface Turn {
+export interface CreateTurn {
   /** Records in the store that the request leaves. */
   begin(): Promise<void>;
   end(outcome: "made" | "nothing"): Promise<void>;
@@ -35,7 +35,7 @@ const TURN_WAIT_MS = 5_000;
 
 interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWithinMs"> {
   readonly mutation: Mutation<E>;
-  readonly turn?: Turn | undefined;
+  readonly turn?: CreateTurn | undefined;
   /** A place within the request limit that was booked before the turn. */
   readonly ticket?: Ticket | undefined;
   /** The limit allows no request within 5 s: the turn is given back, and nothing is recorded or sent. */

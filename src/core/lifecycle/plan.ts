@@ -16,10 +16,10 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "./attention.ts";
-import { attributesOf, formsOf, hasAll, sameValue, unclearOf } from "./attributes.ts";
+import { attributesOf, formsOf, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
-import { formNotices, isOwnForm, isUnkept, settledForms, unkept, withForms } from "./own-forms.ts";
-import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./pending-create.ts";
+import { formNotices, isOwnForm, isUnkept, reread, unkept, withForms } from "./own-forms.ts";
+import { isPendingCreate, namesOutcome, type PendingCreate, withoutRequests } from "./pending-create.ts";
 import { attemptsOf, decidePending } from "./pending-facts.ts";
 import { finish, type PlanInput, type Planned, reasonOf, secretNames, unchanged } from "./planned.ts";
 import { lookalikesOf, renamedFrom } from "./read.ts";
@@ -93,7 +93,7 @@ export function planResource(input: PlanInput): Planned {
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : (spent ?? input.nextGeneration);
   const { waitsFor } = observed;
-  // What is to be adopted is looked for first, and nothing is made in its place.
+  // An import is looked for first, and nothing is created in its place.
   if (waitsFor !== undefined && input.importId !== undefined)
     return leave(problem("apply.waiting/lists", { address: input.address, noun: kind.noun, waitsFor }));
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
@@ -107,7 +107,7 @@ const likeOrWrong = (input: PlanInput, doubles: readonly Remote[], mistakes: rea
 const notCreated = ({ address, severity }: PlanInput, expired: string) =>
   problem("plan.expired", { address, expired, severity });
 
-/** Of some objects, those that no other address holds. */
+/** Returns the objects without an owner. */
 const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
   objects.filter((remote) => ownerOf(remote) === undefined);
 
@@ -130,7 +130,7 @@ function planResent(
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
   const forms = formsOf(planned.change.private, {});
-  return { ...planned, change: { ...planned.change, private: withForms(settledMark(prior.private), forms) } };
+  return { ...planned, change: { ...planned.change, private: withForms(withoutRequests(prior.private), forms) } };
 }
 
 function planCreate(
@@ -166,7 +166,7 @@ function planCreate(
   });
 }
 
-/** What is wrong with a declaration that only the account shows. @param before undefined: it is still to be made. */
+/** Mistakes of a declaration that only the account shows. @param before undefined: it does not exist yet. */
 const mismatchesWithLive = ({ kind, config, plans, address }: PlanInput, before?: JsonObject): Diagnostic[] =>
   (kind.validateAgainstLive?.(config, before, plans) ?? []).map((each) => ({ ...each, address }));
 
@@ -216,7 +216,7 @@ function planPresent(
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
-  // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
+  // A change that is not possible yet, or that an unknown status forbids, waits.
   const diagnostics = [
     ...mismatchesWithLive(input, before),
     ...unknownValues(input.address, unclear),
@@ -242,9 +242,9 @@ function planPresent(
     conditions.push(...billingConditions(billed, seenMark, invoices, { isRestored: toggle === false, moneyScale }));
   }
 
-  // What was never recorded is here because an id names it.
+  // Only an import presents an object without a record.
   const importing = prior === undefined;
-  // What the API does not show and the state does not have (after an import) is believed as it is declared.
+  // An attribute that neither the API nor the state shows (after an import) counts as declared.
   const refused = active.filter(
     ({ meta, name }) =>
       (meta.change === "immutable" && before[name] !== null) || (input.isAnswer && meta.change === "replace"),
@@ -318,15 +318,12 @@ function causeIn(
     : undefined;
 }
 
-/** The attributes as they will be; null for what an object of the kind does not have. The same ones where nothing changes. */
-function planned(before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject {
-  if (Object.keys(changed).length === 0 && hasAll(before, entries)) return before;
-  const after: Record<string, Value> = {};
-  for (const { name } of entries) after[name] = (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null;
-  return after;
-}
+/** The attributes after a change; null for an attribute that the object does not have. */
+const planned = (before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject =>
+  Object.fromEntries(
+    entries.map(({ name }) => [name, (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null]),
+  );
 
-/** How many requests an update takes. */
 function stepsOf(kind: Kind, before: JsonObject, after: ValueObject): number {
   const known = split(after).known as JsonObject;
   return kind.update?.(before, known, known).length ?? 0;
@@ -361,7 +358,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
       const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
       return planResent(then, prior, text, { requests: 2 });
     }
-    const found = settledForms(kind, prior, only);
+    const found = reread(kind, prior, only, {}, "made");
     const present = { status: "present", ...found, phase: only.phase } as const;
     const { change, ...planned } = planAdopted({ ...then, importId: only.id, observed: present }, prior);
     const because = (one: ChangeReason) =>

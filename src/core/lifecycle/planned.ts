@@ -25,12 +25,12 @@ import type { InvoiceReading } from "./invoices.ts";
 import type { PendingSettings } from "./pending-facts.ts";
 import type { Observation, Others } from "./read.ts";
 
-/** What the plan of one declared resource is made from. */
+/** Input of the plan of one declared resource. */
 export interface PlanInput extends Others {
   readonly kind: Kind;
   readonly address: string;
   readonly provider: string;
-  /** As declared, with templates. */
+  /** Declared attributes with templates. */
   readonly declared: JsonObject;
   /** The same, evaluated and validated; parts may be unknown. */
   readonly config: ValueObject;
@@ -41,7 +41,7 @@ export interface PlanInput extends Others {
   readonly importId?: string;
   /** The import answers what a pending create made: an object that another one would replace is not adopted. */
   readonly isAnswer?: boolean;
-  /** What is recorded was adopted just now, by Terraform: nothing is to be made in its place. */
+  /** Terraform has just adopted the record: nothing is created in its place. */
   readonly adopting?: boolean;
   readonly dependsOn: readonly string[];
   /** The sources of the attributes into which something sensitive is declared to go. */
@@ -109,7 +109,7 @@ const hasOrigins = ({ origins = {} }: PlanInput) => Object.keys(origins).length 
 
 /** Puts a change together. */
 export function finish(input: PlanInput, end: Finish): Planned {
-  const { known, unknown } = end.after === end.before ? { known: end.before, unknown: false } : split(end.after);
+  const { known, unknown } = split(end.after);
   const change: Change = {
     address: input.address,
     type: input.kind.type,

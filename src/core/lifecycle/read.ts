@@ -1,18 +1,17 @@
 /** Reads one resource from the account, and objects that are like it. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type Diagnostic,
-  fail,
+  HostformError,
   isForbidden,
   isNoList,
   type JsonObject,
   type Phase,
   type ResourceState,
-  some,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { type Forms, parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
@@ -36,7 +35,7 @@ export interface Unread {
   readonly said: string;
 }
 
-/** What the account shows of one resource. A plain value. */
+/** Observation of one resource. A plain value. */
 export type Observation =
   /** It exists (or, where the API cannot show it, is taken to). */
   | {
@@ -65,7 +64,7 @@ export type Observation =
   /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. `unread`: nor by this answer. */
   | ({ readonly status: "absent"; readonly waitsFor?: string; readonly unread?: Unread } & Likeness);
 
-/** What else the account shows that could be the resource. */
+/** Other objects of the account that could be the resource. */
 interface Likeness {
   /** Live objects with its natural key. */
   readonly matches: readonly Remote[];
@@ -77,7 +76,7 @@ interface Likeness {
   readonly listed?: Listed;
 }
 
-/** What is to be read of one resource. */
+/** Query for one resource. */
 export interface ReadQuery {
   readonly kind: Kind;
   readonly prior: ResourceState | undefined;
@@ -206,7 +205,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   return present(kind, prior, remote, forms);
 }
 
-/** What is not seen is taken to be as it was recorded, in the phase that its attributes show. */
+/** Falls back to the recorded state, in the phase that its attributes show. */
 export const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
   ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
@@ -279,12 +278,8 @@ const PRECISION_MS = 2_000;
  * other. @throws HostformError `state.stranger`.
  */
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
-  const detail = differenceOf(kind, recorded, attributes);
-  if (detail === undefined) return;
-  const remedies = [
-    "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
-  ];
-  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, { detail, remedies });
+  const evidence = differenceOf(kind, recorded, attributes);
+  if (evidence !== undefined) throw new HostformError([problem("state.stranger", { noun: kind.noun, id, evidence })]);
 }
 
 /** Returns true unless an object is certainly not the recorded one. */
@@ -296,14 +291,16 @@ export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject)
  * does not say, for what is paid, the natural key does.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
-  const [was, is] = [madeBetween({ attributes: recorded }), madeBetween({ attributes: live })];
+  const was = madeBetween({ attributes: recorded });
+  const is = madeBetween({ attributes: live });
   if (was && is) {
     const isOther = is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS;
     return isOther
       ? `It was made at ${String(live.created_at)}; the recorded one at ${String(recorded.created_at)}.`
       : undefined;
   }
-  const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(live)];
+  const before = kind.naturalKey(recorded);
+  const now = kind.naturalKey(live);
   const isOther = kind.quote !== undefined && before !== undefined && before !== now;
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
@@ -329,11 +326,11 @@ function present(
   return { status: "present", attributes, phase, ...known };
 }
 
-/** What is known of other resources, to find the owner of a live object. */
+/** Facts about other resources, to find the owner of a live object. */
 export interface Others {
   /** The address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;
-  /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
+  /** Returns true for an address that is recorded and no longer declared: its object may be the declared resource, renamed. */
   isLeaving?(address: string): boolean;
   /** Returns true for an address that a removed block names. */
   isRemoved?(address: string): boolean;
@@ -386,11 +383,8 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
 
 /** @param own the one of them that is managed as `address`. */
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
-  const ids = same.map(({ id }) => id);
-  const summary = `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`;
-  const detail = `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`;
-  const remedies = [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`];
-  return warningOf("account.double", summary, { detail, remedies, address });
+  const domain = String(kind.naturalKey(own.attributes));
+  return problem("account.double", { address, noun: kind.noun, id: own.id, domain, ids: same.map(({ id }) => id) });
 }
 
 /** An address that is no longer declared, whose object may be the declared one under its old name. */

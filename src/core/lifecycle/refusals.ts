@@ -181,7 +181,8 @@ export function lookalike(
     objects.map(({ attributes: { plan = null, domain = null } }) => [plan, domain] as const);
   if (kind.naturalKey(config) !== undefined && named.length > 0) {
     const name = kind.identity?.[0] ?? kind.words.name;
-    const [is, declared] = [named[0]?.attributes[name] ?? null, (config[name] ?? null) as Json];
+    const is = named[0]?.attributes[name] ?? null;
+    const declared = (config[name] ?? null) as Json;
     return problem("plan.lookalike", {
       ...objects(subject, named),
       shown: shownBy(named),

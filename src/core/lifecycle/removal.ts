@@ -1,17 +1,8 @@
 import { type Kind, type Remote, type RemovalPolicy, wordsOf } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
-import {
-  type Change,
-  type Diagnostic,
-  errorOf,
-  type JsonObject,
-  type Phase,
-  type ResourceState,
-  some,
-  warningOf,
-} from "../model/index.ts";
+import { type Change, type Diagnostic, type JsonObject, type ResourceState, some } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
-import { isPendingCreate, type PendingCreate, settledMark } from "./pending-create.ts";
+import { isPendingCreate, type PendingCreate, withoutRequests } from "./pending-create.ts";
 import { decidePending, type PendingDecision, type PendingSettings } from "./pending-facts.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
@@ -50,6 +41,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   const { kind, prior, observed, mode, severity = mode === "destroy" ? "warning" : "error" } = input;
   if (isPendingCreate(prior)) return planPendingRemoval(input, prior);
   const { address } = prior;
+  const { noun } = kind;
   const before = observed.status === "present" ? observed.attributes : prior.attributes;
   const reason = mode === "destroy" ? ("destroy" as const) : ("removed" as const);
   const text = mode === "destroy" ? "destroy" : "no longer declared";
@@ -101,57 +93,31 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
       const subject = { kind, address, provider: prior.provider, attributes: before, job: mark.job };
       return keep(notRemovable(subject, severity), { unfulfilled: true });
     }
-    if (!actable(phase)) return keep(notSuspendable(kind, address, before, severity));
+    if (phase !== "live" && phase !== "suspended")
+      return keep(problem("plan.prevented/early", { address, noun, status: JSON.stringify(before.status), severity }));
     const requests = kind.suspendSteps(before).length;
     const asked = `${text}, and its deletion_policy is "suspend"`;
     return silently({ ...forget(reason, asked), removal: "suspend", requests });
   }
-  return keep(mode === "destroy" ? kept(kind, address) : prevented(kind, prior));
+  const policies = kind.suspendSteps === undefined ? ["forget"] : ["forget", "suspend"];
+  const object = String(prior.attributes.id);
+  return keep(
+    mode === "destroy"
+      ? problem("plan.prevented/kept", { address, noun, policies })
+      : problem("plan.prevented", { address, noun, id: object, object, policies }),
+  );
 }
 
-const actable = (phase: Phase) => phase === "live" || phase === "suspended";
-
-/** What is recorded of how an object without a DELETE may leave the state; `prevent` unless it says otherwise. */
+/** Recorded deletion policy of an object without a DELETE. Default: `prevent`. */
 export function policyOf(attributes: JsonObject): RemovalPolicy {
   const policy = attributes.deletion_policy;
   return policy === "forget" || policy === "suspend" ? policy : "prevent";
 }
 
-/** The policies by which an object leaves the state and goes on. */
-const policiesOf = ({ suspendSteps }: Kind) => (suspendSteps === undefined ? ["forget"] : ["forget", "suspend"]);
-
-function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  return errorOf("plan.prevented", `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`, {
-    detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
-    object: String(attributes.id),
-    remedies: [{ do: "release", policies: policiesOf(kind), to: "remove" }, { do: "forget" }],
-    address,
-  });
-}
-
-/** The same words for every resource of the kind, so that many of them make one message. */
-function kept(kind: Kind, address: string): Diagnostic {
-  const summary = `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`;
-  return warningOf("plan.prevented", summary, {
-    remedies: [{ do: "release", policies: policiesOf(kind), to: "destroy" }, { do: "forget" }],
-    address,
-  });
-}
-
-function notSuspendable(kind: Kind, address: string, before: JsonObject, severity: Diagnostic["severity"]): Diagnostic {
-  const status = JSON.stringify(before.status);
-  const report = severity === "error" ? errorOf : warningOf;
-  return report("plan.prevented", `${address} may not be removed yet: its status is ${status}`, {
-    detail: `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`,
-    remedies: ["Wait until it is live, and apply again.", { do: "forget" }],
-    address,
-  });
-}
-
 /** Plans the removal of a pending create: removes its object, forgets a create that made nothing, or waits. */
 function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
   const { kind, observed } = input;
-  const settled = settledMark(prior.private);
+  const settled = withoutRequests(prior.private);
   const { deposed, ...mark } = settled;
   const listed = observed.status === "absent" ? observed.listed : undefined;
   const decided = decidePending({ ...input, sent: prior, listed, want: "nothing" });
@@ -186,10 +152,10 @@ function undecided(
 ): Diagnostic {
   const ids = some(decided.objects.map(({ id }) => id));
   const likely = `it may be ${noun} ${ids}, and a likeness permits no suspension`;
-  const because = decided.do === "adopt" ? likely : `${decided.because}${ids === "" ? "" : ` (${ids})`}`;
+  const reason = decided.do === "adopt" ? likely : `${decided.because}${ids === "" ? "" : ` (${ids})`}`;
   const isWaiting = decided.do === "wait";
   const until = isWaiting && decided.proof ? new Date(decided.proof).toISOString() : undefined;
   const isQuestion = decided.do === "ask";
   const { since } = mark.pending;
-  return problem("plan.pending/removal", { address, since, because, isWaiting, isQuestion, until, severity });
+  return problem("plan.pending/removal", { address, since, reason, isWaiting, isQuestion, until, severity });
 }

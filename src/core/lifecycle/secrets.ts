@@ -19,7 +19,6 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
-  warningOf,
 } from "../model/index.ts";
 import { attributesOf, plannedAttributes } from "./attributes.ts";
 import type { ApplyContext, SecretOutputs } from "./context.ts";
@@ -72,7 +71,7 @@ function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undef
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** What the secret of an object adds to its plan: it is still to be written out, or cannot be moved any more. */
+/** Effect of the secret of an object on its plan: it is still to be written out, or cannot be moved any more. */
 interface PlannedSecret {
   /** Attributes as they will be. */
   readonly after: JsonObject;
@@ -110,10 +109,13 @@ export function planSecret(
   }
   if (known(before[secret.fingerprint]) === undefined) {
     if (!returnsSecretOnce(kind, before)) return nothing;
-    return { ...nothing, diagnostics: [neverCame(kind, address, secret, output)] };
+    const about = { address, noun: kind.noun, name: secret.name, place: outputPlace(output) };
+    return { ...nothing, diagnostics: [problem("secret.output/unknown", { ...about, attribute: ["secret_output"] })] };
   }
   const old = outputIn(before);
-  return isSamePlace(old, output) ? nothing : { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+  if (isSamePlace(old, output)) return nothing;
+  const about = { address, name: secret.name, from: old && outputPlace(old), place: outputPlace(output) };
+  return { ...nothing, diagnostics: [problem("secret.output/moved", { ...about, attribute: ["secret_output"] })] };
 }
 
 /** The place that the attributes of a resource name, when it is a file and known; undefined too for what is no place. */
@@ -150,7 +152,8 @@ export function misplacedSecret(
   const held = record.attributes;
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(held[secret.fingerprint]) === undefined) return undefined;
-  const [old, output] = [outputIn(held), declaredOutput(config)];
+  const old = outputIn(held);
+  const output = declaredOutput(config);
   if (old === undefined || (output !== undefined && isSamePlace(old, output))) return undefined;
   return problem("secret.output/held", {
     address,
@@ -165,35 +168,10 @@ export function misplacedSecret(
   });
 }
 
-/** Whether the place may lie outside of the project makes it no other place. */
+/** A permission to lie outside of the project is no difference of the place. */
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
   return equal(place(old), place(output));
-}
-
-/** The warning for a secret that is to be written out and is not known here. */
-function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
-  const place = outputPlace(output);
-  const summary = `The ${name} of ${address} is not known and could not be written to ${place}`;
-  const detail = `The API returns it only when the ${kind.noun} is created. It did not arrive then, the ${kind.noun} was created elsewhere, or the state was lost.`;
-  const remedies = [
-    { do: "renew" } as const,
-    `If ${place} holds the right one already, remove secret_output: nothing else writes there.`,
-  ];
-  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
-}
-
-function unmovable(
-  address: string,
-  { name }: OneTimeSecret,
-  from: SecretOutput | undefined,
-  to: SecretOutput,
-): Diagnostic {
-  const where = from === undefined ? "It left the state earlier" : `It was written to ${outputPlace(from)}`;
-  const summary = `The ${name} of ${address} is no longer known and cannot be moved to ${outputPlace(to)}`;
-  const detail = `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`;
-  const remedies = ["Move it by hand."];
-  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
 /**
@@ -237,7 +215,7 @@ async function refuseOther(
   throw new HostformError([problem("secret.output/other", about)]);
 }
 
-/** Whether a response of the change may contain a new secret; else the recorded one stays. */
+/** Returns true if a response of the change may contain a new secret; else the recorded one stays. */
 function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }

@@ -18,8 +18,8 @@ import type { Account } from "./account.ts";
 import { type Forms, parentOf, sensitiveNames, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
 import { learnFromUser } from "./habits.ts";
-import { openValues, otherForms, settledForms, takenForms, withForms } from "./own-forms.ts";
-import { type PendingCreate, settledMark } from "./pending-create.ts";
+import { openValues, otherForms, reread, takenForms, withForms } from "./own-forms.ts";
+import { type PendingCreate, withoutRequests } from "./pending-create.ts";
 import { decidePending, type PendingDecision, siblingOf } from "./pending-facts.ts";
 import { listAll } from "./pending-list.ts";
 import { type Others, read } from "./read.ts";
@@ -38,7 +38,7 @@ export async function adopt(
   id: string,
   { isForced = false, ...others }: Others & { readonly isForced?: boolean } = {},
 ): Promise<ResourceState | undefined> {
-  const settled = { ...prior, private: settledMark(prior.private) };
+  const settled = { ...prior, private: withoutRequests(prior.private) };
   if (kind.list === undefined && kind.get === undefined) {
     refuseHeld(kind, prior, { id, attributes: prior.attributes, phase: "live" }, others);
     refuseOtherName(kind, prior, id);
@@ -57,7 +57,7 @@ export async function adopt(
   refuseOther(kind, prior, { ...remote, attributes: sold.live }, { differences, isForced });
   await learnFromUser(account, kind, prior.attributes, remote);
   const taken = takenForms(differences);
-  const { forms, attributes } = settledForms(kind, prior, { ...remote, attributes: sold.live }, taken);
+  const { forms, attributes } = reread(kind, prior, { ...remote, attributes: sold.live }, taken, "made");
   return { ...settled, attributes, private: withForms(settled.private, forms) };
 }
 
@@ -130,7 +130,7 @@ export async function refuseCreated(input: EvidenceInput, undeclared = false): P
  *   order, whose key must not be used for another, outlives it.
  */
 export function withdraw(prior: ResourceState): ResourceState | undefined {
-  const { deposed, ...kept } = settledMark(prior.private);
+  const { deposed, ...kept } = withoutRequests(prior.private);
   if (deposed !== undefined) return { ...prior, attributes: deposed, private: kept };
   return kept.generation === undefined ? undefined : { ...prior, private: kept };
 }
@@ -153,7 +153,7 @@ export interface Evidence {
   readonly candidates: readonly Candidate[] | null;
   /** Invoices of the candidates; without candidates, those of orders that no service shows. Null: the token may not read them. */
   readonly invoices: readonly InvoiceEvidence[] | null;
-  /** Of a domain: whether it can still be registered. Null when the answer does not say; absent for other kinds. */
+  /** A domain can still be registered. Null: the answer does not say; absent for other kinds. */
   readonly available?: boolean | null;
   /**
    * The next step. `sent-again`: none, the next apply sends the same order with the same key; `made`: none, the next apply
@@ -176,7 +176,7 @@ export interface Evidence {
 
 interface Found {
   readonly id: string;
-  /** What distinguishes it from others of its kind (an e-mail address, a domain) as the API shows it; null where that cannot be read. */
+  /** Natural key (an e-mail address, a domain) as the API shows it; null: unreadable. */
   readonly natural_key: string | null;
   readonly created_at: Json;
   readonly status: Json;

@@ -71,7 +71,8 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   const { attributes: live } = remote;
   const { [of.attribute]: form, [of.name]: named } = formsOf(mark, recorded);
   const number = form?.sent ?? recorded[of.attribute];
-  const [was, shown] = [recorded[of.name] ?? null, live[of.name] ?? null];
+  const was = recorded[of.name] ?? null;
+  const shown = live[of.name] ?? null;
   const isNumbered = live[of.attribute] != null;
   const isKnown = was === null || shown === null || sameFolded(was, shown);
   if (!isNumbered && (shown === null || (isKnown && form !== undefined))) {
@@ -109,7 +110,8 @@ export function otherPlan(
   forms: Forms,
 ): Condition | undefined {
   const { attribute = "", name = "" } = kind.fromCatalogue ?? {};
-  const [number, named] = [forms[attribute], forms[name]];
+  const number = forms[attribute];
+  const named = forms[name];
   if (number === undefined || number.is === number.sent) return undefined;
   return conditionFor("other_plan", {
     address,

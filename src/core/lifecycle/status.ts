@@ -19,9 +19,9 @@ import {
 import type { Account } from "./account.ts";
 import { attributesOf, type Forms, parentOf } from "./attributes.ts";
 import { withForms } from "./own-forms.ts";
-import { settledMark } from "./pending-create.ts";
+import { withoutRequests } from "./pending-create.ts";
 
-/** What is said and remembered where a status word is not understood (§2 Gaps): it is named, and never acted upon. */
+/** The subject of a message about an unknown status word (§2 Gaps): it is named, and never acted upon. */
 interface Subject {
   readonly kind: Pick<Kind, "noun">;
   readonly address: string;
@@ -29,7 +29,7 @@ interface Subject {
   readonly provider: string;
   /** The live attributes. */
   readonly attributes: JsonObject;
-  /** What hostform last asked for, if that is not known to have ended. */
+  /** The job that hostform last requested, unless its end is known. */
   readonly job: QueuedJob | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Subject {
  * loses the mark of its suspension.
  */
 export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
-  const { job, ...since } = settledMark(mark);
+  const { job, ...since } = withoutRequests(mark);
   const { suspended: _, ...awake } = since;
   const settled = phase === "live" ? awake : since;
   const rest = forms === undefined ? settled : withForms(settled, forms);
@@ -132,7 +132,7 @@ export const unknownAtOnce = (subject: Subject, names: readonly string[]): Diagn
  */
 const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423, 425]);
 
-/** Whether a refusal may be over when the service is live. One of values that were sent (§7, 422) is not. */
+/** Returns true if a refusal may end when the service is live. A refusal of sent values (§7, 422) does not. */
 export function mayPass(error: unknown, kind?: Kind): error is ApiError {
   if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
   if (error.diagnostics[0]?.code === "api.malformed") return false;
@@ -168,18 +168,13 @@ export class NotLiveYet extends HostformError {
 
   /** The refusal where the status is not understood: the word may be why, and only the user can say what it means. */
   notUnderstood(): HostformError {
-    const { attributes, id } = this.service;
-    const word = attributes.status == null ? undefined : JSON.stringify(attributes.status);
-    const what = word === undefined ? "not shown" : `${word}, which is not understood`;
-    const unclear = `The status of ${this.kind.noun} ${id} is ${what}: it may not be live yet.`;
-    const say =
-      word === undefined
-        ? "Look in the dashboard whether it is live."
-        : `Say in the provider's status_words what ${word} means: pending, if the service is not live yet.`;
+    const { id, attributes } = this.service;
+    const about = { noun: this.kind.noun, id, status: attributes.status };
+    const { summary, remedies = [] } = problem("plan.unknown_status/parent", about);
     const diagnostics = this.refusal.diagnostics.map((each) => ({
       ...each,
-      detail: [each.detail, unclear].filter(Boolean).join(" "),
-      remedies: [say, ...(each.remedies ?? [])],
+      detail: [each.detail, `${summary}.`].filter(Boolean).join(" "),
+      remedies: [...remedies, ...(each.remedies ?? [])],
     }));
     return new HostformError(diagnostics, { cause: this.refusal });
   }
@@ -229,7 +224,7 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
   return paid === false ? "its invoice is not paid" : "no invoice shows its payment";
 }
 
-/** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
+/** Returns true if the invoices of a service are paid; undefined: unreadable, or none. */
 async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
   // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
   const invoices = await account.invoices.all().catch(() => []);

@@ -4,20 +4,18 @@
 import type * as z from "zod";
 import { type AttributeMeta, isFreeMap } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
+import { problem } from "../messages/index.ts";
 import {
   ApiError,
   type AttributePath,
   type Diagnostic,
   equal,
-  errorOf,
   escapeLine,
   type HostformError,
   hasUnknown,
   isObject,
-  type Json,
   type JsonObject,
   openUrl,
-  type Remedy,
   shorten,
   split,
   UNKNOWN,
@@ -52,15 +50,9 @@ export function validate(
       if (result.data !== undefined) values[name] = result.data as Value;
       diagnostics.push(...repeated(meta, value).map(wrong));
     } else if (value === null) {
-      const example = meta.example === undefined ? {} : { value: meta.example as Json, example: true as const };
-      diagnostics.push(
-        errorOf("config.missing_attribute", `${kind.noun} needs ${name}`, {
-          detail: meta.description,
-          remedies: [{ do: "set", attribute: name, ...example }],
-          address,
-          attribute: [name],
-        }),
-      );
+      const { description, example } = meta;
+      const about = { address, attribute: [name], noun: kind.noun, name, description, example };
+      diagnostics.push(problem("config.missing_attribute", about));
     } else diagnostics.push(...result.error.issues.map(wrong));
   }
   if (diagnostics.length === 0) {
@@ -88,11 +80,14 @@ function repeated({ set }: AttributeMeta, value: Value): z.core.$ZodIssue[] {
 /** @param value undefined for secrets, which no message repeats. */
 function invalid(address: string, name: string, value: Value | undefined, issue: z.core.$ZodIssue): Diagnostic {
   const path = [name, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
-  const detail = value === undefined ? undefined : `The value is ${shown(value, issue.path)}.`;
-  const fix = unquoted(issue, partOf(value, issue.path));
-  const remedies = fix === undefined ? undefined : [fix];
-  const summary = `${path.join(".")}: ${sentence(issue)}`;
-  return errorOf("config.invalid_value", summary, { detail, address, attribute: path, remedies });
+  return problem("config.invalid_value", {
+    address,
+    attribute: path,
+    path: path.join("."),
+    expected: sentence(issue),
+    value: value === undefined ? undefined : shown(value, issue.path),
+    literal: literalOf(issue, partOf(value, issue.path)),
+  });
 }
 
 const MEANT: Readonly<Record<string, boolean>> = {
@@ -105,18 +100,17 @@ const MEANT: Readonly<Record<string, boolean>> = {
 };
 
 /** The value to write where a text stands in place of a boolean or a number. @param text undefined for a secret. */
-function unquoted(issue: z.core.$ZodIssue, text: unknown): string | undefined {
+function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   if (issue.code !== "invalid_type" || (text !== undefined && typeof text !== "string")) return undefined;
   if (issue.expected === "boolean") {
     const meant = MEANT[text?.toLowerCase() ?? ""];
-    return `Write ${meant === undefined ? "`true` or `false`" : `\`${meant}\``}, without quotes.`;
+    return meant === undefined ? "`true` or `false`" : `\`${meant}\``;
   }
   if (!["number", "int"].includes(issue.expected)) return undefined;
-  const number = /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? Number(text) : undefined;
-  return `Write ${number === undefined ? "a number in decimal digits" : `\`${number}\``}, without quotes.`;
+  return /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? `\`${Number(text)}\`` : "a number in decimal digits";
 }
 
-/** What was expected. Where the kind has no words of its own, zod's, without their label; alternatives as a list. */
+/** Words for the expected value: the kind's own, else zod's without their label; alternatives as a list. */
 function sentence(issue: z.core.$ZodIssue): string {
   const { code, message } = issue;
   if (code === "too_small" && message.startsWith("Too ")) return size(issue.origin, "least", issue.minimum, issue);
@@ -174,27 +168,17 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
   if (!(error instanceof ApiError) || Object.keys(error.fieldErrors).length === 0)
     return error.diagnostics.map((diagnostic) => ({ address, ...diagnostic }));
   const { endpoint, fieldErrors } = error;
-  return error.diagnostics.flatMap(({ severity, code, remedies = [] }) =>
+  return error.diagnostics.flatMap(({ code, remedies }) =>
     Object.entries(fieldErrors).map(([field, messages]): Diagnostic => {
       const attribute = attributeOf(kind, declared, field);
-      return {
-        severity,
-        code,
-        summary: `The API refuses ${field}: ${messages.join(" ")}`,
-        detail: `${endpoint} answered 422.`,
-        remedies:
-          attribute === undefined ? remedies : [`Correct ${attribute.join(".")}.`, ...adoption(kind, declared, field)],
-        address,
-        ...(attribute && { attribute }),
-      };
+      // No call shows what an earlier run may have created.
+      const id = kind.creation === "blind" ? kind.naturalKey({ [field]: declared[field] ?? null }) : undefined;
+      const path = attribute?.join(".") ?? field;
+      const about = { address, endpoint, noun: kind.noun, path, refusal: messages.join(" "), created: id };
+      const refused = problem("api.validation/field", { ...about, field, attribute });
+      return { ...refused, code, ...(attribute === undefined && remedies && { remedies }) };
     }),
   );
-}
-
-/** The remedy for a value that is taken because the host has created the object already, where no call shows the object. */
-function adoption(kind: Kind, declared: JsonObject, field: string): Remedy[] {
-  const id = kind.creation === "blind" ? kind.naturalKey({ [field]: declared[field] ?? null }) : undefined;
-  return id === undefined ? [] : [{ do: "import", id, when: `an earlier run created this ${kind.noun}` }];
 }
 
 /** The attribute of a dotted field: `registrant_contact.email`, or a field that was sent out of a free map. */

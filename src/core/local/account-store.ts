@@ -34,13 +34,13 @@ export interface AccountStore {
    * @throws HostformError `store.turn_lost` if another process has the turn by now, `store.busy`, `store.newer`: the request must
    *   not leave.
    */
-  leave(turn: Turn, intent: Intent): Promise<void>;
+  leave(turn: Turn, intent: LeavingCreate): Promise<void>;
   /** Records that the object exists. Needs no turn. May be written with the next {@link leave} or at the end of the turn. */
-  answer(intent: Intent): Promise<void>;
+  answer(intent: LeavingCreate): Promise<void>;
   /** Records that the create certainly created nothing. May be written as late as {@link answer}. */
-  unsent(intent: Intent): Promise<void>;
+  unsent(intent: LeavingCreate): Promise<void>;
   /** Returns the newest create of another process with this token that matches. Before a create, call it in a turn. */
-  newest(of: IntentQuery): Promise<StoredIntent | undefined>;
+  newest(of: IntentQuery): Promise<StoredCreate | undefined>;
 
   /**
    * Writes notes in one step. On disk when it returns, unless the options say otherwise.
@@ -106,7 +106,7 @@ export interface TurnHolder {
 }
 
 /** A create. Names are kept as digests. */
-export interface Intent {
+export interface LeavingCreate {
   readonly id: string;
   /** Mark of the state that it is created for; empty if unknown. */
   readonly place: string;
@@ -122,19 +122,19 @@ export interface Intent {
 export interface IntentQuery {
   readonly thing?: string;
   readonly likeness?: string;
-  readonly state?: StoredIntent["state"];
+  readonly state?: StoredCreate["state"];
   /** Only those that were recorded after this count. */
   readonly after?: number;
   /** Not those of this state, which knows its own creates. */
   readonly notOf?: string;
-  /** Mark of the asking state, for {@link StoredIntent.isOwn}. */
+  /** Mark of the asking state, for {@link StoredCreate.isOwn}. */
   readonly place?: string;
   /** Id of the intent that the asking state records, for the same: a state may move to another place. */
   readonly intent?: string | undefined;
 }
 
 /** A create as another process recorded it. */
-export interface StoredIntent {
+export interface StoredCreate {
   /** Its count, as {@link AccountStore.count} counts. */
   readonly serial: number;
   /** Moment at which it left, in milliseconds since the epoch. */

@@ -8,12 +8,12 @@ import type {
   HeldObject,
   Holding,
   HoldingQuery,
-  Intent,
   IntentQuery,
+  LeavingCreate,
   Note,
   NoteOptions,
   Place,
-  StoredIntent,
+  StoredCreate,
   Turn,
   TurnHolder,
   TurnRequest,
@@ -50,12 +50,12 @@ export class MemoryLedger implements Ledger {
   }
 }
 
-interface IntentRow extends Intent {
+interface IntentRow extends LeavingCreate {
   readonly serial: number;
   readonly process: string;
   /** Epoch of the turn in which it was recorded. */
   readonly epoch: number;
-  readonly state: StoredIntent["state"] | "open";
+  readonly state: StoredCreate["state"] | "open";
 }
 
 /** The rows of one token. Its notes are those of the origin in a file; one process needs no more. */
@@ -133,7 +133,7 @@ export class MemoryStore implements AccountStore {
     return this.#queue.run(request, work);
   }
 
-  async leave(turn: Turn, intent: Intent): Promise<void> {
+  async leave(turn: Turn, intent: LeavingCreate): Promise<void> {
     const { epoch } = turn;
     if (epoch !== this.#tables.epoch) {
       this.#queue.lost(turn);
@@ -146,11 +146,11 @@ export class MemoryStore implements AccountStore {
     this.#put(intent, "open");
   }
 
-  async answer(intent: Intent): Promise<void> {
+  async answer(intent: LeavingCreate): Promise<void> {
     this.#put(intent, "answered");
   }
 
-  async unsent({ id }: Intent): Promise<void> {
+  async unsent({ id }: LeavingCreate): Promise<void> {
     this.#tables.intents.delete(id);
   }
 
@@ -162,7 +162,7 @@ export class MemoryStore implements AccountStore {
     notOf,
     place,
     intent,
-  }: IntentQuery): Promise<StoredIntent | undefined> {
+  }: IntentQuery): Promise<StoredCreate | undefined> {
     const found = this.#others().filter(
       (row) =>
         row.state !== "open" &&
@@ -268,7 +268,7 @@ export class MemoryStore implements AccountStore {
   }
 
   /** Each state of an intent has a new serial: a run that read a list while it was under way reads the list again. */
-  #put(intent: Intent, state: IntentRow["state"], who = this.#who): void {
+  #put(intent: LeavingCreate, state: IntentRow["state"], who = this.#who): void {
     this.#tables.count += 1;
     this.#tables.intents.set(intent.id, {
       ...intent,

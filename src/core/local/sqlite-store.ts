@@ -20,13 +20,13 @@ import {
   type HeldObject,
   type Holding,
   type HoldingQuery,
-  type Intent,
   type IntentQuery,
+  type LeavingCreate,
   NOTE_KEPT_MS,
   type Note,
   type NoteOptions,
   type Place,
-  type StoredIntent,
+  type StoredCreate,
   type Turn,
   type TurnHolder,
   type TurnRequest,
@@ -70,7 +70,7 @@ export interface SqliteStoreOptions {
 
 /** End of a create, until it is written. */
 interface Ended {
-  readonly intent: Intent;
+  readonly intent: LeavingCreate;
   readonly isAnswered: boolean;
 }
 
@@ -157,7 +157,7 @@ export class SqliteStore implements AccountStore {
     return this.#queue.run(request, work);
   }
 
-  async leave(turn: Turn, intent: Intent): Promise<void> {
+  async leave(turn: Turn, intent: LeavingCreate): Promise<void> {
     const left = this.#left.get(turn) ?? new Set();
     const isMine = await this.#change((statements) => {
       // A file that was deleted meanwhile counts epochs from 1 again.
@@ -175,15 +175,15 @@ export class SqliteStore implements AccountStore {
     this.#left.set(turn, left.add(intent.id));
   }
 
-  async answer(intent: Intent): Promise<void> {
+  async answer(intent: LeavingCreate): Promise<void> {
     this.#ended.push({ intent, isAnswered: true });
   }
 
-  async unsent(intent: Intent): Promise<void> {
+  async unsent(intent: LeavingCreate): Promise<void> {
     this.#ended.push({ intent, isAnswered: false });
   }
 
-  async newest(query: IntentQuery): Promise<StoredIntent | undefined> {
+  async newest(query: IntentQuery): Promise<StoredCreate | undefined> {
     const { thing, likeness, state, after, notOf, place, intent } = query;
     // Most often no other process has created anything.
     if (this.#isAlone || !this.#turn.hasOthers || !this.#exists()) return undefined;
@@ -311,7 +311,7 @@ export class SqliteStore implements AccountStore {
     return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
   }
 
-  #put({ putIntent }: StoreStatements, intent: Intent, state: StoredIntent["state"] | "open"): void {
+  #put({ putIntent }: StoreStatements, intent: LeavingCreate, state: StoredCreate["state"] | "open"): void {
     const { id, place, thing, likeness, at } = intent;
     const names = [this.#digest(place), this.#digest(thing), likeness === undefined ? null : this.#digest(likeness)];
     putIntent.run(this.account, this.#who, id, ...names, at, state);

@@ -1,9 +1,33 @@
-/** Messages about the identity of an account: the one that the state was recorded with, or another. */
+/** Messages about the account and the state of a project: each may be another one than before. */
 import { some } from "../model/index.ts";
-import { type Catalogue, error, type Words } from "./message.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** "Provider default", and the address that it leads to now. */
 type Account = Words<"of" | "origin">;
+
+/** An object that another state of this machine holds. */
+export interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
+  /** Its address in the other state, if that is known. */
+  readonly other: string | undefined;
+  /** Number of further objects that both states hold. */
+  readonly more: number;
+}
+
+/** A project without records of what it declares. */
+export interface MissingState extends Words<"place"> {
+  /** Number of declared objects that the account has. */
+  readonly count: number;
+  /** No state was ever written in this place. */
+  readonly isNew: boolean;
+  /** Another state of this machine that holds some of them. */
+  readonly holder: string | undefined;
+  /** Other states in the folder of this one. */
+  readonly others: readonly string[];
+  /** The state before its last change. */
+  readonly backup: string | undefined;
+  /** Accounts that have them. */
+  readonly providers: readonly string[];
+}
 
 const MOVED = { do: "allow", limits: [{ limit: "account_moved" }] } as const;
 const CORRECT = "Correct the address and the token of the provider.";
@@ -35,5 +59,44 @@ export const accounts = {
     summary: `The account lacks ${share}. Is this the wrong account?`,
     detail: `Missing: ${some(missing)}.`,
     remedies: [CORRECT, { do: "allow", limits: [{ limit: "missing" }] }],
+  })),
+  "account.double": warning(
+    (given: Words<"address" | "noun" | "id" | "domain"> & { readonly ids: readonly string[] }) => ({
+      summary: `${given.domain} is the domain of ${given.ids.length} ${given.noun}s: ${some(given.ids)}`,
+      detail: `${given.address} is ${given.noun} ${given.id}. Each of them is billed, and only one can be in use.`,
+      remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${given.noun}.`],
+    }),
+  ),
+  "state.stranger": error(({ noun, id, evidence }: Words<"noun" | "id" | "evidence">) => ({
+    summary: `${noun} ${id} is another one than was recorded`,
+    detail: evidence,
+    remedies: [
+      "If the provider leads to another account or host, correct its address and token.",
+      "If the host has given the id to another object, take the old one out of the state.",
+    ],
+  })),
+  "state.missing": error(({ place, count, isNew, holder, others, backup, providers }: MissingState) => ({
+    summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
+    detail:
+      holder !== undefined
+        ? `${holder} holds them.`
+        : others.length > 0
+          ? `The same folder has ${some(others)}.`
+          : backup !== undefined
+            ? `${backup} has the state before its last change, with the secrets that only the state had.`
+            : "The state may be in another checkout, in an undeclared backend, or in another environment.",
+    remedies: [
+      "If the state is elsewhere, put it here, or declare its backend.",
+      ...(backup === undefined ? [] : [{ do: "restore_state", backup } as const]),
+      { do: "recover", providers },
+    ],
+  })),
+  "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
+    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,
+    detail: `Seen there at ${lastSeen}. Here is ${here}.`,
+    remedies: [
+      "Keep an object in one state: each run undoes what the other one declares.",
+      { do: "forget", when: "the other state is to manage it" },
+    ],
   })),
 } satisfies Catalogue;

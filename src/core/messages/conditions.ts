@@ -1,6 +1,7 @@
-/** Messages about the state of an object in the account that no change ends. */
-import { type Json, openJson } from "../model/index.ts";
-import { type Catalogue, type Words, warning } from "./message.ts";
+/** Messages about the state of an object in the account: its condition, a status without a known meaning, and an object that the API did not show. */
+import { type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
+import { type Catalogue, either, error, type Words, warning } from "./message.ts";
+import type { Resource } from "./objects.ts";
 
 /** An attribute whose value did not stay. `is` and `declared` are absent where they are secret, or differ in a part that is. */
 export interface Unkept extends Words<"address" | "noun" | "name"> {
@@ -62,6 +63,64 @@ const sentences = (...parts: readonly string[]) => (parts.length === 0 ? undefin
 const unpaid = ({ invoice, more }: Unpaid) => `${invoice}${more === 0 ? "" : ` and ${more} more`}`;
 
 const PAY = "Pay the invoice.";
+
+export interface Status extends Resource {
+  /** Alias of the provider whose `status_words` gives the word a meaning. */
+  readonly provider: string;
+  readonly status: Json | undefined;
+  /** The job that hostform last requested, unless its end is known. */
+  readonly job: QueuedJob | undefined;
+}
+
+type Unknown = Status & Words<"names">;
+
+const unknown = ({ status }: Status) =>
+  status == null ? "the API shows no status" : `its status ${openJson(status)} is unknown`;
+
+const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
+
+const evidence = ({ noun, job }: Status) => {
+  if (job === undefined) return `No request changes a ${noun} whose status is unknown.`;
+  const then = job.before === null ? "" : `, when the status was ${openJson(job.before)}`;
+  return `The request for ${suspension(job)} left at ${job.since}${then}.`;
+};
+
+/** After a requested job, the likely meaning is its result; else only the object itself shows the right remedy. */
+function remedy({ status, provider, job }: Status): Remedy {
+  if (status == null) return "Compare it with the dashboard. Changes wait until the API shows a status.";
+  const map = { do: "map_status", provider, word: status } as const;
+  if (job !== undefined) {
+    const shows = job.toward === "suspended" ? "suspended" : "up again";
+    return { ...map, phases: [job.toward], when: `the dashboard shows it as ${shows}` };
+  }
+  return { ...map, phases: /suspen|paus/i.test(String(status)) ? ["suspended", "live"] : ["live", "suspended"] };
+}
+
+const unknownStatus =
+  <Given extends Status>(clause: (given: Given) => string) =>
+  (given: Given) => ({
+    summary: `${clause(given)}: ${unknown(given)}`,
+    detail: evidence(given),
+    remedies: [remedy(given)],
+  });
+
+const unchanged = unknownStatus(({ names, address }: Unknown) => `${names} of ${address} cannot change`);
+
+/** Changes that wait for the resource at `address`. `others`: those of other resources, which depend on it. */
+type HeldBack = Words<"address"> & {
+  readonly others: readonly string[];
+  readonly isOwn: boolean;
+  readonly isUnread: boolean;
+};
+
+function waiting({ others, isOwn, address }: HeldBack): string {
+  const rest = others.length === 1 ? `the change of ${others[0]}` : `${others.length} changes`;
+  if (others.length === 0) return `The change of ${address} is held back`;
+  const after = others.length === 1 ? "is" : "are";
+  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capital(rest)} ${after} held back`;
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const conditions = {
   "condition.offline": warning((given: Recorded & Since) => ({
@@ -172,5 +231,62 @@ export const conditions = {
       "Correct its receiver. Then switch it on in the dashboard.",
       "Or delete it there and apply: that creates another one, with a new secret.",
     ],
+  })),
+
+  "plan.unknown_status/unchanged": either(unchanged),
+  "condition.unknown_status": warning(unknownStatus(({ address }: Status) => address)),
+  "condition.unknown_status/unchanged": warning(unchanged),
+  "condition.unknown_status/unchecked": warning(
+    unknownStatus(({ names, address }: Unknown) => `The account does not show ${names} of ${address}`),
+  ),
+  "plan.unknown_status/parent": error(({ noun, id, status }: Words<"noun" | "id"> & Pick<Status, "status">) => ({
+    summary: `The status of ${noun} ${id} is ${status == null ? "hidden" : `${openJson(status)}, which is unknown`}: it may not be live yet`,
+    remedies: [
+      status == null
+        ? "Look in the dashboard whether it is live."
+        : `Set in the provider's status_words what ${openJson(status)} means: pending, if the ${noun} is not live yet.`,
+    ],
+  })),
+  "plan.unknown_status/withheld": warning((given: Status & Words<"address" | "other">) => ({
+    summary: `${given.address} stays as it is: ${given.other}, which comes first, has an unknown status`,
+    detail: "A deletion waits for changes that may fail, so that nothing is lost because of them.",
+    remedies: [remedy(given)],
+  })),
+  "plan.unknown_status/ordered": warning(
+    unknownStatus(({ names, address }: Unknown) => `${names} of ${address} must wait`),
+  ),
+  "plan.unknown_status/ended": error(
+    unknownStatus(
+      ({ job, address }: Status & { job: QueuedJob }) =>
+        `The account does not confirm ${suspension(job)} of ${address}`,
+    ),
+  ),
+  "plan.prevented/status": either((given: Status) => ({
+    summary: `The removal of ${given.address} must wait: ${unknown(given)}`,
+    detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
+    remedies: [remedy(given), { do: "forget" }],
+  })),
+
+  "plan.unread": error(({ address, noun, said }: Words<"address" | "noun" | "said">) => ({
+    summary: `${address} cannot be planned: the token does not see what this ${noun} belongs to`,
+    detail: `No list shows it, and the API refuses it: ${said}.`,
+    remedies: ["If another account owns it now, stop declaring both.", "If not, use a token that sees it."],
+  })),
+  "plan.held_back": warning((given: HeldBack) => ({
+    summary: waiting(given),
+    detail: [
+      given.isUnread ? `The API did not show ${given.address}.` : `${given.address} has an error.`,
+      ...(given.others.length > 0 ? [`Held back with it: ${some(given.others)}.`] : []),
+    ].join(" "),
+    remedies: [
+      given.isUnread
+        ? "Plan again when the API shows it, or apply the other changes alone."
+        : `Resolve ${given.address} first, or apply the other changes alone.`,
+    ],
+  })),
+  "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
+    summary: "A restricted token orders a service, and its lists will not show the service",
+    detail: `No list shows ${noun} ${id} (${address}): ${said}.`,
+    remedies: ["Order with a token of the whole account, or add each new service to the restriction of this token."],
   })),
 } satisfies Catalogue;

@@ -17,7 +17,7 @@ export interface Doubt {
   readonly since: string;
 }
 
-function reason({ ids, otherPlan, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
+function doubtOf({ ids, otherPlan, form, hidden, created, since }: Doubt & Pick<Objects, "ids">): string {
   if (otherPlan !== undefined) return `but of another plan${otherPlan === null ? "" : ` (${openJson(otherPlan)})`}`;
   if (form) return `but its ${form[0]} is ${openJson(form[1])} and the request had ${openJson(form[2])}`;
   if (hidden !== "") return `and the API shows no readable ${hidden}`;
@@ -44,7 +44,7 @@ const differing = ({ name, is, sent }: OtherObject["differences"][number]) =>
     ? `its ${name} is another one`
     : `its ${name} is ${openJson(is)}, not ${openJson(sent)}`;
 
-export interface Removal extends Words<"address" | "since" | "because"> {
+export interface Removal extends Words<"address" | "since" | "reason"> {
   /** The next run may decide. */
   readonly isWaiting: boolean;
   /** Only a person can decide: no apply does. */
@@ -80,7 +80,7 @@ export const creates = {
     const answer = isAccepted ? `the API accepted its create and named no ${noun}` : "its create has no answer";
     return {
       summary: `${address} may be ${which(given)}: ${answer}`,
-      detail: `The ${noun}${one ? " is" : "s are"} new, ${reason(given)}.`,
+      detail: `The ${noun}${one ? " is" : "s are"} new, ${doubtOf(given)}.`,
       remedies: [{ do: "resolve", object: one ? object : undefined }],
     };
   }),
@@ -94,9 +94,14 @@ export const creates = {
     detail: `The request of ${since} has no answer. This run sent it again unchanged; new values count after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
-  "plan.pending/removal": either(({ address, since, because, isWaiting, isQuestion, until }: Removal) => ({
+  "plan.pending/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
+    summary: `This run did not send the create of ${address} again`,
+    detail: `Other runs created objects in each of ${turns} turns.`,
+    remedies: [{ do: "apply_again" }],
+  })),
+  "plan.pending/removal": either(({ address, since, reason, isWaiting, isQuestion, until }: Removal) => ({
     summary: `The removal of ${address} must wait: its create has no answer`,
-    detail: `The request left at ${since}: ${because}.${until === undefined ? "" : ` The wait ends at ${until}.`}`,
+    detail: `The request left at ${since}: ${reason}.${until === undefined ? "" : ` The wait ends at ${until}.`}`,
     remedies: [...(isWaiting ? [{ do: "apply_again" } as const] : []), { do: "resolve", removing: !isQuestion }],
   })),
   "apply.replayed": warning(({ address, noun, object }: Replayed) => ({

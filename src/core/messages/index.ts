@@ -2,29 +2,34 @@
  * The catalogue: each message of the core, by its code. In: a name and typed parameters. Out: a diagnostic. One file for each
  * subject. Must not: import any room but `core/model`, name a command, a flag or a line of a declaration: remedies are data.
  */
-import { type Condition, type ConditionFacts, conditionOf } from "../model/index.ts";
+import {
+  type Condition,
+  type ConditionFacts,
+  conditionOf,
+  type Diagnostic,
+  fractionIn,
+  HostformError,
+} from "../model/index.ts";
 import { accounts } from "./accounts.ts";
 import { conditions } from "./conditions.ts";
 import { creates } from "./creates.ts";
+import { declaration } from "./declaration.ts";
+import { limits } from "./limits.ts";
 import { type Given, problemsOf } from "./message.ts";
 import { objects } from "./objects.ts";
-import { policies } from "./policies.ts";
 import { processes } from "./processes.ts";
-import { statusWords } from "./status-words.ts";
-import { trouble } from "./trouble.ts";
 
-export type { MissingState } from "./objects.ts";
+export type { MissingState } from "./accounts.ts";
 
 /** Every message of the core. No two subjects have one name in common. */
 export const catalogue = {
   ...objects,
   ...creates,
-  ...statusWords,
-  ...processes,
   ...conditions,
   ...accounts,
-  ...trouble,
-  ...policies,
+  ...declaration,
+  ...limits,
+  ...processes,
 };
 
 /**
@@ -41,3 +46,23 @@ export const conditionFor = <Name extends OfCondition<keyof typeof catalogue>>(
   given: Given<(typeof catalogue)[`condition.${Name}`]>,
   facts: ConditionFacts = {},
 ): Condition => ({ ...conditionOf(problem(`condition.${name}`, given as never)), ...facts });
+
+/** A record with amounts, as the API sent it. */
+interface Amounted {
+  readonly id?: string | null;
+  readonly raw?: unknown;
+}
+
+/** Returns the contradiction between a `money_scale` and an amount of a record. @param of "plan", "invoice". */
+export function scaleProblem(scale: number | undefined, of: string, { id, raw }: Amounted): Diagnostic | undefined {
+  const found = fractionIn(scale, raw);
+  return found && problem("api.money_scale", { scale: scale ?? 0, of, id: id ?? "without an id", ...found });
+}
+
+/** Refuses records that contradict the scale. @throws HostformError `api.money_scale`. */
+export function requireScale(scale: number | undefined, of: string, records: readonly Amounted[]): void {
+  for (const record of records) {
+    const found = scaleProblem(scale, of, record);
+    if (found !== undefined) throw new HostformError([found]);
+  }
+}

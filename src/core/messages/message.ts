@@ -2,7 +2,7 @@ import { type Code, type Diagnostic, type DiagnosticParts, errorOf, warningOf } 
 
 type Severity = Diagnostic["severity"];
 
-interface Texts extends Pick<DiagnosticParts, "detail" | "remedies"> {
+export interface Texts extends Pick<DiagnosticParts, "detail" | "remedies"> {
   readonly summary: string;
 }
 
@@ -17,7 +17,10 @@ export interface Message<Own, Level = Severity | "either"> {
 
 const message =
   <Level extends Severity | "either">(level: Level) =>
-  <Own>(texts: (given: Own) => Texts): Message<Own, Level> => ({ level, texts });
+  <Own = unknown>(texts: Texts | ((given: Own) => Texts)): Message<Own, Level> => ({
+    level,
+    texts: typeof texts === "function" ? texts : () => texts,
+  });
 
 export const error = message("error");
 export const warning = message("warning");
@@ -27,7 +30,7 @@ export const either = message("either");
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
 
 /** Place of a diagnostic. It travels among the parameters, because most texts name it. */
-type Place = Pick<DiagnosticParts, "address" | "object" | "attribute" | "range">;
+type Place = Pick<DiagnosticParts, "address" | "object" | "attribute" | "range" | "because">;
 
 /** Parameters of a message, with its place. */
 export type Given<M> =
@@ -38,12 +41,22 @@ export type Given<M> =
 
 /** Returns the function that makes a diagnostic from a message of the catalogue and its parameters. */
 export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
-  return <Name extends keyof Messages & string>(name: Name, given: Given<Messages[Name]>): Diagnostic => {
+  return <Name extends keyof Messages & string>(
+    name: Name,
+    ...[given]: object extends Given<Messages[Name]> ? [given?: Given<Messages[Name]>] : [given: Given<Messages[Name]>]
+  ): Diagnostic => {
     const { level, texts } = catalogue[name] as Message<unknown>;
     const [code] = name.split("/") as [Code];
     const { summary, detail, remedies } = texts(given);
-    const { address, object, attribute, range, severity = level } = given as Place & { readonly severity?: Severity };
-    const parts = { detail, object, remedies, address, attribute, range };
+    const {
+      address,
+      object,
+      attribute,
+      range,
+      because,
+      severity = level,
+    } = (given ?? {}) as Place & { readonly severity?: Severity };
+    const parts = { detail, object, remedies, address, attribute, range, because };
     return severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
   };
 }

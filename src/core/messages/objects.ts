@@ -22,41 +22,10 @@ export interface Difference extends Words<"address" | "noun" | "name" | "was" | 
   readonly isSecret: boolean;
 }
 
-/** An object that another state of this machine holds. */
-export interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
-  /** Its address in the other state, if that is known. */
-  readonly other: string | undefined;
-  /** Number of further objects that both states hold. */
-  readonly more: number;
-}
-
-/** A project without records of what it declares. */
-export interface MissingState extends Words<"place"> {
-  /** Number of declared objects that the account has. */
-  readonly count: number;
-  /** No state was ever written in this place. */
-  readonly isNew: boolean;
-  /** Another state of this machine that holds some of them. */
-  readonly holder: string | undefined;
-  /** Other states in the folder of this one. */
-  readonly others: readonly string[];
-  /** The state before its last change. */
-  readonly backup: string | undefined;
-  /** Accounts that have them. */
-  readonly providers: readonly string[];
-}
-
 /** An object that another address declares, where one of the two addresses is not part of the run. */
 export interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
   readonly name: string | undefined;
   readonly outside: readonly string[];
-}
-
-/** A one-time secret that cannot go where its object goes. */
-export interface HeldSecret extends Words<"address" | "noun" | "id" | "from" | "name" | "place"> {
-  readonly other: string | undefined;
-  /** The address has a record of its own. */
-  readonly isOccupied: boolean;
 }
 
 /** A value that the host shows in place of the value that was sent. Both are absent where they are secret. */
@@ -74,10 +43,8 @@ const inOwnForm = ({ address, name, sent, is, isMasked = false }: Form) => {
     : `The API shows ${name} of ${address} as ${openJson(is)}; the request had ${openJson(sent)}`;
 };
 
-/** A declared value that must be shown, with the sources that forbid it. */
-export interface Hidden extends Words<"address" | "name"> {
-  readonly from: readonly string[];
-}
+/** Deletion policies by which an object without a DELETE leaves the state. */
+type Policies = { readonly policies: readonly string[] };
 
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
@@ -138,6 +105,14 @@ export const objects = {
       ],
     };
   }),
+  "plan.immutable/provider": error(({ address, from, to }: Words<"address" | "from" | "to">) => ({
+    summary: `${address} cannot move from provider ${from} to ${to}`,
+    detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
+    remedies: [
+      { do: "use_provider", provider: from },
+      { do: "forget", why: "import" },
+    ],
+  })),
   "plan.mismatch": error((given: Difference & Words<"id">) => {
     const { address, noun, id, name, value } = given;
     return {
@@ -146,24 +121,21 @@ export const objects = {
       remedies: [{ do: "correct_import", attribute: name, value }],
     };
   }),
-  "config.sensitive": error(({ address, name, from }: Hidden) => ({
-    summary: `${name} of ${address} comes from a sensitive source: ${from.join(", ")}`,
-    detail: "Approvers decide by this value, so reports must show it.",
-    remedies: from.map((source) => {
-      const [kind, variable] = source.split(/\.(.*)/s);
-      if (kind === "env") return `If anyone may see ${variable}, add it to HOSTFORM_ENV_ALLOW.`;
-      return kind === "var"
-        ? `If anyone may see the variable ${variable}, declare it as not sensitive.`
-        : "Write the value itself.";
-    }),
-    address,
-    attribute: [name],
-  })),
 
   "config.duplicate": error(({ address, noun, other }: Words<"address" | "noun" | "other">) => ({
     summary: `${address} and ${other} declare the same ${noun}`,
     detail: `The values that distinguish one ${noun} from another are the same. No request was sent.`,
     remedies: ["Remove one of the two, or correct the values that they refer to."],
+  })),
+  "config.duplicate/object": error(({ address, other, noun, id }: Resource & Words<"other" | "id">) => ({
+    summary: `${address} and ${other} are the same ${noun} ${id}`,
+    detail: "Only one address can manage an object.",
+    remedies: ["Keep one of the two.", { do: "move", from: other, when: "it was renamed, leave the import out" }],
+  })),
+  "plan.exists/recorded": error(({ address, noun, owner }: Resource & Words<"owner">) => ({
+    summary: `${address} is the same ${noun} as ${owner}, which is in the state`,
+    detail: `The API cannot show a ${noun}, so only the state has a record of it. A second order would cost money.`,
+    remedies: [{ do: "move", from: owner, when: "it was renamed" }, "Otherwise declare it once."],
   })),
   "plan.exists/held": error(
     (given: Objects & Words<"owner"> & { readonly isOccupied: boolean; readonly isRemoved: boolean }) => ({
@@ -312,57 +284,9 @@ export const objects = {
     detail: `${former} has the same plan and is no longer declared. Without a domain, nothing distinguishes the two.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
-  "secret.output/other": error(
-    ({
-      address,
-      name,
-      place,
-      recorded,
-      other,
-    }: Words<"address" | "name" | "place" | "other"> & { readonly recorded?: string | undefined }) => ({
-      summary:
-        recorded === undefined
-          ? `${place} already holds a secret, and the state does not know the ${name} of ${address}`
-          : `${place} holds another secret than the recorded ${name} of ${address}`,
-      detail: `${recorded === undefined ? "" : `Recorded: ${recorded}. `}There: ${other}. It may exist nowhere else, so it is not overwritten.`,
-      remedies: ["Move that secret away, or name another place for the new one."],
-    }),
-  ),
-  "secret.output/held": error(({ address, noun, id, from, name, place, other, isOccupied }: HeldSecret) => ({
-    summary: `${noun} ${id} moves from ${from} to ${address}, but its ${name} was written to ${place}`,
-    detail: `${address} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
-    remedies: [
-      `Declare secret_output of ${address} as it was at ${from}: the place goes with the ${noun}.`,
-      { do: "move", from, ...(isOccupied && { occupied: true }), when: `you have moved the ${name} yourself` },
-    ],
-  })),
   "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({
     summary: `${address} is not created: ${expired}`,
     remedies: ["Remove it, or declare a later expires_at."],
-  })),
-  "state.missing": error(({ place, count, isNew, holder, others, backup, providers }: MissingState) => ({
-    summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
-    detail:
-      holder !== undefined
-        ? `${holder} holds them.`
-        : others.length > 0
-          ? `The same folder has ${some(others)}.`
-          : backup !== undefined
-            ? `${backup} has the state before its last change, with the secrets that only the state had.`
-            : "The state may be in another checkout, in an undeclared backend, or in another environment.",
-    remedies: [
-      "If the state is elsewhere, put it here, or declare its backend.",
-      ...(backup === undefined ? [] : [{ do: "restore_state", backup } as const]),
-      { do: "recover", providers },
-    ],
-  })),
-  "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
-    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,
-    detail: `Seen there at ${lastSeen}. Here is ${here}.`,
-    remedies: [
-      "Keep an object in one state: each run undoes what the other one declares.",
-      { do: "forget", when: "the other state is to manage it" },
-    ],
   })),
   "plan.unknown_date": warning(({ address, name, is }: Words<"address" | "name"> & { readonly is: Json }) => ({
     summary: `${name} of ${address} is unreadable: the API shows ${openJson(is)}`,
@@ -383,4 +307,25 @@ export const objects = {
     detail: "The value may cost or expose more, so it is a difference in the next plan.",
     remedies: ["If the value of the API is right, declare it."],
   })),
+  "plan.prevented": error(({ address, noun, id, policies }: Resource & Words<"id"> & Policies) => ({
+    summary: `${address} (${noun} ${id}) may not be removed`,
+    detail: `The API cannot delete a ${noun}, and the recorded deletion_policy is "prevent".`,
+    remedies: [{ do: "release", policies, to: "remove" }, { do: "forget" }],
+  })),
+  // The same text for each resource of the kind, so that a report can fold them.
+  "plan.prevented/kept": warning(({ noun, policies }: Words<"noun"> & Policies) => ({
+    summary: `A ${noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`,
+    remedies: [{ do: "release", policies, to: "destroy" }, { do: "forget" }],
+  })),
+  "plan.prevented/early": either(({ address, noun, status }: Resource & Words<"status">) => ({
+    summary: `${address} may not be removed yet: its status is ${status}`,
+    detail: `The recorded deletion_policy is "suspend", and a ${noun} that is not live cannot be suspended.`,
+    remedies: ["Wait until it is live, and apply again.", { do: "forget" }],
+  })),
+  "plan.prevented/lifecycle": error(
+    ({ address, former, isReplaced }: Words<"address"> & { former: string | undefined; isReplaced: boolean }) => ({
+      summary: `${address} may not be ${isReplaced ? "replaced" : "removed"}: ${former === undefined ? "it" : `${former}, its former address,`} has prevent_destroy`,
+      remedies: ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."],
+    }),
+  ),
 } satisfies Catalogue;

@@ -1,5 +1,5 @@
-/** Messages about the processes of one machine: their shared store, and their turns to create. */
-import { type Catalogue, error, type Words, warning } from "./message.ts";
+/** Messages about a run, and about the processes of one machine: their shared store, and their turns to create. */
+import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
 type Failure = Words<"place" | "reason">;
@@ -13,7 +13,47 @@ function processIn({ pid, project }: { pid: number; project?: string }, p: "P" |
   return p === "P" ? "Another process" : "another process";
 }
 
+type Why = { readonly why: string | undefined };
+
 export const processes = {
+  interrupted: error(() => ({ summary: "The run was stopped before this was sent" })),
+  "interrupted/halfway": warning(({ address }: Words<"address">) => ({
+    summary: `${address} was stopped halfway: its answered requests are recorded, the rest was not sent`,
+    remedies: ["Run the same command again: it does the rest."],
+  })),
+  internal: error(({ failure }: Words<"failure">) => ({
+    summary: "This program has failed in a way that was not foreseen",
+    detail: failure,
+    remedies: ["Run the command again with HOSTFORM_DEBUG=1 and report the output."],
+  })),
+  "file.refused": error(({ reason, failure }: Words<"reason"> & { readonly failure: string | undefined }) => ({
+    summary: `A file cannot be read or written: ${reason}`,
+    detail: failure,
+    remedies: ["Correct what the message names. Then run the command again."],
+  })),
+  "apply.skipped": error(({ address, failed }: Words<"address" | "failed">) => ({
+    summary: `Skipped ${address}`,
+    detail: `${failed}, which comes first, was not applied.`,
+    remedies: [`Fix ${failed} and apply again.`],
+  })),
+  "apply.skipped/missing": warning(({ address, missing }: Words<"address" | "missing">) => ({
+    summary: `Skipped ${address}: its dependency ${missing} does not exist`,
+    remedies: [`Resolve ${missing} first.`],
+  })),
+  "apply.waiting": warning(({ address, other }: Words<"address" | "other">) => ({
+    summary: `${address} waits for ${other}`,
+    remedies: ["Run it again when that is done."],
+  })),
+  "apply.waiting/lists": warning(({ address, noun, waitsFor }: Words<"address" | "noun" | "waitsFor">) => ({
+    summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of it until it is live`,
+    remedies: [{ do: "apply_again" }],
+  })),
+  "apply.waiting/live": either(({ what, noun, id, why, refusal }: Words<"what" | "noun" | "id" | "refusal"> & Why) => ({
+    summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
+    detail: refusal,
+    remedies: [`Run it again when the ${noun} is live. The host provisions it when its invoice is paid.`],
+  })),
+
   "provider.ledger": warning(({ place, reason }: Failure) => ({
     summary: "This process counts its requests alone",
     detail: `${place}: ${reason}. Processes with this token may exceed the limit together, or create one object twice.`,
@@ -67,11 +107,6 @@ export const processes = {
     summary: `${place} is damaged, and this run started a new file`,
     detail: `The damaged file is ${place}.damaged. The new one lacks earlier creates without an answer.`,
     remedies: ["Look in the account for objects of an interrupted apply; an import adopts them."],
-  })),
-  "plan.pending/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
-    summary: `This run did not send the create of ${address} again`,
-    detail: `Other runs created objects in each of ${turns} turns.`,
-    remedies: [{ do: "apply_again" }],
   })),
   "store.turn_lost": error(() => ({
     summary: "Another process took the turn to create",

@@ -16,11 +16,11 @@ export interface CostLine {
   readonly list: number | null;
   /** Sum of what will be billed; null when none is known. */
   readonly billed: number | null;
-  /** How many of the orders have no known price. */
+  /** Number of orders without a known price. */
   readonly unknown: number;
 }
 
-/** What applying costs in API requests. */
+/** API requests that an apply takes. */
 export interface RequestEstimate {
   /** Requests already made to compute the plan. */
   readonly read: number;
@@ -30,17 +30,16 @@ export interface RequestEstimate {
   readonly seconds: number;
 }
 
-/** What a token may send from now on if nobody else sends. Times are in milliseconds from now. */
+/** Requests that a token may send if nobody else sends. Times are in milliseconds from now. */
 export interface RequestOutlook {
-  /** When each request that counts now counts no longer, ascending. */
+  /** Times at which the counting requests stop to count, ascending. */
   readonly booked: readonly number[];
-  /** How long a request counts. */
   readonly windowMs: number;
-  /** When the last one left: 0 or less. */
+  /** Time of the last request: 0 or less. */
   readonly lastSentMs: number;
   /** Nothing leaves before: a host that refused a request asked for a pause. 0 or less: none did. */
   readonly pausedMs: number;
-  /** How much longer than the pace asks each of the next ones waits, after a short pause. */
+  /** Additional waits of the next requests after a short pause. */
   readonly slowMs: readonly number[];
   /** From a moment on, how many leave a minute at most and how far apart. The first from 0: what refusals taught changes with time. */
   readonly paces: readonly { readonly fromMs: number; readonly perMinute: number; readonly apartMs: number }[];
@@ -48,7 +47,7 @@ export interface RequestOutlook {
 
 /** The same, with how its client sends. */
 export interface RequestBudget extends RequestOutlook {
-  /** How many requests are under way at once. */
+  /** Number of requests under way at the same time. */
   readonly sideBySide: number;
   /** From sending a request to its answer. */
   readonly latencyMs: number;
@@ -78,11 +77,11 @@ export interface Plan {
   readonly forReading?: true;
   /** Changes that applying the plan leaves out, in address order. Absent: none. */
   readonly held?: readonly HeldBack[];
-  /** What was not read, as the user asked for: it is planned as it was recorded. Absent: everything was read. */
+  /** Resources that were not read, by the user's choice: they are planned as recorded. Absent: everything was read. */
   readonly notRead?: readonly NotRead[];
   /** The commit since which only the changes were planned (`--base`), and how many resources were not. Absent: everything was. */
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
-  /** What needs attention and is no change, in address order. Absent: nothing. */
+  /** Conditions that no change ends, in address order. Absent: none. */
   readonly conditions?: readonly Condition[];
   /** Variables of the declaration, with their values. Absent: none. */
   readonly variables?: readonly VariableValue[];
@@ -126,8 +125,8 @@ export const heldIn = ({ diagnostics, held = [] }: Pick<Plan, "diagnostics" | "h
   return [...new Set([...refused, ...held.map(({ address }) => address)])].sort();
 };
 
-/** How much of the account is read (`--refresh`): everything, what the plan changes, or only what its requests touch. */
-export type RefreshMode = "all" | "changed" | "false";
+/** Part of the account that a plan reads: everything, the objects that it changes, or the objects that its requests touch. */
+export type RefreshMode = "all" | "changed" | "none";
 
 /** A recorded resource that a plan did not read. */
 export interface NotRead {
@@ -135,7 +134,7 @@ export interface NotRead {
   readonly type: string;
   /** The id of the object in whose listing it is: of a grant, the service. */
   readonly parent: string | null;
-  /** When it was last read on this machine (ISO 8601), where that is known. */
+  /** Time of the last reading on this machine (ISO 8601); null: unknown. */
   readonly last_read: string | null;
 }
 
@@ -143,7 +142,6 @@ export interface NotRead {
 export const unfulfilledIn = ({ changes }: Pick<Plan, "changes">): string[] =>
   changes.flatMap(({ address, unfulfilled }) => (unfulfilled ? [address] : []));
 
-/** What is planned for one output. */
 export interface OutputChange {
   readonly name: string;
   readonly action: "no-op" | "create" | "update" | "delete";
@@ -159,16 +157,16 @@ export interface OutputChange {
   readonly type?: Json;
 }
 
-/** Whether applying the plan would record other outputs than there are. */
+/** Returns true if an apply would record other outputs. */
 export function changesOutputs({ outputs = [] }: Pick<Plan, "outputs">): boolean {
   return outputs.some(({ action }) => action !== "no-op");
 }
 
-/** Whether applying the plan would record something under another address. */
+/** Returns true if an apply would record a resource under another address. */
 export const changesAddresses = ({ changes }: Pick<Plan, "changes">): boolean =>
   changes.some(({ previousAddress }) => previousAddress !== undefined);
 
-/** Whether applying the plan would change the state even if it changes nothing in the account. */
+/** Returns true if an apply would change the state even if it changes nothing in the account. */
 export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean {
   return changesOutputs(plan) || changesAddresses(plan);
 }
@@ -190,7 +188,7 @@ export interface ChangeOutcome {
   readonly did?: readonly ("create" | "delete")[];
   /** A request of it was answered, but the state could not be written: its result is known, and not recorded. */
   readonly unrecorded?: true;
-  /** What the resource now waits for: the payment of its invoice, a queued job, or a meaning for its status word. */
+  /** The event that the resource waits for: a payment, provisioning, a queued job, or a meaning for its status word. */
   readonly awaiting?: Awaiting;
 }
 
@@ -235,7 +233,7 @@ export function isFulfilled({
   return !isOpen && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
-/** What apply reports while it works; the report folder turns these into lines or Terraform's UI messages. */
+/** Events of an apply. Reports render them as lines or as Terraform's UI messages. */
 export type ApplyEvent =
   | { readonly type: "start"; readonly address: string; readonly action: ProgressVerb; readonly id?: string }
   | { readonly type: "progress"; readonly address: string; readonly action: ProgressVerb; readonly seconds: number }
@@ -349,28 +347,28 @@ export interface Change {
    * does not change that.
    */
   readonly unfulfilled?: true;
-  /** When it was created (ISO 8601), where no list shows it yet: it is planned as recorded. */
+  /** Time of its creation (ISO 8601), if no list shows it yet: it is planned as recorded. */
   readonly unlisted?: string;
   /** The host answered with no list in place of the list that would show it: it is planned as recorded. */
   readonly unchecked?: true;
   /** The API does not show it before this is live (`service 1001`): until then it is planned as recorded, or as new. */
   readonly waitsFor?: string;
-  /** Whose it is: as declared, else as recorded. */
+  /** Client: as declared, else as recorded. */
   readonly client?: string;
   /** The recorded client, if another one is declared; null: nobody's. */
   readonly formerClient?: string | null;
   /** The file that declares it, relative to the project's folder. */
   readonly file?: string;
-  /** Where its secret is written: a path in the project, links followed, or in full outside of it. */
+  /** Destination of its secret: a path in the project, links followed, or in full outside of it. */
   readonly secretTo?: string;
-  /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
+  /** Form of the removal: an API call, none, or a suspension first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;
   /** An order in spite of something like it that exists (`--order-anyway`). */
   readonly anyway?: true;
   /** Addresses of resources that this one refers to. */
   readonly dependsOn: readonly string[];
-  /** How many API requests the change takes, polls not counted. */
+  /** Number of API requests of the change, without polls. */
   readonly requests: number;
   /** Longest wait before the first request, in milliseconds: lists may lag. */
   readonly waitMs?: number;
@@ -384,7 +382,7 @@ export interface Quote {
   readonly list: number | null;
   /** After the Manage discount (§1, §4). */
   readonly billed: number | null;
-  /** What the invoice cannot exceed, where that is known though the price is not: discounts only lower it. */
+  /** Upper bound of the invoice. It may be known without the price, because discounts only lower the price. */
   readonly most: number | null;
   /** Why a price is null. */
   readonly unknown?: string;

@@ -8,14 +8,12 @@ export type Verdict = "pass" | "differs" | "stops" | "not_seen";
 export interface ContractCheck {
   /** `service.fields`: stable, for programs. */
   readonly id: string;
-  /** Where the specification says it: `§4 Pagination`. */
+  /** Clause of the specification: `§4 Pagination`. */
   readonly clause: string;
-  /** What it says. */
   readonly says: string;
   readonly verdict: Verdict;
-  /** What was seen, or why nothing was. No data of customers. */
+  /** Observation, or the reason why there is none. No data of customers. */
   readonly detail?: string;
-  /** What to do about it. */
   readonly fix?: string;
 }
 
@@ -31,16 +29,16 @@ export interface ContractRow {
   readonly finding: Finding;
   /** The value of the switch; for `seen` alone. */
   readonly value?: string;
-  /** What a sandbox does that is started without a profile. */
+  /** Default of the sandbox. */
   readonly default: string;
-  /** What was seen and where, or why nothing was. No data of customers. */
+  /** Observation with its place, or the reason why there is none. No data of customers. */
   readonly evidence: string;
 }
 
 /** The result of a contract check. */
 export interface ContractReport {
   readonly base_url: string;
-  /** Whether the harmless writes were sent. */
+  /** The harmless writes were sent. */
   readonly wrote: boolean;
   /** HTTP requests made, those of them that were repetitions. */
   readonly requests: number;
@@ -51,7 +49,7 @@ export interface ContractReport {
   readonly profile: string;
 }
 
-/** Whether anything could be read: a token that may read nothing shows nothing about a server. */
+/** Returns true if anything could be read: a token that may read nothing shows nothing about a server. */
 export function isJudged({ checks }: Pick<ContractReport, "checks">): boolean {
   return checks.some(({ id, verdict }) => id.startsWith("read.") && verdict !== "not_seen");
 }

@@ -1,9 +1,9 @@
-// What is declared, in whatever language: resources, data, outputs, and the expressions of their values.
+// A declaration, in whatever language: resources, data, outputs, and the expressions of their values.
 import type { SourceRange } from "./errors.ts";
 import type { Origin, Origins } from "./origin.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
-/** What is declared of a resource or a data source. Its expressions have the references and the values of its attributes. */
+/** A declared resource or data source. Its expressions have the references and the values of its attributes. */
 interface Declared extends Expressions {
   readonly address: string;
   readonly type: string;
@@ -19,12 +19,12 @@ interface Declared extends Expressions {
 
 /** One declared resource. */
 export interface DesiredResource extends Declared {
-  /** Where the values of write-only attributes are taken from when they are needed; such an attribute is not in `config`. */
+  /** Sources of write-only attributes, which are not in `config`. */
   readonly sources?: ReadonlyMap<string, SecretSource>;
   /** Adopt the existing object with this id (`import:`). */
   readonly importId?: string;
   readonly lifecycle?: Lifecycle;
-  /** Whose it is (`client:`): for reports, filters and targets. Never sent; the API does not know it. */
+  /** Client (`client:`): for reports, filters and targets. Never sent; the API does not know it. */
   readonly client?: string;
 }
 
@@ -32,7 +32,7 @@ export interface DesiredResource extends Declared {
 export interface Lifecycle {
   /** Attributes that are declared for the creation alone: later the recorded value counts as declared. */
   readonly ignoreChanges?: readonly string[] | "all";
-  /** Of a replacement: the new object is created before the old one is removed. Default: the kind's own. */
+  /** A replacement creates the new object before it removes the old one. Default: the kind's own order. */
   readonly createBeforeDestroy?: boolean;
 }
 
@@ -76,7 +76,7 @@ export interface RemovedBlock {
   readonly range?: SourceRange;
 }
 
-/** Where a secret value is read: an environment variable, a file (its text without the last line break), a command's output. */
+/** Source of a secret value: an environment variable, a file (its text without the last line break), a command's output. */
 export type SecretSource =
   | { readonly env: string }
   | { readonly file: string }
@@ -92,11 +92,11 @@ export interface Guards {
   readonly maxRemovals?: number;
   /** The same, in percent of what is recorded. */
   readonly maxRemovalsPercent?: number;
-  /** Where each of them is declared. */
+  /** Places of the declared limits. */
   readonly ranges?: Readonly<Partial<Record<Exclude<keyof Guards, "ranges">, SourceRange>>>;
 }
 
-/** Where the state is kept, if not in a file: the settings of Terraform's backend of the same name. */
+/** Place of the state, if not a file: the settings of Terraform's backend of the same name. */
 export interface Backend {
   readonly type: "http" | "pg" | "local";
   /** Terraform's own names (`address`, `lock_address`, `schema_name` …), evaluated; never a password. */
@@ -117,16 +117,16 @@ export interface ProviderConfig {
   readonly requestsPerMinute?: number;
   /** Status words of this host -> phase, for words that hostform does not know. */
   readonly statusWords?: Readonly<Record<string, Phase>>;
-  /** How long the API is said to remember an Idempotency-Key, in milliseconds (§8: not specified). Default: some seconds. */
+  /** Retention of an Idempotency-Key, in milliseconds (§8: not specified). Default: some seconds. */
   readonly keyLifetimeMs?: number;
-  /** How long a list may be without a new object, in milliseconds (not specified). Default: a minute. */
+  /** Longest time that a list lacks a new object, in milliseconds (not specified). Default: a minute. */
   readonly listLagMs?: number;
   /** Digits after the decimal point of money amounts, when the user knows the scale. */
   readonly moneyScale?: number;
   readonly range?: SourceRange;
 }
 
-/** What a status word means for a service. hostform never acts on `unknown`. */
+/** Meaning of a status word. hostform never acts on `unknown`. */
 export type Phase = "pending" | "live" | "suspended" | "gone" | "unknown";
 
 /** A variable with its value in this run. */

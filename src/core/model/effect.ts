@@ -1,4 +1,4 @@
-// What a plan means for people: what is bought, which sites go offline, who gets in. All reports draw from this.
+// Effects of a plan for people: purchases, sites that go offline, access. All reports draw from this.
 
 import {
   type Change,
@@ -47,7 +47,7 @@ export function effectOf(change: Change): ChangeEffect {
 export const recordsOnly = ({ actions, requests }: Pick<Change, "actions" | "requests">): boolean =>
   actions[0] === "update" && requests === 0;
 
-/** What happens to a client, a visitor, a bill or a team. In the order in which a reader should see them. */
+/** Effects on a client, a visitor, a bill or a team, in the order in which reports list them. */
 export const EFFECT_KINDS = [
   "offline", // a site goes offline
   "order", // an invoice is raised at once (§1)
@@ -57,7 +57,7 @@ export const EFFECT_KINDS = [
   "access_raised",
   "access_given",
   "online", // a site comes back online
-  "integration", // what receives events of the account
+  "integration", // a receiver of events of the account
   "change", // anything else in the account
   "adopted", // managed from now on; nothing changes in the account
   "recorded", // the state alone
@@ -67,21 +67,20 @@ export type EffectKind = (typeof EFFECT_KINDS)[number];
 /** One thing that a plan does. Its texts hold words of the API and of the declaration: each report escapes them. */
 export interface Effect {
   readonly kind: EffectKind;
-  /** Of the change that it belongs to. */
+  /** Address of the change. */
   readonly address: string;
   /** The site, domain or receiver that it is about. */
   readonly domain: string | null;
-  /** Whose it is: {@link clientOf}. */
+  /** Client, as {@link clientOf} returns it. */
   readonly client: string | null;
   /** One sentence, with what it is about. */
   readonly sentence: string;
   /** The parts of the sentence: at even places own words, at odd places words of the API and of the declaration. */
   readonly parts: Parts;
-  /** Who gains or loses access. */
+  /** Person that gains or loses access. */
   readonly person?: string;
-  /** What an order costs. */
   readonly money?: OrderMoney;
-  /** How it can be undone; null: it cannot be. */
+  /** Way to undo it; null: none. */
   readonly undo: string | null;
 }
 
@@ -98,7 +97,7 @@ function say(own: readonly string[], ...between: readonly (string | Parts)[]): P
   return parts;
 }
 
-/** What one order costs, in the API's own unit (scale unspecified). */
+/** Cost of one order, in the API's own unit (scale unspecified). */
 export interface OrderMoney {
   readonly currency: string;
   readonly plan: string;
@@ -106,11 +105,11 @@ export interface OrderMoney {
   readonly months: number | null;
   /** Undiscounted. */
   readonly price: number | null;
-  /** What the discount takes off; null where it is not known. */
+  /** Discount; null: unknown. */
   readonly discount: number | null;
   /** Billed now. With `bound`, at most this; null: not even that is known. */
   readonly now: number | null;
-  /** What a month costs afterwards, rounded up; null where it is not known. */
+  /** Cost of a later month, rounded up; null: unknown. */
   readonly monthly: number | null;
   /** The exact amounts are not known: discounts only lower what is listed (§4). */
   readonly bound: boolean;
@@ -118,7 +117,7 @@ export interface OrderMoney {
   readonly unknown?: string;
 }
 
-/** What a plan bills in one currency, in the API's own unit. */
+/** Bill of a plan in one currency, in the API's own unit. */
 export interface MoneyTotal {
   readonly currency: string;
   /** The orders that are summed up here. */
@@ -131,7 +130,7 @@ export interface MoneyTotal {
   readonly unknown: number;
 }
 
-/** What a plan does, one entry or more for each change, in the order of {@link EFFECT_KINDS} and then of addresses. */
+/** Effects of a plan, one entry or more for each change, in the order of {@link EFFECT_KINDS} and then of addresses. */
 export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
   const sites = siteFinder(plan.changes);
   const effects = plan.changes.flatMap((change) => effectsOfChange(change, sites));
@@ -150,7 +149,7 @@ export function subjectsOf(plan: Pick<Plan, "changes">): (change: Change) => str
   };
 }
 
-/** What orders bill, a line for each currency, in the order in which currencies first appear. */
+/** Bills of orders, a line for each currency, in the order in which currencies first appear. */
 export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   const totals = new Map<string, MoneyTotal>();
   for (const { money } of effects) {
@@ -221,7 +220,7 @@ function siteFinder(changes: readonly Change[]): SiteFinder {
   };
 }
 
-/** Whose a resource is: `client`, as declared or recorded; otherwise the provider's alias, where the project has several. */
+/** Client of a resource: as declared or recorded; otherwise the provider's alias, if the project has several. */
 export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider">): string | null =>
   client ?? (provider === "default" ? null : provider);
 
@@ -324,7 +323,7 @@ function changed({ reasons }: Change): Parts {
   return names.length === 0 ? ["the change is"] : say`${names.join(", ")} ${[names.length === 1 ? "is" : "are"]}`;
 }
 
-/** What is changed together with a suspension or its end. */
+/** Changes beside a suspension or its end. */
 function besides(change: Change, what: Parts): Said[] {
   const reasons = change.reasons.filter(({ attribute }) => attribute !== undefined && attribute !== "suspended");
   return reasons.length === 0 ? [] : [updated({ ...change, reasons }, what)];

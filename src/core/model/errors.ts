@@ -102,30 +102,14 @@ export class HostformError extends Error {
   }
 }
 
-/** Refusals for which the machine is the cause, wherever a file is read or written, and those of hostform itself. */
-const OF_THE_MACHINE = [
-  ...["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"],
-  ...["EOUTSIDE", "ELINK", "ENOTREGULAR", "EOWNER", "EMODE"],
-];
-
-/** What an error says, whatever it is: of one that hostform did not foresee, that it is a defect. */
-export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
-  if (error instanceof HostformError) return error.diagnostics;
-  if (error instanceof NotUtf8 || OF_THE_MACHINE.includes(errnoOf(error) ?? "")) {
-    const summary = `A file cannot be read or written: ${fileFailure(error)}`;
-    const remedies = ["Correct what the message names. Then run the command again."];
-    const detail = error instanceof NotUtf8 ? undefined : messageOf(error);
-    return [errorOf("file.refused", summary, { ...(detail && { detail }), remedies })];
-  }
-  const summary = "hostform has failed in a way that was not foreseen";
-  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const remedies = ["Run the command again with HOSTFORM_DEBUG=1 and report the output."];
-  return [{ severity: "error", code: "internal", summary, detail, remedies }];
-}
-
 /** Throws one error diagnostic; the common case. */
 export function fail(code: Code, summary: string, parts?: DiagnosticParts): never {
   throw new HostformError([errorOf(code, summary, parts)]);
+}
+
+/** @throws HostformError with all of these diagnostics, if there are any. */
+export function failWith(problems: readonly Diagnostic[]): void {
+  if (problems.length > 0) throw new HostformError(problems);
 }
 
 /**
@@ -134,7 +118,7 @@ export function fail(code: Code, summary: string, parts?: DiagnosticParts): neve
  */
 export type Reached = "no" | "answered" | "maybe";
 
-/** What is known of a request that failed. */
+/** Facts about a request that failed. */
 export interface ApiFailure {
   readonly code: Code;
   readonly summary: string;
@@ -149,7 +133,7 @@ export interface ApiFailure {
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The API says that it is busy with another request that changes something. */
   readonly isBusy?: boolean | undefined;
-  /** How long the server asked to wait, in ms. */
+  /** Wait that the server asked for, in milliseconds. */
   readonly waitMs?: number | undefined;
   readonly detail?: string | undefined;
   readonly remedies?: readonly Remedy[] | undefined;
@@ -194,7 +178,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
-/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
+/** Returns true also for a page of a proxy with the same status, or for the API's own form of the answer (§7 Gaps). */
 export function saysNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status === 410);
 }

@@ -93,7 +93,8 @@ export function declarableMoment(shown: unknown): string | undefined {
 
 /** Returns true if a shown end is certainly no later than the one that was sent. Without an end nothing ends. */
 export function endsNoLater(sent: unknown, shown: unknown): boolean {
-  const [wanted, end] = [readMoment(sent), readMoment(shown)];
+  const wanted = readMoment(sent);
+  const end = readMoment(shown);
   if (!("at" in end)) return false;
   const latest = end.form === "instant" ? end.at : end.at + DAY_MS;
   return "at" in wanted ? latest <= wanted.at : wanted.form === "none";
@@ -106,7 +107,8 @@ export function endsNoLater(sent: unknown, shown: unknown): boolean {
 export function sameMoment(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "string" || typeof b !== "string") return false;
-  const [left, right] = [readMoment(a), readMoment(b)];
+  const left = readMoment(a);
+  const right = readMoment(b);
   if (!("at" in left) || !("at" in right)) return left.form === "none" && right.form === "none";
   const forms = [left.form, right.form];
   if (forms[0] === forms[1] && forms[0] !== "day") return Math.floor(left.at / 1000) === Math.floor(right.at / 1000);

@@ -138,7 +138,8 @@ const decoded = (text: string) => {
  * is a mask.
  */
 export function isSameTarget(sent: unknown, shown: unknown, isAnswer = false): boolean {
-  const [from, to] = [URL.parse(String(sent)), URL.parse(String(shown))];
+  const from = URL.parse(String(sent));
+  const to = URL.parse(String(shown));
   if (from === null || to === null || from.protocol !== to.protocol || from.host !== to.host) return false;
   const path = ({ pathname }: URL) => decoded(pathname).replace(/\/+$/, "");
   if (!isMasked(path(from), path(to))) return false;
@@ -178,7 +179,8 @@ const cutOf = memo((name: string): string | undefined => {
  */
 export function similarName(declared: unknown, shown: unknown): boolean {
   if (typeof declared !== "string" || typeof shown !== "string") return false;
-  const [whole, other] = [bare(declared), bare(shown)];
+  const whole = bare(declared);
+  const other = bare(shown);
   if (whole === "" || other === "") return false;
   const cut = cutOf(shown);
   return whole === other || (cut !== undefined && whole.startsWith(cut) && whole.length > cut.length);
@@ -186,13 +188,15 @@ export function similarName(declared: unknown, shown: unknown): boolean {
 
 /** Returns true for two texts that may be one: they have the same letters and digits, or one begins with the other. */
 export function nearText(one: string, other: string): boolean {
-  const [a, b] = [bare(one), bare(other)];
+  const a = bare(one);
+  const b = bare(other);
   return a.startsWith(b) || b.startsWith(a);
 }
 
 /** Returns true for two domains that differ in a leading `www.` alone, which some hosts add or drop. */
 export function similarDomain(declared: unknown, shown: unknown): boolean {
-  const [one, other] = [foldedDomain(declared), foldedDomain(shown)];
+  const one = foldedDomain(declared);
+  const other = foldedDomain(shown);
   return one !== undefined && other !== undefined && (one === `www.${other}` || other === `www.${one}`);
 }
 

@@ -34,3 +34,14 @@ export function isPaid({ paid_at, status }: { readonly paid_at: string | null; r
 /** Returns true for an invoice that is to be paid: it is neither paid nor ended, as far as its status shows (§2 leaves the words open). */
 export const isOpen = (invoice: Parameters<typeof isPaid>[0]): boolean =>
   isPaid(invoice) === false && !/cancel|void|refund|revers|draft|uncollect|written/i.test(invoice.status ?? "");
+
+/** An invoice as the API lists it. */
+interface Listed extends Omit<Invoice, "number" | "paid"> {
+  readonly invoice_number: string | null;
+  readonly paid_at: string | null;
+}
+
+export const invoiceOf = (record: Listed): Invoice => {
+  const { id, invoice_number: number, currency, total, status, due_date } = record;
+  return { id, number, currency, total, status, due_date, paid: isPaid(record) === true };
+};

@@ -128,7 +128,9 @@ export function namesIn(
   resources: Iterable<Pick<ResourceState, "address" | "attributes">>,
   wordsOf: (address: string) => Change["words"] | undefined,
 ): Names {
-  const [receivers, grantees, sites] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const receivers = new Set<string>();
+  const grantees = new Set<string>();
+  const sites = new Set<string>();
   const add = (to: Set<string>, name: string | Unknown) => typeof name === "string" && to.add(name);
   for (const { address, attributes } of resources) {
     const { receiver, access, site } = wordsOf(address) ?? {};

@@ -6,10 +6,10 @@ import type { Json, JsonObject } from "./value.ts";
  */
 export type Remedy = string | RemedyAction;
 
-/** How a front renders what can be done about a diagnostic, as one text; undefined where nothing is known. */
+/** Renders the remedies of a diagnostic as one text; undefined: none is known. */
 export type RemedyText = (diagnostic: Remediable) => string | undefined;
 
-/** What a front looks at to render remedies: those of a diagnostic, and the resource that it is about. */
+/** The parts of a diagnostic that its remedies need: the remedies, and the resource. */
 export interface Remediable {
   readonly remedies?: readonly Remedy[];
   readonly address?: string;
@@ -20,6 +20,34 @@ export type Allowance =
   | { readonly limit: "orders"; readonly amount: number | null }
   | { readonly limit: "spend"; readonly currency: string; readonly amount: number | null }
   | { readonly limit: "unknown_prices" | "removals" | "missing" | "account_moved" | "insecure_http" | "older_state" };
+
+/** A subject of advice about the use of the program: its options, its files and its steps. */
+export type Advice =
+  | "new_plan"
+  | "plan_file"
+  | "name_plan"
+  | "name_report"
+  | "name_file"
+  | "choose_environment"
+  | "one_state"
+  | "copy_state"
+  | "push_state"
+  | "push_kept"
+  | "decrypt_state"
+  | "trust_author"
+  | "stack_output"
+  | "stack_app"
+  | "stack_folder"
+  | "synthesize"
+  | "synthesize_elsewhere"
+  | "name_stack"
+  | "apply_first"
+  | "own_arguments"
+  | "give_variable"
+  | "stray_variable"
+  | "adopt_folder"
+  | "clients_file"
+  | "export";
 
 /** An action is about the resource of its diagnostic unless it names another address. `when` is its condition: "it was renamed". */
 export type RemedyAction = ActionOf & { readonly when?: string };
@@ -41,7 +69,7 @@ type ActionOf =
       readonly do: "forget";
       readonly address?: string;
       readonly why?: "import" | "restore" | "replace";
-      /** With `import`: the id of the right object. */
+      /** Id of the right object, with `import`. */
       readonly id?: string;
     }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
@@ -85,7 +113,12 @@ type ActionOf =
   | { readonly do: "allow"; readonly limits: readonly Allowance[] }
   | { readonly do: "apply_again" }
   /** Look at what there is. */
-  | { readonly do: "see"; readonly what: "plans" | "addresses" | "recorded" | "requests" | "sandbox" | "swap" }
+  | {
+      readonly do: "see";
+      readonly what: "plans" | "services" | "addresses" | "recorded" | "pending" | "requests" | "sandbox" | "swap";
+    }
+  /** Use the program in another way. `name`, `other`: words of the advice. */
+  | { readonly do: "advise"; readonly on: Advice; readonly name?: string; readonly other?: string }
   /** Let a stopped process of this machine go on, or end it. 0: the process is unknown. */
   | { readonly do: "wake"; readonly pid: number }
   /** Let the holder of the state lock finish. */

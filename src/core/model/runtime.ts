@@ -1,4 +1,4 @@
-// What the process provides: time, the version of Node, environment variables. It imports nothing: an old Node must be able to load it.
+// Facts of the process: time, the version of Node, environment variables. Imports nothing: an old Node must be able to load it.
 
 /** Time as a parameter: everything that reads the clock or waits takes one of these, so that tests never sleep. */
 export interface Clock {
@@ -127,7 +127,7 @@ export function childEnvironment(env: EnvVars, tokens: readonly (string | undefi
   return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)));
 }
 
-/** Whether HOSTFORM_UNTRUSTED says that declarations may come from strangers: anything but nothing, `0` and `false`. */
+/** Returns true if HOSTFORM_UNTRUSTED is set to anything but `0` and `false`: declarations may come from strangers. */
 export function untrustedByEnvironment({
   HOSTFORM_UNTRUSTED: text = "",
 }: Readonly<Record<string, string | undefined>>): boolean {

@@ -32,9 +32,9 @@ export interface Attribute {
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** What Terraform knows of a resource, a data source, an ephemeral resource or the provider's configuration. */
+/** Terraform's schema of a resource, a data source, an ephemeral resource or the provider's configuration. */
 export interface Schema {
-  /** Of the recorded attributes; 0 for what is not recorded. */
+  /** Version of the recorded attributes; 0 without a record. */
   readonly version: number;
   /** Markdown. */
   readonly description: string;

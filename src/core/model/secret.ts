@@ -1,25 +1,24 @@
 import type { SecretSource } from "./desired.ts";
 
-/** Where a one-time secret is written to (`secret_output`). Paths are relative to the project's folder. */
+/** Destination of a one-time secret (`secret_output`). Paths are relative to the project's folder. */
 export type SecretOutput =
   | FileOutput
   /** A program that reads the secret from its standard input. */
   | { readonly command: readonly [string, ...string[]] };
 
-/** Where a one-time secret is written to that goes into a file. */
+/** Destination in a file. */
 export type FileOutput = {
-  /** Whether the file may lie outside of the project, by its real path. */
+  /** The file may lie outside of the project, by its real path. */
   readonly outside_project?: boolean;
 } & (
   | { /** The whole content of it is the secret and a line break. */ readonly file: string }
   | { /** One `NAME=value` line of it. */ readonly env_file: { readonly path: string; readonly name: string } }
 );
 
-/** Where the path of a `secret_output` really leads. */
+/** Real destination of a `secret_output`. */
 export interface SecretDestination {
   /** The real path. */
   readonly real: string;
-  /** Whether that is in the project. */
   readonly inside: boolean;
   /** For people: relative to the project, or in full outside of it. */
   readonly shown: string;
@@ -64,12 +63,12 @@ export function looksLikeToken(text: string, name = false): boolean {
   return name && /^\S{20,}$/.test(text) && !text.includes("${") && !/^(?=.*_)[A-Za-z_][A-Za-z0-9_]*$/.test(text);
 }
 
-/** Whether a setting of a provider holds a token: in place of a variable's name, or inside the URL. */
+/** Returns true if a setting of a provider holds a token: in place of a variable's name, or inside the URL. */
 export function holdsToken(setting: string, text: string): boolean {
   return setting === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, setting === "token_env");
 }
 
-/** How many characters of a cut word stay: fewer than the shortest secret has. */
+/** Characters of a cut word that stay: fewer than the shortest secret has. */
 const MOST_OF_A_WORD = 5;
 
 /**

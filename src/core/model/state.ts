@@ -1,4 +1,4 @@
-// What is recorded.
+// The record of a project.
 import type { Json, JsonObject } from "./value.ts";
 
 /**
@@ -8,9 +8,9 @@ import type { Json, JsonObject } from "./value.ts";
 export interface Intent {
   /** Unique for a create; it travels with the state. Absent: an earlier version recorded the create. */
   readonly id?: string;
-  /** When it first left (ISO 8601, by the host's clock). */
+  /** Time of the first attempt (ISO 8601, by the host's clock). */
   readonly since: string;
-  /** When it last left, if it was sent more than once. */
+  /** Time of the last attempt, if there were several. */
   readonly resent?: string;
   /** Each attempt leaves within 5 seconds after its record, or not at all. Absent: an earlier version recorded it. */
   readonly fenced?: true;
@@ -23,7 +23,7 @@ export interface Intent {
   readonly idempotencyKey?: string;
   /** The API accepted it and did not say what it made: hostform looks for that, and never sends it again automatically. */
   readonly accepted?: true;
-  /** Of a create that the list shows: the ids that existed before and are managed under no other address. */
+  /** Ids that a list showed before a create, without those of other addresses. */
   readonly known?: readonly string[];
   /** `known` is all of them. Absent: only those that are like it; there were too many, or an earlier version wrote it. */
   readonly knowsAll?: true;
@@ -31,7 +31,7 @@ export interface Intent {
 
 /** A queued job (§3) that hostform asked for and whose end it has not seen. */
 export interface QueuedJob {
-  /** When it was asked for (ISO 8601). */
+  /** Time of the request (ISO 8601). */
   readonly since: string;
   /** The phase that shows that it is done. */
   readonly toward: "live" | "suspended";
@@ -39,7 +39,7 @@ export interface QueuedJob {
   readonly before: string | null;
 }
 
-/** What a host shows in place of a value that was sent. */
+/** Value that a host shows in place of the sent one. */
 export type OwnForm = {
   readonly sent: Json;
   readonly is: Json;
@@ -72,9 +72,12 @@ export interface AccountMark {
  * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
  */
 export interface PrivateMark {
-  /** How often this declared service was ordered on purpose; part of its Idempotency-Key. Absent means 1. */
+  /** Number of orders at this address on purpose; part of the Idempotency-Key. Absent: 1. */
   readonly generation?: number;
-  /** When it was created (ISO 8601, by the host's clock): lists may be without it for some time (`list_lag`), and teach its own forms. */
+  /**
+   * Time of the creation (ISO 8601, by the host's clock): lists may lack the object for some time (`list_lag`), and teach its
+   * own forms.
+   */
   readonly created?: string;
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
@@ -91,7 +94,7 @@ export interface PrivateMark {
   readonly attempt?: Intent;
   /** Absent: an earlier version recorded it. */
   readonly account?: AccountMark;
-  /** Whose it is, as last declared. */
+  /** Client, as last declared. */
   readonly client?: string;
   /** Only shows what a status word that is not understood should mean. */
   readonly job?: QueuedJob;

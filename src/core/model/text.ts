@@ -41,6 +41,9 @@ export function some(names: readonly string[], most = 10): string {
   return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
 }
 
+/** `1 order`, `2 orders`. */
+export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
 /** A text in the single quotes of a shell: the command that it stands in can be copied, whatever is in it. */
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
@@ -56,7 +59,8 @@ export class NotUtf8 extends Error {
 
   constructor(bytes: Uint8Array, before: string) {
     const lines = before.split(/\r\n|\r|\n/);
-    const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
+    const line = lines.length;
+    const column = (lines.at(-1)?.length ?? 0) + 1;
     const [first, second] = bytes;
     const utf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) ? ", but in UTF-16" : "";
     const what = `not valid UTF-8${utf16}`;
@@ -79,7 +83,8 @@ export function utf8(bytes: Uint8Array): string {
   };
   const text = decoded(bytes.length, true);
   if (text !== undefined) return text;
-  let [good, bad] = [0, bytes.length + 1];
+  let good = 0;
+  let bad = bytes.length + 1;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
     if (decoded(middle) === undefined) bad = middle;
@@ -91,7 +96,7 @@ export function utf8(bytes: Uint8Array): string {
 /** Set by GitHub Actions (Gitea's and Forgejo's too), Azure Pipelines and TeamCity, whose agents act on what a log says. */
 const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
 
-/** Whether an agent of a CI reads what a command writes, and takes some of it as commands. */
+/** Returns true if an agent of a CI reads the output, and takes some of it as commands. */
 export function isCiLog(env: Readonly<Record<string, string | undefined>>): boolean {
   return AGENTS.some((name) => Boolean(env[name]));
 }
@@ -154,7 +159,7 @@ export function jsonText(value: unknown, indent = 0): string {
 
 /** The candidate that `word` most probably was meant to be, or undefined when none is near. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // Of an address only the name counts: all services begin alike, and that makes none of them nearer.
+  // Only the name of an address counts: all services begin alike, which says nothing about distance.
   const limit = Math.max(1, Math.floor((word.length - word.lastIndexOf(".") - 1) / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;

@@ -1,5 +1,6 @@
 import path from "node:path";
-import { type EnvVars, fail } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type EnvVars, HostformError } from "../model/index.ts";
 
 /**
  * Files that HOSTFORM_POLICY names, separated as in PATH.
@@ -9,10 +10,7 @@ export function policyFiles({ HOSTFORM_POLICY: named }: EnvVars): readonly strin
   if (named === undefined) return [];
   const files = named.split(path.delimiter).filter((file) => file.trim() !== "");
   if (files.length > 0) return files;
-  return fail("policy.invalid", "HOSTFORM_POLICY is set, but empty", {
-    detail: "A run without its policy is refused.",
-    remedies: ["Name the files of the policy, or unset it."],
-  });
+  throw new HostformError([problem("policy.invalid/unset", {})]);
 }
 
 /** Variables with the account that started a run, by the variable that marks the CI. Names in commits are anybody's to choose. */

@@ -64,7 +64,8 @@ export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: stri
   const lines = new LineCounter();
   const document = parseDocument(text, { schema: "core", lineCounter: lines, prettyErrors: false, stringKeys: true });
   const rangeOf = ([from, to]: readonly [number, number, ...unknown[]]): SourceRange => {
-    const [start, end] = [lines.linePos(from), lines.linePos(to)];
+    const start = lines.linePos(from);
+    const end = lines.linePos(to);
     const line = text.slice(lines.lineStarts[start.line - 1]).split(/\r?\n/, 1)[0] ?? "";
     return { file, line: start.line, column: start.col, endLine: end.line, endColumn: end.col, text: line };
   };

@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from "./diagnostics.ts";
+import { problem } from "./messages.ts";
 import { type Entry, valueSpan } from "./tree.ts";
 
 /** Version constraints in Terraform's notation: `>= 1.5`, `~> 1.11.0, != 1.11.3`. */
@@ -8,6 +9,9 @@ export interface Version {
   /** Text after the first `-`; empty for a release. */
   readonly prerelease: string;
 }
+
+/** The program that a constraint restricts. */
+type Constrained = "terraform" | "hostform" | "provider";
 
 /** A clause of a constraint: `>= 1.5`, `~> 1.11.0`, `1.12`. */
 interface Clause {
@@ -32,14 +36,13 @@ function clauseOf(text: string): Clause | undefined {
 export function constraintOf(
   entry: Entry,
   text: string,
-  what: string,
+  of: Constrained,
   diags: DiagnosticCollector,
 ): Clause[] | undefined {
   const parts = text.split(",");
   const clauses = parts.flatMap((part) => clauseOf(part) ?? []);
   if (clauses.length === parts.length) return clauses;
-  const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
-  return diags.add(valueSpan(entry), "config.structure", `${what} is no version constraint`, { fix });
+  return diags.add(valueSpan(entry), problem("config.structure/constraint", { of }));
 }
 
 /** The next patch of a version. */
@@ -63,20 +66,18 @@ export function fulfils(version: Version, { operator, version: named, given }: C
 
 /**
  * Reports a constraint that excludes this version of hostform. Only an exact clause allows a pre-release, as in Terraform.
- * @param words `what` the constraint is, and the sentence for one that is unmet.
  */
 export function checkOwnVersion(
   entry: Entry,
   text: string,
   own: string,
-  { what, wrong }: { readonly what: string; wrong(text: string, own: string): string },
+  of: Exclude<Constrained, "terraform">,
   diags: DiagnosticCollector,
 ): void {
-  const clauses = constraintOf(entry, text, what, diags);
+  const clauses = constraintOf(entry, text, of, diags);
   const ours = clauseOf(own)?.version;
   if (clauses === undefined || ours === undefined) return;
   const isAllowed = ours.prerelease === "" || clauses.some(({ operator }) => operator === "=");
   if (isAllowed && clauses.every((clause) => fulfils(ours, clause))) return;
-  const fix = "Use a version of hostform that it allows. What a newer one wrote, this one may misread.";
-  diags.add(valueSpan(entry), "config.unsupported", wrong(text, own), { fix });
+  diags.add(valueSpan(entry), problem(`config.unsupported/${of}`, { text, own }));
 }

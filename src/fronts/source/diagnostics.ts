@@ -1,22 +1,13 @@
 import type { Circle } from "../../core/model/graph.ts";
-import {
-  type Code,
-  type Diagnostic,
-  type DiagnosticParts,
-  errorOf,
-  isName,
-  nearest,
-  shorten,
-  warningOf,
-} from "../../core/model/index.ts";
+import { type Code, type Diagnostic, type DiagnosticParts, isName, nearest, shorten } from "../../core/model/index.ts";
+import { problem, type Unknown } from "./messages.ts";
 import { blankAt, rangeOf, type Span } from "./source.ts";
 
 /** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
-/** Parts of a diagnostic beside its summary. */
-export interface Remark extends Pick<DiagnosticParts, "detail" | "address" | "attribute"> {
-  /** Remedy, as a sentence in the language of the declaration. */
-  readonly fix?: string | undefined;
+/** Place of a mistake in the declaration: its resource, and the path in it. `isHidden`: no message shows the value. */
+export interface Remark extends Pick<DiagnosticParts, "address" | "attribute"> {
+  readonly isHidden?: boolean;
 }
 
 /** Most errors, and most warnings, that one run reports; the rest is counted. */
@@ -26,8 +17,6 @@ const MOST = 1000;
 const MOST_COMPARED = 500_000;
 const LONGEST_WORD = 256;
 const LONGEST_SUMMARY = 600;
-
-type Severity = Diagnostic["severity"];
 
 /** Mistakes that an invisible character may cause. */
 const OF_SYNTAX: readonly Code[] = ["config.syntax", "config.unknown_key", "config.structure"];
@@ -51,19 +40,10 @@ export class DiagnosticCollector {
   readonly #refused = new Set<string>();
   #compared = 0;
 
-  /** Reports an error. @returns undefined, for a reader that has no value then. */
-  add(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): undefined {
-    this.#report("error", span, code, summary, remark);
-  }
-
-  /** Reports a value that no reader can use; it causes no second error. */
-  refuse(span: Span, code: Code, summary: string, remark: Remark): void {
-    this.add(span, code, summary, remark);
-    this.#refused.add(`${span.source.index}:${span.start}`);
-  }
-
-  #report(severity: Severity, span: Span | undefined, code: Code, words: string, remark: Remark): void {
-    const summary = shorten(words, LONGEST_SUMMARY);
+  /** Reports a mistake at its place. @returns undefined, for a reader that has no value then. */
+  add(span: Span | undefined, problem: Diagnostic): undefined {
+    const { severity, code } = problem;
+    const summary = shorten(problem.summary, LONGEST_SUMMARY);
     const [file, offset] = span === undefined ? [-1, 0] : [span.source.index, span.start];
     const identity = `${file}:${offset}:${code}:${summary}`;
     const found = this.#found[severity];
@@ -72,33 +52,25 @@ export class DiagnosticCollector {
       this.#beyond[severity] += 1;
       return;
     }
-    const { fix, ...more } = { ...remark, ...(span && OF_SYNTAX.includes(code) && blankAt(span)) };
-    const parts = { ...more, remedies: fix === undefined ? undefined : [fix] };
-    const diagnostic = severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
-    found.set(identity, { diagnostic, span, file, offset });
+    const blank = span && OF_SYNTAX.includes(code) ? blankAt(span) : undefined;
+    found.set(identity, { diagnostic: { ...problem, summary, ...blank }, span, file, offset });
   }
 
-  /** Reports an unknown word. @param sentence without its full stop; a suggestion follows it. */
-  addUnknown(
-    span: Span,
-    sentence: string,
-    word: string,
-    known: readonly string[],
-    remark: Remark = {},
-    code: Code = "config.unknown_key",
-  ): undefined {
-    this.add(span, code, `${sentence}.${suggestionOf(this.nearest(word, known))}`, remark);
+  /** Reports a value that no reader can use; it causes no second error. */
+  refuse(span: Span, problem: Diagnostic): void {
+    this.add(span, problem);
+    this.#refused.add(`${span.source.index}:${span.start}`);
   }
 
-  /** Reports something that does not make the declaration invalid. */
-  warn(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): void {
-    this.#report("warning", span, code, summary, remark);
+  /** Reports only the first mistake with this summary. */
+  warnOnce(span: Span, problem: Diagnostic): void {
+    const known = [...this.#found.warning.values()].some(({ diagnostic }) => diagnostic.summary === problem.summary);
+    if (!known) this.add(span, problem);
   }
 
-  /** Reports only the first warning with this summary. */
-  warnOnce(span: Span, code: Code, summary: string, remark: Remark = {}): void {
-    const known = [...this.#found.warning.values()].some(({ diagnostic }) => diagnostic.summary === summary);
-    if (!known) this.warn(span, code, summary, remark);
+  /** An unknown word, for its message. */
+  unknown(key: string, known: readonly string[]): Unknown {
+    return { key, known, near: this.nearest(key, known) };
   }
 
   /** The known word that an unknown one is probably a typo of. */
@@ -124,8 +96,7 @@ export class DiagnosticCollector {
       const shown = sorted.map(({ diagnostic, span }) => (span ? { ...diagnostic, range: rangeOf(span) } : diagnostic));
       const beyond = this.#beyond[severity];
       if (beyond === 0) return shown;
-      const summary = `${beyond} more ${severity}s are not shown`;
-      return [...shown, { severity, code: "config.too_large", summary, remedies: ["Fix the ones above first."] }];
+      return [...shown, problem("config.too_large/shown", { beyond, severity })];
     });
   }
 }
@@ -143,9 +114,7 @@ export function reportComputed(
 ): void {
   // `plan: 11` was meant to be `plan_id`.
   const near = declarable.find((name) => name.startsWith(`${key}_`));
-  const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
-  const fix = `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`;
-  diags.add(span, "config.computed", `"${key}" is set by the API and cannot be declared${meant}`, { address, fix });
+  diags.add(span, problem("config.computed", { key, address, near }));
 }
 
 /** Begins a sentence with a capital; a name at its beginning (`uuid: …`) stays as it is. */
@@ -153,17 +122,10 @@ export function asSentence(text: string): string {
   return /^[\w.]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** ` Did you mean "x"?` or nothing. */
-export function suggestionOf(candidate: string | undefined): string {
-  return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
-}
-
-/** Returns true if a name can be part of an address; any other is reported. @param what `the name of a service`. */
-export function checkName(name: string, span: Span, what: string, diags: DiagnosticCollector, hint = ""): boolean {
-  if (isName(name)) return true;
-  const fix = `Use letters, digits, \`_\` and \`-\`, beginning with a letter or \`_\`${hint}.`;
-  diags.add(span, "config.structure", `"${name.slice(0, 100)}" cannot be ${what}`, { fix });
-  return false;
+/** Returns true if a name can be part of an address; any other is reported. @param noun of the named thing. */
+export function checkName(name: string, span: Span, noun: string, diags: DiagnosticCollector, hint = ""): boolean {
+  if (!isName(name)) diags.add(span, problem("config.structure/name", { name, noun, hint }));
+  return isName(name);
 }
 
 /**
@@ -176,11 +138,9 @@ export function unique<T extends { readonly keySpan: Span }>(
   diags: DiagnosticCollector,
 ): T[] {
   return [...Map.groupBy(declared, nameOf)].flatMap(([name, same]) => {
-    const times = same.length === 2 ? "twice" : `${same.length} times`;
     for (const [i, { keySpan }] of same.length < 2 ? [] : same.entries()) {
-      const detail = `It is also declared in ${position(same[i === 0 ? 1 : 0]?.keySpan ?? keySpan)}.`;
-      const fix = "Remove or rename all but one.";
-      diags.add(keySpan, "config.duplicate", `${name} is declared ${times}`, { detail, fix });
+      const place = position(same[i === 0 ? 1 : 0]?.keySpan ?? keySpan);
+      diags.add(keySpan, problem("config.duplicate", { name, times: same.length, place }));
     }
     return same.slice(0, 1);
   });
@@ -195,11 +155,9 @@ export function isFirst(
   diags: DiagnosticCollector,
 ): boolean {
   const first = entries.get(key);
-  if (first === undefined) return true;
-  const detail = `The first one is on line ${rangeOf(first.keySpan).line}.`;
-  const fix = "Remove one of the two, or merge them.";
-  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is declared twice in the same ${what}`, { detail, fix });
-  return false;
+  if (first !== undefined)
+    diags.add(span, problem("config.duplicate/key", { key, what, line: rangeOf(first.keySpan).line }));
+  return first === undefined;
 }
 
 /** `hosting.yaml:3:5`, for messages. */
@@ -216,12 +174,7 @@ export function reportCircles(circles: readonly Circle[], needs: Needs, diags: D
   for (const { nodes, skipped } of circles) {
     const [first = ""] = nodes;
     const last = nodes.at(-1) ?? first;
-    const between = skipped > 0 ? [`(${skipped} more)`] : [];
-    const names = [...nodes.slice(0, -1), ...between, ...(nodes.length > 1 ? [last] : []), first];
-    const way = nodes.length === 1 ? `${first} refers to itself` : `References form a circle: ${names.join(" -> ")}`;
-    diags.add(needs.get(last)?.get(first), "config.circle", way, {
-      address: last.startsWith("local.") ? undefined : last,
-      fix: "Remove one of the references, or write a literal value in its place.",
-    });
+    const address = last.startsWith("local.") ? undefined : last;
+    diags.add(needs.get(last)?.get(first), problem("config.circle", { nodes, skipped, address }));
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type Advice,
   type Allowance,
   inQuotes,
   type Json,
@@ -7,6 +8,7 @@ import {
   type RemedyAction,
   type RemedyText,
   rendererOf,
+  shellPath,
   shellWord,
   underCondition,
   wakeOrEnd,
@@ -141,9 +143,13 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
         recorded: `Compare both with ${command("state show")}, then correct the state with ${command("state rm")} or ${command("state mv")}.`,
         swap: `To swap two servers without a domain, use ${command("state mv")} with a third name in between.`,
         addresses: `${command("state list")} shows every address.`,
+        services: `${command("services")} lists the domains.`,
+        pending: `${command("resolve")} lists what is pending.`,
         sandbox: "To try without an account: `hostform sandbox`.",
         requests: "`--verbose` shows the times of each request.",
       }[action.what];
+    case "advise":
+      return ADVICE[action.on](command, action.name ?? "", action.other ?? "");
     case "wake":
       return wakeOrEnd(action.pid);
     case "wait_for_lock":
@@ -162,6 +168,44 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       return "Report the shape of the API's answer (`hostform contract`).";
   }
 }
+
+/** @param command a command on this project, in backticks. @param name and `other`: the words of the advice. */
+type Advise = (command: (words: string) => string, name: string, other: string) => string;
+
+const ADVICE: { readonly [on in Advice]: Advise } = {
+  new_plan: (command) => `Make a new plan: ${command("plan --out FILE")}.`,
+  plan_file: (command) =>
+    `${command("apply FILE")} takes a file that ${command("plan --out FILE")} wrote. One resource: \`--target ADDRESS\`.`,
+  name_plan: (command) => `Name another file: ${command("plan --out acme.plan")}.`,
+  name_report: (command) => `Name another file: ${command("plan --report plan.html")}.`,
+  name_file: () => "Or name it on the command line: `-f` for a declaration, `--var-file` for values.",
+  choose_environment: () => "Choose one with `-e NAME`.",
+  one_state: () => "Leave out `--state`, or remove `backend` from the declaration.",
+  copy_state: (command) =>
+    `Name a copy of the state with \`--state FILE\`: the backend is not used then. ${command("state pull")} writes one where the declaration is trusted.`,
+  push_state: (command, name) =>
+    `Copy it to the backend with ${command(`state push ${shellPath(name)}`)}, then remove the file. If you do not need it, remove it.`,
+  push_kept: (command, name) =>
+    `When the backend works: ${command(`state push ${shellPath(name)}`)}, then remove the file. If another run has written since, the push is refused: ${command("state pull")} shows the state; import what it lacks.`,
+  decrypt_state: (command) => `Decrypt it before Terraform uses it: ${command("state decrypt")}.`,
+  trust_author: () => "If you trust the author, leave out `--untrusted` (HOSTFORM_UNTRUSTED).",
+  stack_output: () => "To apply the synthesized stacks: `--stack cdktf.out`.",
+  stack_app: () => 'To synthesize and apply the stacks of this folder: `--app "node main.js"`.',
+  stack_folder: () => "To apply the `*.tf.json` of this folder: `--stack .`.",
+  synthesize: () =>
+    "Name a folder that cdktf or cdktn has written (`cdktf.out`), or synthesize first: `--app COMMAND`.",
+  synthesize_elsewhere: () => "Synthesize where there are no credentials, and pass the output: `--stack cdktf.out`.",
+  name_stack: () => "Give `--only` the name of a stack, or its construct path.",
+  apply_first: (_, name, other) =>
+    `Apply it first: \`--only ${name}\`; or both in one run: \`--only ${name} --only ${other}\`.`,
+  own_arguments: (_, name) =>
+    `Unset ${name}. Pass \`--var\`, \`--var-file\` or \`--target\` to hostform, or set TF_VAR_NAME.`,
+  give_variable: (_, name) => `Give the value on the command line: \`--var ${name}=VALUE\`.`,
+  stray_variable: () => "Correct the name, or leave out `--var`.",
+  adopt_folder: () => "Run it in the project's folder, or name that with `-C`. `--declared` takes `--file`.",
+  clients_file: () => "Write a CSV file `service id or domain,client`, and pass it with `--clients FILE`.",
+  export: (command) => `To translate the declaration for Terraform: ${command("export")}.`,
+};
 
 const sentText = (sent: JsonObject | undefined) => (sent === undefined ? "" : ` It was sent as ${openJson(sent)}.`);
 

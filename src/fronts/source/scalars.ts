@@ -1,7 +1,14 @@
 import type { z } from "zod";
 import { coreOf, isFreeMap, isJsonText, isTextMap } from "../../core/kinds/attribute.ts";
-import { type AttributePath, canonicalDecimal, formatPath, type Json } from "../../core/model/index.ts";
+import {
+  type AttributePath,
+  canonicalDecimal,
+  type Diagnostic,
+  formatPath,
+  type Json,
+} from "../../core/model/index.ts";
 import type { DiagnosticCollector } from "./diagnostics.ts";
+import { problem } from "./messages.ts";
 import type { Span } from "./source.ts";
 import { type Leaf, type Tree, textOf } from "./tree.ts";
 
@@ -49,7 +56,7 @@ export function typedValue(tree: Tree, type: z.ZodType | undefined, place: Place
     const inner = { ...place, path: [...path, key], keySpan, isInTexts: isFree || place.isInTexts === true };
     if (isFlat && value.form !== "leaf") return [key, refuseNested(value, inner)];
     if (isFree && !isFlat && value.form === "leaf" && isJsonText(String(value.value)))
-      refuse(value, inner, "this text would be sent as the list or map that it holds", "Write it without quotes.");
+      refuse(value, inner, problem("config.invalid_value/json_text", placeOf(inner)));
     return [key, typedValue(value, part, inner, def.shape === undefined)];
   });
   return Object.fromEntries(values);
@@ -61,35 +68,30 @@ function scalar(leaf: Leaf, { type, values: [literal] = [] }: Definition, place:
   const { value, written } = leaf;
   const kind = type === "literal" ? typeof literal : type === "enum" ? "string" : type;
   if ((kind === "string" || place.isInTexts === true) && value === null && (isItem || written !== undefined)) {
-    const given = written === undefined ? "the value is empty" : `${written} without quotes means "no value"`;
-    const quoted = written === undefined ? '`""` for an empty text' : `\`"${written}"\``;
-    return refuse(leaf, place, `expected a text, but ${given}`, `Write it in quotes (${quoted}), or remove it.`);
+    return refuse(leaf, place, problem("config.invalid_value/empty", { written, ...placeOf(place) }));
   }
   if (kind === "string") return textOf(leaf) ?? null;
   if (written === undefined || kind === "boolean") return value;
   if (kind === "number") {
     if (value === null || (DECIMAL.test(written) && canonicalDecimal(written) === canonicalDecimal(String(value))))
       return value;
-    return refuse(leaf, place, `${written} is not a number in decimal digits`, `Write \`${value}\` if you mean that.`);
+    return refuse(leaf, place, problem("config.invalid_value/decimal", { written, value, ...placeOf(place) }));
   }
-  const fix = `Write it in quotes if it is a text (\`"${written}"\`), otherwise \`${value}\`.`;
-  return refuse(leaf, place, `${written} without quotes would become ${value}`, fix);
+  return refuse(leaf, place, problem("config.invalid_value/unquoted", { written, value, ...placeOf(place) }));
 }
 
 /** Reports a list or a map where a text belongs. @returns a text that causes no second error. */
-function refuseNested(tree: Exclude<Tree, Leaf>, { path, diags, address }: Place): Json {
+function refuseNested(tree: Exclude<Tree, Leaf>, place: Place): Json {
   const { source, start, end } = tree.span;
-  const written = source.text.slice(start, end);
-  const isShort = written.length < 80 && !/["\n]/.test(written);
-  const fix = `Write it in quotes${isShort ? ` (\`"${written}"\`)` : ""} if it is a text.`;
-  const summary = `${formatPath(path)}: expected a text, not a ${tree.form}`;
-  diags.add(tree.span, "config.invalid_value", summary, { fix, attribute: path, address });
+  const given = { written: source.text.slice(start, end), form: tree.form, ...placeOf(place) };
+  place.diags.add(tree.span, problem("config.invalid_value/nested", given));
   return "";
 }
 
 /** Reports a scalar. @returns a value that causes no second error. */
-function refuse(leaf: Leaf, { path, diags, address, keySpan }: Place, problem: string, fix: string): Json {
-  const span = leaf.span.start === leaf.span.end ? (keySpan ?? leaf.span) : leaf.span;
-  diags.add(span, "config.invalid_value", `${formatPath(path)}: ${problem}`, { fix, attribute: path, address });
+function refuse(leaf: Leaf, { diags, keySpan }: Place, mistake: Diagnostic): Json {
+  diags.add(leaf.span.start === leaf.span.end ? (keySpan ?? leaf.span) : leaf.span, mistake);
   return leaf.value ?? leaf.written ?? "";
 }
+
+const placeOf = ({ path, address }: Place) => ({ path: formatPath(path), attribute: path, address });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Backend, JsonObject } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "./diagnostics.ts";
+import { problem } from "./messages.ts";
 import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, valueSpan } from "./tree.ts";
@@ -53,13 +54,6 @@ export const backendSettings = {
 
 type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
-const FORM = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
-
-/** Place of the credentials of a backend. */
-const WHERE_SECRETS_GO: Readonly<Record<Type, string>> = {
-  http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. If the file was shared, change the password.",
-  pg: "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
-};
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
 /** In a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
@@ -85,15 +79,12 @@ function readBackend(section: Entry, context: ReadContext): Backend | undefined 
   const { value: tree } = section;
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
-    const summary = others.length > 0 ? "Only one backend can be declared" : "`backend` must name a type";
-    return diags.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
+    const name = others.length > 0 ? "config.structure/backends" : "config.structure/no_backend";
+    return diags.add(others[0]?.keySpan ?? valueSpan(section), problem(name));
   }
   const type = TYPES.find((one) => one === entry.key);
   if (type === undefined) {
-    return diags.addUnknown(entry.keySpan, `There is no backend "${entry.key.slice(0, 100)}"`, entry.key, TYPES, {
-      detail: `There are ${TYPES.join(" and ")}.`,
-      fix: FORM,
-    });
+    return diags.add(entry.keySpan, problem("config.unknown_key/backend", diags.unknown(entry.key, TYPES)));
   }
   const settings = readSettings(type, entry, context);
   return settings && { type, settings, range: rangeOf(entry.keySpan) };
@@ -112,8 +103,7 @@ function readSettings(type: Type, section: Entry, context: ReadContext): JsonObj
   const { value: tree } = section;
   if (isNull(tree)) return {};
   if (tree.form !== "map") {
-    context.diags.add(valueSpan(section), "config.structure", `\`${type}\` must be a map of settings`, { fix: FORM });
-    return undefined;
+    return context.diags.add(valueSpan(section), problem("config.structure/backend_settings", { type }));
   }
   const read = [...tree.entries.values()].map((entry) => readSetting(type, entry, context));
   return read.includes(undefined) ? undefined : Object.assign({}, ...read);
@@ -123,29 +113,17 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const { diags } = context;
   const { key, keySpan } = entry;
   const { shape } = backendSettings[type];
-  const refuseSecret = () => {
-    const summary = `"${key}" would put a password into the declaration`;
-    return diags.add(keySpan, "config.secret", summary, { fix: WHERE_SECRETS_GO[type] });
-  };
+  const refuseSecret = () => diags.add(keySpan, problem(`config.secret/${type}`, { key }));
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
   if (!Object.hasOwn(shape, key)) {
-    const known = Object.keys(shape);
-    const summary = `The backend ${type} has no setting "${key.slice(0, 100)}"`;
-    return diags.addUnknown(keySpan, summary, key, known, { detail: `The settings are ${known.join(", ")}.` });
+    const known = diags.unknown(key, Object.keys(shape));
+    return diags.add(keySpan, problem("config.unknown_key/backend_setting", { ...known, type }));
   }
-  const value = settingValue(entry, backendSettings[type], "A backend", context);
+  const value = settingValue(entry, backendSettings[type], "backend", context);
   if (value === undefined) return undefined;
   if (typeof value === "string" && CREDENTIALS_IN_URL.test(value)) return refuseSecret();
   return checkedSetting<z.ZodObject>(backendSettings[type], entry, value, diags) as JsonObject | undefined;
 }
-
-const PROJECT_NAME_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit";
-
-/** The form of a project's name, and why it cannot change. @param hint appended to the form. */
-export const projectNameRemark = (hint = "") => ({
-  detail: "It is part of the key of every order, so it must not change once something was ordered.",
-  fix: `${PROJECT_NAME_FORM}${hint}.`,
-});
 
 /**
  * Checks one setting against the schema of all. @param value evaluated
@@ -162,7 +140,7 @@ export function checkedSetting<Schema extends z.ZodObject>(
   for (const { path, message } of parsed.error.issues) {
     const steps = path.map(String);
     const span = steps.length > 1 ? locate(entry.value, steps.slice(1)) : valueSpan(entry);
-    diags.add(span, "config.invalid_value", `${steps.join(".")}: ${message}`);
+    diags.add(span, problem("config.invalid_value/setting", { path: steps.join("."), message }));
   }
   return undefined;
 }

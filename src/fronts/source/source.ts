@@ -1,5 +1,6 @@
 import type { Kinds } from "../../core/kinds/kind.ts";
-import type { SourceRange } from "../../core/model/index.ts";
+import type { Diagnostic, SourceRange } from "../../core/model/index.ts";
+import { problem } from "./messages.ts";
 
 /** A file of the declaration, as text. `path` is as messages show it: relative to the working directory. */
 export interface SourceFile {
@@ -93,25 +94,13 @@ export function rangeOf(span: Span): SourceRange {
 const BLANK =
   /(?<![^\s,:[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#.*|((?! )[\p{Z}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])/gu;
 
-const NAMES: Readonly<Record<string, string>> = {
-  "\u00a0": "a no-break space",
-  "\u200b": "a zero-width space",
-  "\u202f": "a narrow no-break space",
-  "\u2060": "a word joiner",
-  "\u3000": "an ideographic space",
-  "\ufeff": "a byte order mark",
-};
-
-/** The first character on the line of a mistake that looks like a space, or like nothing, and is none to YAML, with its fix; undefined if the line has none. */
-export function blankAt(span: Span): { detail: string; fix: string } | undefined {
+/** Detail and remedy for the first character on the line of a mistake that looks like a space, or like nothing, and is none to YAML. */
+export function blankAt(span: Span): Pick<Diagnostic, "detail" | "remedies"> | undefined {
   const { text = "" } = rangeOf(span);
   for (const { index, 1: found } of text.matchAll(BLANK)) {
     if (found === undefined) continue;
-    const isSpace = /\p{Z}/u.test(found);
-    const name = NAMES[found] ?? (isSpace ? "a special space" : "an invisible character");
-    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    const fix = isSpace ? "Replace it by a space." : "Remove it.";
-    return { detail: `Column ${index + 1} holds ${name} (U+${code}).`, fix };
+    const { detail, remedies } = problem("config.syntax/blank", { column: index + 1, found });
+    return { detail, remedies };
   }
   return undefined;
 }

@@ -1,8 +1,9 @@
 import type { z } from "zod";
 import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
 import type { AttributeMeta } from "../../core/kinds/attribute.ts";
-import { ExpressionError, type Reference, type Value } from "../../core/model/index.ts";
+import { type Diagnostic, ExpressionError, type Reference, type Value } from "../../core/model/index.ts";
 import { asSentence, type DiagnosticCollector, type Remark } from "./diagnostics.ts";
+import { problem } from "./messages.ts";
 import { typedValue } from "./scalars.ts";
 import type { Span } from "./source.ts";
 import type { Entry, Leaf } from "./tree.ts";
@@ -49,27 +50,22 @@ export function templateReferences(
       if (part.to === "resource") found.push({ reference: part, span });
       else if (env.refuses?.(part.name) === true) {
         failed = true;
-        diags.add(span, "trust.untrusted", `The untrusted declaration reads the environment variable ${part.name}`, {
-          ...remark,
-          fix: "Write the value itself. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
-        });
+        diags.add(span, problem("trust.untrusted", { name: part.name, ...remark }));
       } else if (env.read(part.name) === undefined) {
         failed = true;
-        diags.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
+        diags.add(span, problem("config.environment", { name: part.name, ...remark }));
       }
     }
     return failed ? undefined : found;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return diags.add(spanAt(error.offset), "config.expression", asSentence(error.message), {
-      fix: "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
-      ...remark,
-    });
+    const summary = asSentence(error.message);
+    return diags.add(spanAt(error.offset), problem("config.expression/template", { summary, ...remark }));
   }
 }
 
 /**
- * Why an existing attribute cannot be referenced; undefined when it can.
+ * Returns the mistake of a reference to an existing attribute; undefined when there is none.
  * @param text the reference @param address of the resource @param exported whether it declares a `secret_output`
  */
 export function unreferable(
@@ -77,19 +73,16 @@ export function unreferable(
   text: string,
   address: string,
   exported: boolean,
-): (Remark & { readonly summary: string }) | undefined {
-  if (writeOnly) return { summary: `${text} is write-only: it is sent but not stored, and cannot be referenced` };
+  remark: Remark = {},
+): Diagnostic | undefined {
+  if (writeOnly) return problem("config.reference/write_only", { text, ...remark });
   if (fingerprint === undefined || !exported) return undefined;
-  return {
-    summary: `${text} is not stored: its secret_output removes it from the state`,
-    detail: `Once it is written, hostform knows only its fingerprint (${fingerprint}).`,
-    fix: `Remove the reference, or the secret_output of ${address}.`,
-  };
+  return problem("config.reference/exported", { text, fingerprint, target: address, ...remark });
 }
 
 /**
  * The value of a setting that is needed before anything can be planned: `${env.NAME}` is its only possible reference.
- * @param schema of all settings. @param owner `A backend`, for messages. @returns undefined after a reported error.
+ * @param schema of all settings. @param owner `backend` or `provider`. @returns undefined after a reported error.
  */
 export function settingValue(
   { key, keySpan, value: tree }: Entry,
@@ -103,8 +96,7 @@ export function settingValue(
   if (references === undefined) return undefined;
   const [wrong] = references;
   if (wrong === undefined) return resolveReferences(tree.value, { env: context.env.read, resource: () => undefined });
-  const fix = "Only `${env.NAME}` can be used here.";
-  return context.diags.add(wrong.span, "config.reference", `${owner} cannot refer to a resource`, { fix });
+  return context.diags.add(wrong.span, problem("config.reference/setting", { owner }));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   valueSpan,
 } from "../source/tree.ts";
 import { SynthesizedSource } from "./json.ts";
+import { problem } from "./messages.ts";
 
 /**
  * Terraform's JSON syntax: blocks with labels, the literal values in them, and the table of their keys.
@@ -37,8 +38,7 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
     const bodies = parts.filter((part) => part.form === "map");
     if (bodies.length < parts.length) {
       for (const part of parts.filter(({ form: own }) => own !== "map")) {
-        const fix = `Write \`${form}\`.`;
-        diags.add(spanOf(part, at), "config.structure", `\`${type}\` must be an object here`, { fix });
+        diags.add(spanOf(part, at), problem("config.structure/object", { type, form }));
       }
       return [];
     }
@@ -50,10 +50,7 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
     const named = bodies.flatMap(argumentsOf);
     if (named.length === 0) {
       // Terraform refuses it, too. If it were ignored, resources that were declared here would count as removed.
-      diags.add(spanOf(tree, at), "config.structure", `\`${type}\` has no ${label} here`, {
-        detail: "It is unclear whether nothing should be declared or something is missing.",
-        fix: `Write \`${form}\`, or remove the empty block.`,
-      });
+      diags.add(spanOf(tree, at), problem("config.structure/label", { type, label, form }));
     }
     return named.flatMap(({ key, keySpan, value }) => walk(value, [...above, { text: key, span: keySpan }], keySpan));
   };
@@ -72,8 +69,7 @@ export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector):
   if (entry === undefined) return undefined;
   const [first, second] = blocksOf(entry, [], diags);
   if (second !== undefined) {
-    const summary = `\`${entry.key}\` is declared more than once`;
-    diags.add(valueSpan(entry), "config.duplicate", summary, { fix: "Merge them into one." });
+    diags.add(valueSpan(entry), problem("config.duplicate/block", { key: entry.key }));
   }
   return first;
 }
@@ -90,15 +86,14 @@ export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector
   if (!isGiven(entry)) return undefined;
   const flag = flagOf(entry);
   if (flag !== undefined) return flag;
-  const fix = "An expression cannot be used here.";
-  return diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be true or false`, { fix });
+  return diags.add(valueSpan(entry), problem("config.structure/flag", { key: entry.key }));
 }
 
 /** A literal string. Undefined when it is absent, or after a reported error. */
 export function literalText(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
   if (!isGiven(entry)) return undefined;
   const text = stringOf(entry.value);
-  if (text === undefined) diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a string`);
+  if (text === undefined) diags.add(valueSpan(entry), problem("config.structure/text", { key: entry.key }));
   return text;
 }
 
@@ -106,13 +101,13 @@ export function literalText(entry: Entry | undefined, diags: DiagnosticCollector
 export function literalTexts(entry: Entry | undefined, diags: DiagnosticCollector): SpannedName[] {
   if (!isGiven(entry)) return [];
   if (entry.value.form !== "list") {
-    diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of strings`);
+    diags.add(valueSpan(entry), problem("config.structure/texts", { key: entry.key }));
     return [];
   }
   return entry.value.items.flatMap((item) => {
     const name = stringOf(item);
     if (name !== undefined) return { name, span: item.span };
-    diags.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a string`);
+    diags.add(item.span, problem("config.structure/item", { key: entry.key }));
     return [];
   });
 }
@@ -135,23 +130,14 @@ export const BLOCK_TYPES = {
 export interface Keys {
   /** Keys that are read, or ignored because they do not concern hostform. */
   readonly known: readonly string[];
-  /** Keys that only Terraform supports, and what to do instead. */
-  readonly refused: Readonly<Record<string, string>>;
+  /** Keys that only Terraform supports. */
+  readonly refused: readonly string[];
 }
 
-const INSTEAD = "Remove it, or apply the stack with Terraform.";
-const IN_VALIDATION = "Check it with the `validation` of a variable, or in the program that synthesizes.";
-const PROGRAMS = { connection: INSTEAD, provisioner: INSTEAD };
-const MOVES = { ...PROGRAMS, identity: INSTEAD };
+const PROGRAMS = ["connection", "provisioner"];
+const MOVES = [...PROGRAMS, "identity"];
 const META = ["count", "for_each", "depends_on", "provider", "lifecycle"];
-const CHECKS = {
-  precondition: IN_VALIDATION,
-  postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
-  replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
-};
-/** Remedy for an unsupported backend. */
-export const BACKENDS =
-  "Use the backend `local`, `http` or `pg`, which both support, and migrate the state with `terraform init -migrate-state`; or apply this stack only with Terraform.";
+const CHECKS = ["precondition", "postcondition", "replace_triggered_by"];
 
 /**
  * Every key that Terraform's language has in a stack, by its block; `stack` is the file itself. The readers of the blocks use
@@ -160,40 +146,34 @@ export const BACKENDS =
 export const KEYS = {
   stack: {
     known: Object.keys(BLOCK_TYPES),
-    refused: {
-      module: "Write its resources into the stack itself, or apply the stack with Terraform.",
-      check: INSTEAD,
-      ephemeral: "`hostform sso` gives a panel's address; or apply the stack with Terraform.",
-      action: INSTEAD,
-      list: "Remove it.",
-    },
+    refused: ["module", "check", "ephemeral", "action", "list"],
   },
   terraform: {
     known: ["backend", "required_providers", "required_version", "provider_meta"],
-    refused: { cloud: BACKENDS, experiments: "Apply this stack with Terraform, or remove the block." },
+    refused: ["cloud", "experiments"],
   },
-  provider: { known: ["alias", "version"], refused: {} },
+  provider: { known: ["alias", "version"], refused: [] },
   variable: {
     known: ["type", "default", "description", "sensitive", "nullable", "ephemeral", "validation"] as const,
-    refused: {},
+    refused: [],
   },
-  "variable.validation": { known: ["condition", "error_message"], refused: {} },
+  "variable.validation": { known: ["condition", "error_message"], refused: [] },
   output: {
     known: ["value", "description", "sensitive", "depends_on", "ephemeral"],
-    refused: { precondition: IN_VALIDATION },
+    refused: ["precondition"],
   },
-  resource: { known: META, refused: { ...PROGRAMS, dynamic: INSTEAD } },
+  resource: { known: META, refused: [...PROGRAMS, "dynamic"] },
   "resource.lifecycle": { known: ["prevent_destroy", "ignore_changes", "create_before_destroy"], refused: CHECKS },
-  data: { known: META, refused: { ...PROGRAMS, dynamic: INSTEAD } },
+  data: { known: META, refused: [...PROGRAMS, "dynamic"] },
   "data.lifecycle": { known: [], refused: CHECKS },
   "data.terraform_remote_state": {
     known: ["backend", "config", "workspace", "defaults", "depends_on", "provider"],
-    refused: { count: INSTEAD, for_each: INSTEAD, lifecycle: INSTEAD },
+    refused: ["count", "for_each", "lifecycle"],
   },
   import: { known: ["id", "to", "for_each", "provider"], refused: MOVES },
   moved: { known: ["from", "to"], refused: MOVES },
   removed: { known: ["from", "lifecycle"], refused: MOVES },
-  "removed.lifecycle": { known: ["destroy"], refused: {} },
+  "removed.lifecycle": { known: ["destroy"], refused: [] },
 } satisfies Record<string, Keys>;
 
 /** Reports a key that hostform does not support, if it is one. @returns whether it is. */
@@ -203,26 +183,22 @@ export function refusedKey(
   diags: DiagnosticCollector,
   remark: Remark = {},
 ): boolean {
-  const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
-  if (fix === undefined) return false;
-  diags.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { ...remark, fix });
-  return true;
+  const isRefused = refused.includes(key);
+  if (isRefused) diags.add(keySpan, problem("config.unsupported/key", { key, ...remark }));
+  return isRefused;
 }
 
-/**
- * Reports the unsupported and unknown keys of a block.
- * @param missing the message for a key that Terraform does not have either: `An output has no "x"`.
- */
+/** Reports the unsupported and unknown keys of a block. */
 export function checkKeys(
   { body }: Pick<Block, "body">,
-  keys: Keys,
-  missing: (key: string) => string,
+  type: keyof typeof KEYS,
   diags: DiagnosticCollector,
   remark: Remark = {},
 ): void {
+  const keys: Keys = KEYS[type];
   for (const entry of argumentsOf(body)) {
     const { key, keySpan } = entry;
     if (keys.known.includes(key) || refusedKey(entry, keys, diags, remark)) continue;
-    diags.addUnknown(keySpan, missing(`"${key.slice(0, 100)}"`), key, keys.known, remark);
+    diags.add(keySpan, problem("config.unknown_key/block", { ...diags.unknown(key, keys.known), type, ...remark }));
   }
 }

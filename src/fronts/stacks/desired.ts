@@ -27,9 +27,10 @@ import {
 import { checkName } from "../source/diagnostics.ts";
 import { rangeOf } from "../source/source.ts";
 import { locate, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
-import { type Block, checkKeys, KEYS, literalFlag, literalText, literalTexts } from "./blocks.ts";
+import { type Block, checkKeys, literalFlag, literalText, literalTexts } from "./blocks.ts";
 import { type BlockDraft, type DraftAttribute, remarkOf } from "./draft.ts";
 import { attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
+import { problem } from "./messages.ts";
 import { checkDependsOn, checkNames } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
@@ -62,10 +63,7 @@ function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: S
     attributeValue(evaluate(compiled.expression, context.names()), schema),
   );
   if (value === undefined || value === false || value === null) return;
-  diags.add(entry.keySpan, "config.unsupported", "`replace_on_change` is not supported here", {
-    ...remark,
-    fix: `Remove it. To order again on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
-  });
+  diags.add(entry.keySpan, problem("config.unsupported/replace_on_change", { base: inQuotes(base), ...remark }));
 }
 
 function instanceOf(instance: Instance, context: StackContext): DesiredData {
@@ -126,9 +124,7 @@ function partOf(name: string, attribute: DraftAttribute, instance: Instance, con
   const remark = remarkOf(name, schema, instance.address);
   const ephemeral = context.ephemeralIn(compiled);
   if (ephemeral !== undefined && schema.writeOnly !== true) {
-    const summary = `${name} is recorded, and ${ephemeral.text} is ephemeral: use it only in values that are not recorded`;
-    const fix = "Use a `sensitive` variable, or a write-only attribute.";
-    diags.add(entry.keySpan, "config.expression", summary, { ...remark, fix });
+    diags.add(entry.keySpan, problem("config.expression/ephemeral", { name, text: ephemeral.text, ...remark }));
   }
   const known = reporting<Pick<Part, "value" | "origin">>(compiled.tree, diags, remark, () => {
     const typed = evaluate(compiled.expression, context.names(instance));
@@ -235,36 +231,30 @@ export function readOutputs(context: StackContext): DesiredOutput[] {
 
 function readOutput(name: string, { body, keySpan }: Block, context: StackContext): DesiredOutput | undefined {
   const { diags } = context;
-  if (!checkName(name, keySpan, "the name of an output", diags)) return undefined;
-  checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, diags);
+  if (!checkName(name, keySpan, "output", diags)) return undefined;
+  checkKeys({ body }, "output", diags);
   const ephemeral = body.entries.get("ephemeral");
   if (literalFlag(ephemeral, diags) === true) {
-    const summary = "An ephemeral output has no effect in a stack";
-    diags.add(ephemeral?.keySpan, "config.unsupported", summary, { fix: "Remove `ephemeral`." });
+    diags.add(ephemeral?.keySpan, problem("config.unsupported/ephemeral_output"));
   }
   checkDependsOn(literalTexts(body.entries.get("depends_on"), diags), `output.${name}`, context);
   const sensitive = literalFlag(body.entries.get("sensitive"), diags) ?? false;
   const description = literalText(body.entries.get("description"), diags);
   const entry = body.entries.get("value");
   if (entry === undefined) {
-    const fix = 'Write `"value": "${hosting_service.NAME.id}"`.';
-    return diags.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
+    return diags.add(keySpan, problem("config.missing_attribute/output", { name }));
   }
   const remark = { address: `output.${name}`, attribute: ["value"] };
   const compiled = compile(entry.value, diags, remark);
   if (compiled === undefined || !checkNames(compiled, context, {}, remark)) return undefined;
   const ephemeralName = context.ephemeralIn(compiled);
   if (ephemeralName !== undefined) {
-    const summary = `The output "${name}" is recorded, and ${ephemeralName.text} is ephemeral`;
-    diags.add(compiled.tree.span, "config.expression", summary, { fix: "Remove it." });
+    diags.add(compiled.tree.span, problem("config.expression/ephemeral_output", { name, text: ephemeralName.text }));
   } else {
     // Evaluated without any resource, for the errors that this already shows.
     const known = reporting<OutputValue>(compiled.tree, diags, remark, () => outputValue(compiled, context.names()));
     if (known?.origin !== undefined && !sensitive) {
-      diags.add(compiled.tree.span, "config.secret", `The output "${name}" would show a secret`, {
-        detail: `Its value contains ${known.origin.from.join(", ")}, and outputs are shown after each apply.`,
-        fix: 'Add `"sensitive": true`, or remove the secret.',
-      });
+      diags.add(compiled.tree.span, problem("config.secret/output", { name, text: known.origin.from.join(", ") }));
     }
   }
   return {

@@ -13,6 +13,7 @@ import {
   refusedKey,
 } from "./blocks.ts";
 import { type Compiled, compile } from "./expressions.ts";
+import { problem } from "./messages.ts";
 import { PROVIDER } from "./module.ts";
 
 /** Reads the blocks of resources and data sources, with `lifecycle`, before anything is evaluated. */
@@ -79,7 +80,7 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
       const known = { entry, schema: attribute, compiled };
       if (key === "timeouts" && kind !== undefined) {
         // One warning for all resources that have it.
-        diags.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do: Terraform respects it." });
+        diags.warnOnce(keySpan, problem("config.unsupported/timeouts"));
       } else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
       else attributes.set(key, known);
     }
@@ -101,16 +102,9 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
   };
 }
 
-const TIMEOUTS = "`timeouts` is ignored: `--wait-timeout` limits how long hostform waits";
-
 /** The remark of an error in an attribute's expression. The expression of a secret is not shown. */
 export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, address: string): Remark {
-  const discreet = sensitive === true || writeOnly === true;
-  return {
-    address,
-    attribute: [name],
-    ...(discreet && { detail: "The attribute is a secret, so its expression is not shown." }),
-  };
+  return { address, attribute: [name], isHidden: sensitive === true || writeOnly === true };
 }
 
 /** Reports unknown attributes of nested objects, which Terraform ignores. */
@@ -122,21 +116,16 @@ function checkNested({ value: tree }: Entry, { type }: Attribute, address: strin
     const { key, keySpan } = part;
     const schema = Object.hasOwn(type.attributes, key) ? type.attributes[key] : undefined;
     if (schema !== undefined) checkNested(part, schema, address, diags);
-    else {
-      const detail = `It can have ${known.join(", ")}.`;
-      diags.addUnknown(keySpan, `Unknown attribute "${key.slice(0, 100)}"`, key, known, { address, detail });
-    }
+    else diags.add(keySpan, problem("config.unknown_key/nested", { ...diags.unknown(key, known), address }));
   }
 }
 
 function reportUnknown(entry: Entry, { base: address, schema, kind, diags }: DraftReading): void {
   const declarable = declarableIn(schema);
   const own = declarable.filter((name) => !(FRONT as readonly string[]).includes(name));
-  const summary = `A ${kind?.noun ?? "data source"} has no attribute "${entry.key.slice(0, 100)}"`;
-  diags.addUnknown(entry.keySpan, summary, entry.key, [...declarable, ...KEYS.resource.known], {
-    address,
-    detail: own.length === 0 ? "It has no attributes that can be declared." : `It can have ${own.join(", ")}.`,
-  });
+  const { near } = diags.unknown(entry.key, [...declarable, ...KEYS.resource.known]);
+  const given = { noun: kind?.noun ?? "data source", key: entry.key, near, own, address };
+  diags.add(entry.keySpan, problem("config.unknown_key/attribute", given));
 }
 
 const isDeclarable = ({ required, optional }: Attribute) => required === true || optional === true;
@@ -151,8 +140,7 @@ function repetitionsOf({ body }: Block, { base: address, diags }: DraftReading):
   };
   const [count, forEach] = [read("count"), read("for_each")];
   if (count !== undefined && forEach !== undefined) {
-    const summary = "`count` and `for_each` cannot be used together";
-    diags.add(forEach.entry.keySpan, "config.structure", summary, { address, fix: "Keep one of the two." });
+    diags.add(forEach.entry.keySpan, problem("config.structure/repetitions", { address }));
     return [count, undefined];
   }
   return [count, forEach];
@@ -170,8 +158,7 @@ export function readProviderName(
   if (name === PROVIDER) return { name: "default", span };
   const [, alias] = typeof name === "string" ? (/^hosting\.([A-Za-z][A-Za-z0-9_-]*)$/.exec(name) ?? []) : [];
   if (alias !== undefined) return { name: alias, span };
-  const fix = 'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.';
-  return diags.add(span, "config.structure", "`provider` must name a hosting provider", { address, fix });
+  return diags.add(span, problem("config.structure/provider", { address }));
 }
 
 /** Reads the `lifecycle` of a resource, or of a data source, which supports none of its keys. */
@@ -179,8 +166,7 @@ function readLifecycle(entry: Entry | undefined, reading: DraftReading): BlockDr
   const { base: address, kind, diags } = reading;
   const block = onlyBlock(entry, diags);
   if (block === undefined) return undefined;
-  const keys = kind !== undefined ? KEYS["resource.lifecycle"] : KEYS["data.lifecycle"];
-  checkKeys(block, keys, (key) => `\`lifecycle\` has no ${key} here`, diags, { address });
+  checkKeys(block, kind !== undefined ? "resource.lifecycle" : "data.lifecycle", diags, { address });
   const { entries } = block.body;
   const preventDestroy = literalFlag(entries.get("prevent_destroy"), diags);
   const createBeforeDestroy = literalFlag(entries.get("create_before_destroy"), diags);
@@ -199,22 +185,16 @@ function readIgnored(entry: Entry | undefined, reading: DraftReading): Lifecycle
   const known = Object.keys(schema.attributes);
   if (tree.form === "leaf" && tree.value === "all") return "all";
   if (tree.form === "leaf") {
-    const fix = 'Write `["plan_id"]`, or `"all"`.';
-    return diags.add(valueSpan(entry), "config.structure", "`ignore_changes` must be a list of attributes", {
-      address,
-      fix,
-    });
+    return diags.add(valueSpan(entry), problem("config.structure/ignore_changes", { address }));
   }
   const names = literalTexts(entry, diags).flatMap(({ name: text, span }) => {
     const [, name = text, rest = ""] = /^([A-Za-z_][A-Za-z0-9_-]*)(.*)$/s.exec(text) ?? [];
     if (!known.includes(name)) {
-      const summary = `There is no attribute "${name.slice(0, 100)}" to ignore`;
-      diags.addUnknown(span, summary, name, known, { address });
+      diags.add(span, problem("config.unknown_key/ignore_changes", { ...diags.unknown(name, known), address }));
       return [];
     }
     if (rest !== "") {
-      const summary = "`ignore_changes` cannot name a part of an attribute";
-      diags.add(span, "config.unsupported", summary, { address, fix: `Name the whole attribute: \`"${name}"\`.` });
+      diags.add(span, problem("config.unsupported/ignore_part", { name, address }));
       return [];
     }
     return [name];

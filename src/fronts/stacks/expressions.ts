@@ -23,7 +23,6 @@ import {
   type Json,
   type Origins,
   type Schema,
-  shorten,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -31,6 +30,7 @@ import {
 import { asSentence, type DiagnosticCollector, type Remark } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { locate, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 
 /**
  * Compiles and evaluates the values of a stack, with every error at its place in the text, and types them by the schema of
@@ -40,7 +40,7 @@ import { locate, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
 /** A declared value that has to be evaluated. */
 export interface Compiled {
   readonly tree: Tree;
-  /** As written. */
+  /** Declared value. */
   readonly json: Json;
   readonly expression: Expression;
   /** The names in it. */
@@ -92,24 +92,17 @@ export function reportExpression(
   diags: DiagnosticCollector,
   remark: Remark = {},
 ): void {
-  const { attribute, ...rest } = remark;
-  const summary = attribute === undefined ? asSentence(message) : `${attribute[0]}: ${message}`;
-  diags.add(spanIn(tree, path, offset), "config.expression", summary, {
-    ...expressionShown(tree, path),
-    fix: "Correct the expression. For parts of the language that hostform does not support, use Terraform.",
-    ...(attribute && { attribute: [...attribute, ...path] }),
-    ...rest,
-  });
-}
-
-/** Messages shorten longer expressions. */
-const LONGEST = 200;
-
-/** The expression for the message. A string without one is not shown: it may be a secret. */
-function expressionShown(tree: Tree, path: AttributePath): { detail?: string } {
+  const { attribute, address, isHidden = false } = remark;
   const value = stringOf(treeAt(tree, path));
-  if (value === undefined || !isTemplate(value)) return {};
-  return { detail: `The expression is ${shorten(value, LONGEST)}` };
+  const given = {
+    summary: attribute === undefined ? asSentence(message) : `${attribute[0]}: ${message}`,
+    // A string without an expression may be a secret.
+    expression: value === undefined || !isTemplate(value) ? undefined : value,
+    isHidden,
+    address,
+    attribute: attribute && [...attribute, ...path],
+  };
+  diags.add(spanIn(tree, path, offset), problem("config.expression/stack", given));
 }
 
 /** The place of a part of a string in a value. @param length of the part, if known. */

@@ -10,6 +10,7 @@ import {
 import { DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { lastStart, Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, type MapTree, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 
 /**
  * Reads the JSON of a stack into trees with places: line and column, the construct, and the program's line. The parser is that
@@ -40,11 +41,9 @@ export function readTree(source: Source, diags: DiagnosticCollector): Tree | und
     const { message, offset } = error;
     const span = source.span(offset, offset + 1);
     if (error instanceof TooLarge) {
-      const fix = "Split the stack into several.";
-      return diags.add(span, "config.too_large", `${source.path} ${message}`, { fix });
+      return diags.add(span, problem("config.too_large/file", { path: source.path, message }));
     }
-    const fix = "Synthesize the stack again; if the file is written by hand, correct it.";
-    return diags.add(span, "config.syntax", `The JSON cannot be parsed: ${message}`, { fix });
+    return diags.add(span, problem("config.syntax", { message }));
   }
 }
 
@@ -63,8 +62,7 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
     number(digits, place) {
       const value = Number(digits);
       if (!isExact(digits, value)) {
-        const fix = "Put quotes around it: a string keeps all its digits.";
-        diags.add(span(place), "config.invalid_value", "This number has more digits than can be kept", { fix });
+        diags.add(span(place), problem("config.invalid_value/digits"));
       }
       return { form: "leaf", value, span: span(place) };
     },
@@ -79,8 +77,7 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
         checkText(key, keyPlace);
         const keySpan = span(keyPlace);
         if (key === "__proto__") {
-          const fix = "Choose another name.";
-          diags.add(keySpan, "config.structure", '"__proto__" is not accepted as a key', { fix });
+          diags.add(keySpan, problem("config.structure/proto"));
         } else if (isFirst(key, keySpan, entries, "object", diags)) entries.set(key, { key, keySpan, value });
       }
       return { form: "map", entries, span: span(place) };

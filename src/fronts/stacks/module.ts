@@ -1,11 +1,12 @@
 import { isTemplate } from "../../core/expression/index.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
 import { isNested, type Schema } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, type Remark, unique } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, strings, type Tree } from "../source/tree.ts";
 import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, flagOf, KEYS, refusedKey } from "./blocks.ts";
 import { SynthesizedSource } from "./json.ts";
+import { problem } from "./messages.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
 /** Sorts the blocks of a stack's files by type, and finds the secrets in clear text. */
@@ -74,9 +75,7 @@ export function readModule(
 function rootEntries(tree: Tree, diags: DiagnosticCollector): Entry[] {
   if (tree.form === "map") return argumentsOf(tree);
   if (tree.form === "list") return tree.items.flatMap((item) => rootEntries(item, diags));
-  diags.add(tree.span, "config.structure", "A stack must be an object", {
-    fix: 'Write `{"resource": {"hosting_service": {"acme": {…}}}}`, or name the folder that was synthesized.',
-  });
+  diags.add(tree.span, problem("config.structure/stack"));
   return [];
 }
 
@@ -88,15 +87,8 @@ function reportType(entry: Entry, diags: DiagnosticCollector): void {
   const { key, keySpan } = entry;
   const { known } = KEYS.stack;
   if (refusedKey(entry, KEYS.stack, diags)) return;
-  const detail = `It can have ${known.join(", ")}.`;
-  diags.addUnknown(keySpan, `A stack has no "${key.slice(0, 100)}"`, key, known, { detail });
+  diags.add(keySpan, problem("config.unknown_key/stack", diags.unknown(key, known)));
 }
-
-/** Remedy for a provider other than hosting. */
-export const OTHER_PROVIDER: Remark = {
-  detail: "hostform applies only stacks of hosting resources.",
-  fix: "Apply this stack with Terraform, or move the hosting resources into a separate stack.",
-};
 
 /** Returns true if a block belongs to hosting. One of another provider is refused: only Terraform can create it. */
 function isOurs(
@@ -108,15 +100,12 @@ function isOurs(
 ): boolean {
   const [first, second] = labels;
   if (first === undefined || second === undefined) return false;
-  if (!checkName(second.text, second.span, `the name of a ${type}`, diags)) return false;
+  if (!checkName(second.text, second.span, type, diags)) return false;
   if (isKnown(first.text)) return true;
-  const what = `${type === "data" ? "data." : ""}${first.text.slice(0, 100)}.${second.text.slice(0, 100)}`;
   if (first.text.startsWith(`${PROVIDER}_`)) {
     const noun = type === "data" ? "data source" : "resource";
-    diags.addUnknown(keySpan, `There is no ${noun} "${first.text.slice(0, 100)}"`, first.text, [...known.keys()]);
-  } else {
-    diags.add(keySpan, "config.unsupported", `${what} is not a resource of hosting`, OTHER_PROVIDER);
-  }
+    diags.add(keySpan, problem("config.unknown_key/type", { ...diags.unknown(first.text, [...known.keys()]), noun }));
+  } else diags.add(keySpan, problem("config.unsupported/resource", { type, labels: [first.text, second.text] }));
   return false;
 }
 
@@ -144,11 +133,6 @@ export function literalSecrets(
     }
     return texts.length > 0;
   };
-  const warn = ({ keySpan }: Entry, what: string, fix: string, remark: Remark = {}) =>
-    diags.warn(keySpan, "config.secret", `${what} is a secret, and is in the stack in clear text`, {
-      ...remark,
-      fix: `${fix} If the file was shared, change the secret.`,
-    });
   for (const { body } of providers) {
     const token = body.entries.get("token");
     // Reading the providers refuses it.
@@ -158,8 +142,7 @@ export function literalSecrets(
     const fallback = body.entries.get("default");
     const flags = [body.entries.get("sensitive"), body.entries.get("ephemeral")];
     if (fallback === undefined || !flags.some((flag) => flag && flagOf(flag) === true)) continue;
-    if (!learn(fallback)) continue;
-    warn(fallback, `The default of the variable "${name}"`, `Remove the default, and set TF_VAR_${name}.`);
+    if (learn(fallback)) diags.add(fallback.keySpan, problem("config.secret/default", { name }));
   }
   for (const [address, { body, labels }] of [...resources, ...data]) {
     const type = labels[0]?.text ?? "";
@@ -169,18 +152,17 @@ export function literalSecrets(
       if (attribute?.sensitive !== true && attribute?.writeOnly !== true) continue;
       const { key } = entry;
       if (typeof attribute.type === "string") {
-        if (learn(entry)) warn(entry, `"${key}"`, FIX, { address, attribute: [key] });
+        const remark = { key, address, attribute: [key] };
+        if (learn(entry)) diags.add(entry.keySpan, problem("config.secret/literal", remark));
         continue;
       }
       learn(entry, 12); // shorter texts are common words (`cpanel`)
       const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
       for (const part of parts) {
-        const remark = { address, attribute: [key, part.key] };
-        if (namesSecret(part.key) && learn(part)) warn(part, `"${part.key}"`, FIX, remark);
+        const remark = { key: part.key, address, attribute: [key, part.key] };
+        if (namesSecret(part.key) && learn(part)) diags.add(part.keySpan, problem("config.secret/literal", remark));
       }
     }
   }
   return [...found];
 }
-
-const FIX = 'Declare a variable with `"sensitive": true`, write `"${var.NAME}"`, and set TF_VAR_NAME.';

@@ -6,6 +6,7 @@ import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
 import { type Compiled, compile, evaluated, MISSING, plainValue, spanIn } from "./expressions.ts";
+import { problem } from "./messages.ts";
 import { checkNames, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
@@ -22,7 +23,7 @@ export function compileLocals(declared: Declared): CompiledLocals {
   const { module, diags } = declared;
   return new Map(
     [...module.locals].map(([name, entry]) => {
-      checkName(name, entry.keySpan, "the name of a local", diags);
+      checkName(name, entry.keySpan, "local", diags);
       const compiled = compile(entry.value, diags);
       return [name, compiled !== undefined && checkNames(compiled, declared, {}) ? compiled : undefined] as const;
     }),
@@ -103,8 +104,7 @@ function checkNumber({ expansions, diags }: StackContext): void {
     if (number <= MOST_INSTANCES) continue;
     const entry = (draft.count ?? draft.forEach)?.entry;
     const span = entry === undefined ? draft.block.keySpan : valueSpan(entry);
-    const summary = `This stack has more than ${MOST_INSTANCES} resources`;
-    diags.add(span, "config.too_large", summary, { fix: "Split it into several stacks." });
+    diags.add(span, problem("config.too_large/stack", { most: MOST_INSTANCES }));
     return;
   }
 }
@@ -136,7 +136,7 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
   const repeated = { entry, draft, roots, context };
   const ephemeral = context.ephemeralIn(compiled);
   if (ephemeral !== undefined) {
-    refuse(repeated, `\`${entry.key}\` cannot depend on ${ephemeral.text}, which is ephemeral`);
+    refuse(repeated, "ephemeral_repetition", ephemeral.text);
     return unclear;
   }
   const typed = evaluated(compiled, context.names(), diags, { address: base, attribute: [entry.key] });
@@ -160,28 +160,18 @@ function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, ex
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
 }
 
-function refuse({ entry, draft, context }: Repeated, summary: string, fix = FORMS[entry.key]): undefined {
-  const remark = { address: draft.base, attribute: [entry.key], fix };
-  context.diags.add(valueSpan(entry), "config.expression", summary, remark);
-}
+type Mistake = "ephemeral_repetition" | "count" | "for_each" | "for_each_secret" | "unknown" | "unknown_output";
 
-const FORMS: Readonly<Record<string, string>> = {
-  count: "Use a whole number, or an expression for one.",
-  for_each: 'Use an object, or a set of strings: `"${toset(["a", "b"])}"`.',
-};
+function refuse({ entry, draft, context }: Repeated, mistake: Mistake, text = ""): undefined {
+  const given = { key: entry.key, text, address: draft.base, attribute: [entry.key] };
+  context.diags.add(valueSpan(entry), problem(`config.expression/${mistake}`, given));
+}
 
 /** Reports what an unknown `count` or `for_each` depends on, unless another error is the cause. */
 function refuseUnknown(repeated: Repeated): undefined {
-  const { entry, roots, context } = repeated;
-  const [root] = roots;
-  if (root !== undefined) {
-    const summary = `\`${entry.key}\` depends on ${root.text}, which is known only after apply`;
-    const fix = "Use values of the stack itself: the number of instances must not depend on the account.";
-    return refuse(repeated, summary, fix);
-  }
-  if (context.diags.any) return undefined;
-  const summary = `\`${entry.key}\` depends on an output of another stack, which is known only after that stack is applied`;
-  return refuse(repeated, summary, "Apply the other stack first.");
+  const [root] = repeated.roots;
+  if (root !== undefined) return refuse(repeated, "unknown", root.text);
+  return repeated.context.diags.any ? undefined : refuse(repeated, "unknown_output");
 }
 
 function countOf(typed: Typed, repeated: Repeated): number[] | undefined {
@@ -189,33 +179,28 @@ function countOf(typed: Typed, repeated: Repeated): number[] | undefined {
   const value = plainValue(typed);
   const count = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 0) {
-    return refuse(repeated, "`count` must be a whole number that is not negative");
+    return refuse(repeated, "count");
   }
   if (count > MOST_INSTANCES) return refuseNumber(repeated);
   return Array.from({ length: count }, (_, index) => index);
 }
 
 function refuseNumber({ entry, draft: { base }, context }: Repeated): undefined {
-  const fix = "Split the stack into several.";
-  const summary = `${base} has more than ${MOST_INSTANCES} instances`;
-  context.diags.add(valueSpan(entry), "config.too_large", summary, { address: base, fix });
+  context.diags.add(valueSpan(entry), problem("config.too_large/instances", { address: base, most: MOST_INSTANCES }));
 }
 
 function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed> | undefined {
   const { type, content } = typed;
   if (content === UNKNOWN) return refuseUnknown(repeated);
   const isSet = typeof type === "object" && "set" in type;
-  if (typed.secret || (isSet && isSecret(typed))) {
-    const fix = "Its keys are part of addresses, which are shown: iterate over a value that is not secret.";
-    return refuse(repeated, "`for_each` cannot be a secret", fix);
-  }
+  if (typed.secret || (isSet && isSecret(typed))) return refuse(repeated, "for_each_secret");
   const items = isSet && Array.isArray(content) ? (content as readonly Typed[]) : undefined;
   if (items?.some((item) => item.content === UNKNOWN)) return refuseUnknown(repeated);
   const elements = items?.every((item) => typeof item.content === "string")
     ? new Map(items.map((item) => [String(item.content), item]))
     : content;
   if (!(elements instanceof Map)) {
-    return refuse(repeated, "`for_each` must be an object, a map, or a set of strings");
+    return refuse(repeated, "for_each");
   }
   return elements.size > MOST_INSTANCES ? refuseNumber(repeated) : elements;
 }

@@ -10,6 +10,7 @@ import {
 } from "../../core/expression/index.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
 import {
+  type Diagnostic,
   ExpressionError,
   formatAddress,
   type MovedBlock,
@@ -19,9 +20,10 @@ import {
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
-import { type Block, checkKeys, KEYS, literalFlag, literalText, onlyBlock } from "./blocks.ts";
+import { type Block, checkKeys, literalFlag, literalText, onlyBlock } from "./blocks.ts";
 import { readProviderName } from "./draft.ts";
 import { compile, evaluated, plainValue, reportExpression } from "./expressions.ts";
+import { problem } from "./messages.ts";
 import { checkNames } from "./references.ts";
 import { instanceAddress, type StackContext } from "./stack-context.ts";
 
@@ -32,13 +34,12 @@ export function readImports(context: StackContext): ReadonlyMap<string, string> 
   const ids = new Map<string, string>();
   const { diags, module } = context;
   for (const block of module.imports) {
-    checkKeys(block, KEYS.import, (key) => `\`import\` has no ${key} here`, diags);
+    checkKeys(block, "import", diags);
     const id = block.body.entries.get("id");
     const to = block.body.entries.get("to");
     const target = literalText(to, diags);
     if (id === undefined || to === undefined || target === undefined) {
-      const fix = 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.';
-      diags.add(block.body.span, "config.missing_attribute", "`import` needs `to` and `id`", { fix });
+      diags.add(block.body.span, problem("config.missing_attribute/import"));
       continue;
     }
     for (const each of repetitionsOf(block, context) ?? []) {
@@ -46,8 +47,7 @@ export function readImports(context: StackContext): ReadonlyMap<string, string> 
       const value = address === undefined ? undefined : idOf(id, each, context);
       if (address === undefined || value === undefined) continue;
       if (ids.has(address)) {
-        const summary = `${address} is imported twice`;
-        diags.add(valueSpan(to), "config.duplicate", summary, { address, fix: "Remove one of the two." });
+        diags.add(valueSpan(to), problem("config.duplicate/import", { address }));
       }
       ids.set(address, value);
     }
@@ -66,14 +66,13 @@ function repetitionsOf({ body }: Block, context: StackContext): readonly (Each |
   const entry = body.entries.get("for_each");
   if (entry === undefined) return [undefined];
   const typed = evaluatedEntry(entry, undefined, context);
-  if (typed === undefined || isRefusedSecret("`for_each`", keysOf(typed), entry, context)) return undefined;
+  if (typed === undefined || isRefusedSecret("for_each", keysOf(typed), entry, context)) return undefined;
   const { content } = typed;
   if (content instanceof Map) return [...content].map(([key, value]) => ({ key, value }));
   if (Array.isArray(content) && typeof typed.type === "object" && "set" in typed.type) {
     return content.map((value: Typed) => ({ key: String(value.content), value }));
   }
-  const summary = "`for_each` must be an object or a known set of strings";
-  return context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
+  return context.diags.add(valueSpan(entry), problem("config.expression/import_each"));
 }
 
 /** The address of the instance that adopts; its key may be an expression (`hosting_grant.g[each.key]`). */
@@ -88,64 +87,60 @@ function targetOf(
   const [, base = target, index] = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\[(.+)\]$/s.exec(target) ?? [];
   const parsed = parseAddress(base);
   const draft = drafts.get(base);
-  const refuse = (summary: string, fix: string) => diags.add(valueSpan(entry), "config.reference", summary, { fix });
-  if (parsed === undefined)
-    return refuse("This is not the address of a resource", "Write an address such as hosting_service.acme.");
-  if (draft === undefined)
-    return refuse(`No resource ${base} is declared`, "Declare the resource, or correct the address.");
+  const refuse = (mistake: Diagnostic) => diags.add(valueSpan(entry), mistake);
+  if (parsed === undefined) return refuse(problem("config.reference/depends_on"));
+  if (draft === undefined) return refuse(problem("config.reference/import", { base }));
   const named = readProviderName(body.entries.get("provider"), base, diags)?.name;
-  if (named !== undefined && named !== (draft.provider?.name ?? "default")) {
-    return refuse(`The \`import\` of ${base} names another provider than the resource`, "Remove `provider` here.");
-  }
+  if (named !== undefined && named !== (draft.provider?.name ?? "default"))
+    return refuse(problem("config.reference/import_provider", { base }));
   const expansion = expansions.get(base);
   if (expansion === undefined || expansion.unclear) return undefined;
   if (index === undefined) {
     if (expansion.form === "single") return base;
-    return refuse(
-      `${base} has several instances; name one of them`,
-      `Write an address such as ${formatAddress({ ...parsed, key: expansion.form === "count" ? 0 : "KEY" })}.`,
-    );
+    const example = formatAddress({ ...parsed, key: expansion.form === "count" ? 0 : "KEY" });
+    return refuse(problem("config.reference/import_instance", { base, example }));
   }
   const key = keyOf(index, entry, each, context);
   if (key === undefined) return undefined;
   if (expansion.keys.has(key)) return instanceAddress(expansion, key);
-  return refuse(`There is no ${formatAddress({ ...parsed, key })}`, "Declare the resource, or correct the address.");
+  return refuse(problem("config.reference/import_key", { instance: formatAddress({ ...parsed, key }) }));
 }
 
 function keyOf(index: string, entry: Entry, each: Each | undefined, context: StackContext) {
   const { diags } = context;
   const read = () => {
     const typed = evaluate(parseExpression(index), withEach(context, each));
-    return isRefusedSecret("The key of the address", typed, entry, context) ? undefined : { value: toValue(typed) };
+    return isRefusedSecret("key", typed, entry, context) ? undefined : { value: toValue(typed) };
   };
   const known = attempt(read, ({ message }) => {
     reportExpression(new ExpressionError(message), entry.value, diags);
     return undefined;
   });
   if (typeof known?.value === "string" || typeof known?.value === "number") return known.value;
-  const summary = "The key of the address must be a known string or number";
-  if (known !== undefined) diags.add(valueSpan(entry), "config.expression", summary);
+  if (known !== undefined) diags.add(valueSpan(entry), problem("config.expression/import_key"));
   return undefined;
 }
 
 function idOf(entry: Entry, each: Each | undefined, context: StackContext): string | undefined {
   const typed = evaluatedEntry(entry, each, context);
-  if (typed === undefined || isRefusedSecret("The `id`", typed, entry, context)) return undefined;
+  if (typed === undefined || isRefusedSecret("id", typed, entry, context)) return undefined;
   const value = plainValue(typed, "string");
   if (typeof value === "string" && value !== "") return value;
-  const summary = "The `id` of an `import` must be a known string";
-  const fix = "Write the id of the object in the API.";
-  return context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
+  return context.diags.add(valueSpan(entry), problem("config.expression/import_id"));
 }
 
 /** The part of a `for_each` that its keys come from: of a map only its form. */
 const keysOf = (typed: Typed): Typed => (typed.content instanceof Map ? { ...typed, content: new Map() } : typed);
 
 /** Refuses secrets, as Terraform does: URLs of requests and messages show ids and keys. @returns whether it was refused. */
-function isRefusedSecret(what: string, typed: Typed, entry: Entry, { diags }: StackContext): boolean {
+function isRefusedSecret(
+  what: "for_each" | "key" | "id",
+  typed: Typed,
+  entry: Entry,
+  { diags }: StackContext,
+): boolean {
   if (!isSecret(typed)) return false;
-  const fix = "Write the id itself, or use a variable that is not sensitive.";
-  diags.add(valueSpan(entry), "config.expression", `${what} of an \`import\` cannot be a secret`, { fix });
+  diags.add(valueSpan(entry), problem("config.expression/import_secret", { what }));
   return true;
 }
 
@@ -172,7 +167,7 @@ function withEach(context: StackContext, each: Each | undefined): Names {
 /** Reads the `moved` blocks. The plan checks them against the resources and the state. */
 export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): MovedBlock[] {
   return blocks.flatMap((block) => {
-    checkKeys(block, KEYS.moved, (key) => `\`moved\` has no ${key} here`, diags);
+    checkKeys(block, "moved", diags);
     const from = addressIn(block, "moved", "from", kinds, diags);
     const to = addressIn(block, "moved", "to", kinds, diags);
     return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(block.body.span) }];
@@ -182,17 +177,15 @@ export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: Diagnos
 /** Reads the `removed` blocks: without `lifecycle` the removed resource is destroyed, if the API can do that. */
 export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): RemovedBlock[] {
   return blocks.flatMap((block) => {
-    checkKeys(block, KEYS.removed, (key) => `\`removed\` has no ${key} here`, diags);
+    checkKeys(block, "removed", diags);
     const lifecycle = onlyBlock(block.body.entries.get("lifecycle"), diags);
-    if (lifecycle !== undefined)
-      checkKeys(lifecycle, KEYS["removed.lifecycle"], (key) => `\`lifecycle\` has no ${key} here`, diags);
+    if (lifecycle !== undefined) checkKeys(lifecycle, "removed.lifecycle", diags);
     const destroy = literalFlag(lifecycle?.body.entries.get("destroy"), diags) ?? true;
     const from = addressIn(block, "removed", "from", kinds, diags);
     if (from === undefined) return [];
     if (parseAddress(from)?.key !== undefined) {
       const entry = block.body.entries.get("from");
-      const summary = "`from` of `removed` names a resource, not one of its instances";
-      diags.add(entry && valueSpan(entry), "config.reference", summary, { fix: "Leave the key out." });
+      diags.add(entry && valueSpan(entry), problem("config.reference/removed_key"));
       return [];
     }
     return [{ from, destroy, range: rangeOf(block.body.span) }];
@@ -208,11 +201,9 @@ function addressIn(
 ): string | undefined {
   const entry = block.body.entries.get(key);
   if (entry === undefined) {
-    const fix = `Write \`"${key}": "hosting_service.NAME"\`.`;
-    return diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
+    return diags.add(block.body.span, problem("config.missing_attribute/address", { type, key }));
   }
   const text = literalText(entry, diags);
   if (text === undefined || kinds.has(parseAddress(text)?.type ?? "")) return text;
-  const fix = "Write an address such as hosting_service.acme, without `${}`; modules are not supported.";
-  return diags.add(valueSpan(entry), "config.reference", "This is not the address of a hosting resource", { fix });
+  return diags.add(valueSpan(entry), problem("config.reference/hosting_address"));
 }

@@ -1,11 +1,12 @@
 import type { PlacedTraversal, Traversal } from "../../core/expression/index.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
-import { parseAddress } from "../../core/model/index.ts";
-import { type DiagnosticCollector, type Remark, suggestionOf } from "../source/diagnostics.ts";
+import { type Diagnostic, parseAddress } from "../../core/model/index.ts";
+import type { DiagnosticCollector, Remark } from "../source/diagnostics.ts";
 import { unreferable } from "../source/templates.ts";
 import type { SpannedName } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
 import { type Compiled, spanIn } from "./expressions.ts";
+import { problem } from "./messages.ts";
 import type { Module } from "./module.ts";
 import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
 
@@ -36,89 +37,79 @@ export function checkNames(
 ): boolean {
   let right = true;
   for (const traversal of compiled.traversals) {
-    const wrong = wrongIn(traversal, declared, names);
+    const wrong = wrongIn(traversal, declared, names, remark);
     if (wrong === undefined) continue;
     right = false;
     const span = spanIn(compiled.tree, traversal.path, traversal.offset, traversal.text.length);
-    const { summary, unsupported, ...more } = wrong;
-    const expression =
-      more.detail === undefined ? { detail: `The expression refers to ${traversal.text.slice(0, 200)}.` } : {};
-    declared.diags.add(span, unsupported ? "config.unsupported" : "config.reference", summary, {
-      ...remark,
-      ...more,
-      ...expression,
-    });
+    const detail = wrong.detail ?? problem("config.reference/name", { text: traversal.text }).detail;
+    declared.diags.add(span, { ...wrong, detail });
   }
   return right;
 }
 
-interface Wrong extends Remark {
-  readonly summary: string;
-  /** Terraform supports it, hostform does not. */
-  readonly unsupported?: true;
-}
-
-const WITH_TERRAFORM = "Write the value itself, or apply the stack with Terraform.";
-
-function wrongIn(traversal: PlacedTraversal, declared: Declared, names: RepetitionNames): Wrong | undefined {
+/** The mistake of a name; undefined when there is none. */
+function wrongIn(
+  traversal: PlacedTraversal,
+  declared: Declared,
+  names: RepetitionNames,
+  { address, attribute }: Remark,
+): Diagnostic | undefined {
+  const place = { address, attribute };
   const { root, steps, text } = traversal;
   const [first] = steps;
   switch (root) {
     case "var":
-      return wrongName("variable", first, declared.module.variables, declared.diags);
+      return wrongName("variable", first, declared.module.variables, declared.diags, place);
     case "local":
-      return wrongName("local", first, declared.module.locals, declared.diags);
+      return wrongName("local", first, declared.module.locals, declared.diags, place);
     case "each":
-      if (names.each !== true) return { summary: `${text} is only valid with \`for_each\`` };
-      return first === "key" || first === "value" ? undefined : { summary: "`each` has only `key` and `value`" };
+      if (names.each !== true) return problem("config.reference/repetition", { text, key: "for_each", ...place });
+      return first === "key" || first === "value" ? undefined : problem("config.reference/each", place);
     case "count":
-      if (names.count !== true) return { summary: `${text} is only valid with \`count\`` };
-      return first === "index" ? undefined : { summary: "`count` has only `index`" };
+      if (names.count !== true) return problem("config.reference/repetition", { text, key: "count", ...place });
+      return first === "index" ? undefined : problem("config.reference/count", place);
     case "path":
       if (first === "module" || first === "root") return undefined;
-      return unsupported(`${text} depends on the working directory and is not supported`);
+      return problem("config.unsupported/path", { text, ...place });
     case "terraform":
-      return first === "workspace" ? undefined : unsupported(`${text} is not supported`);
+      return first === "workspace" ? undefined : problem("config.unsupported/name", { text, ...place });
     case "module":
     case "self":
     case "ephemeral":
-      return unsupported(`\`${root}\` is not supported in a stack`);
+      return problem("config.unsupported/root", { root, ...place });
     default:
-      return wrongResource(traversal, declared);
+      return wrongResource(traversal, declared, place);
   }
 }
-
-const unsupported = (summary: string): Wrong => ({ summary, fix: WITH_TERRAFORM, unsupported: true });
 
 function wrongName(
   noun: string,
   name: string | number | undefined,
   known: ReadonlyMap<string, unknown>,
   diags: DiagnosticCollector,
-): Wrong | undefined {
-  if (typeof name !== "string") return { summary: `The name of a ${noun} is missing` };
+  place: Remark,
+): Diagnostic | undefined {
+  if (typeof name !== "string") return problem("config.reference/nameless", { noun, ...place });
   if (known.has(name)) return undefined;
-  const near = diags.nearest(name, [...known.keys()]);
-  return { summary: `No ${noun} "${name.slice(0, 100)}" is declared.${suggestionOf(near)}` };
+  return problem("config.reference/undeclared_name", { ...diags.unknown(name, [...known.keys()]), noun, ...place });
 }
 
-function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | undefined {
+function wrongResource(traversal: PlacedTraversal, declared: Declared, place: Remark): Diagnostic | undefined {
   const { root, steps, text } = traversal;
   const data = root === "data";
-  if (data && steps[0] === REMOTE_STATE) return wrongRemoteState(steps, declared);
+  if (data && steps[0] === REMOTE_STATE) return wrongRemoteState(steps, declared, place);
   const node = nodeOf(traversal);
   const draft = node === undefined ? undefined : declared.drafts.get(node);
-  if (node === undefined || draft === undefined) return undeclared(node ?? text, declared);
+  if (node === undefined || draft === undefined) return undeclared(node ?? text, declared, place);
   const rest = steps.slice(data ? 2 : 1);
   const repeated = draft.count !== undefined ? "count" : draft.forEach !== undefined ? "for_each" : undefined;
   if (repeated === undefined) {
-    if (typeof rest[0] !== "number") return wrongAttribute(rest[0], draft, text, declared);
-    return { summary: `${node} has no \`count\` or \`for_each\`, and so no instance [${rest[0]}]` };
+    if (typeof rest[0] !== "number") return wrongAttribute(rest[0], draft, text, declared, place);
+    return problem("config.reference/single", { node, index: rest[0], ...place });
   }
-  if (rest[0] !== undefined && repeated === "count" && typeof rest[0] !== "number") {
-    return { summary: `${node} has \`count\`; name one of its instances, such as ${node}[0]` };
-  }
-  return wrongAttribute(rest[1], draft, text, declared);
+  if (rest[0] !== undefined && repeated === "count" && typeof rest[0] !== "number")
+    return problem("config.reference/counted", { node, ...place });
+  return wrongAttribute(rest[1], draft, text, declared, place);
 }
 
 function wrongAttribute(
@@ -126,43 +117,37 @@ function wrongAttribute(
   { base, kind, schema, attributes }: BlockDraft,
   text: string,
   { diags }: Declared,
-): Wrong | undefined {
+  place: Remark,
+): Diagnostic | undefined {
   if (typeof name !== "string") return undefined;
   const attribute = Object.hasOwn(schema.attributes, name) ? schema.attributes[name] : undefined;
   if (attribute === undefined) {
-    const known = Object.keys(schema.attributes);
-    return {
-      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, known))}`,
-      detail: `It has ${known.join(", ")}.`,
-    };
+    const of = kind === undefined ? base : `A ${kind.noun}`;
+    const known = diags.unknown(name, Object.keys(schema.attributes));
+    return problem("config.reference/attribute", { ...known, of, ...place });
   }
   const own = kind?.attributes.shape;
   if (own !== undefined && !Object.hasOwn(own, name)) {
-    return { summary: `${text} configures Terraform's provider, and is not available here`, unsupported: true };
+    return problem("config.unsupported/front", { text, ...place });
   }
   const type = own?.[name];
-  return type && unreferable(metaOf(type), text, base, attributes.has("secret_output"));
+  return type && unreferable(metaOf(type), text, base, attributes.has("secret_output"), place);
 }
 
-function wrongRemoteState(steps: PlacedTraversal["steps"], declared: Declared): Wrong | undefined {
+function wrongRemoteState(steps: PlacedTraversal["steps"], declared: Declared, place: Remark): Diagnostic | undefined {
   const [, name, outputs] = steps;
   const address = `data.${REMOTE_STATE}.${String(name)}`;
-  if (!declared.module.data.has(address)) return undeclared(address, { ...declared, drafts: new Map() });
-  if (!declared.remoteOutputs.has(String(name))) {
-    return {
-      summary: `The outputs of ${address} are not known`,
-      detail: "hostform reads the outputs of other stacks from their states.",
-      fix: "Apply that stack first, in the same project.",
-    };
-  }
+  if (!declared.module.data.has(address)) return undeclared(address, { ...declared, drafts: new Map() }, place);
+  if (!declared.remoteOutputs.has(String(name)))
+    return problem("config.reference/remote_state", { state: address, ...place });
   if (outputs === undefined || outputs === "outputs") return undefined;
-  return unsupported(`${address} supports only \`outputs\``);
+  return problem("config.unsupported/remote_state", { state: address, ...place });
 }
 
-function undeclared(name: string, { module, drafts, diags }: Declared): Wrong {
-  const near = diags.nearest(name, [...drafts.keys(), ...(name.startsWith("data.") ? module.data.keys() : [])]);
-  const noun = name.startsWith("data.") ? "data source" : "resource";
-  return { summary: `No ${noun} ${name.slice(0, 300)} is declared.${suggestionOf(near)}` };
+function undeclared(name: string, { module, drafts, diags }: Declared, place: Remark): Diagnostic {
+  const isData = name.startsWith("data.");
+  const near = diags.nearest(name, [...drafts.keys(), ...(isData ? module.data.keys() : [])]);
+  return problem("config.reference/undeclared", { name, noun: isData ? "data source" : "resource", near, ...place });
 }
 
 /**
@@ -175,16 +160,13 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
     const parsed = parseAddress(data ? name.slice(5) : name);
     const base = parsed && `${data ? "data." : ""}${parsed.type}.${parsed.name}`;
     if (base === undefined || parsed?.type === "module") {
-      declared.diags.add(span, "config.reference", "This is not the address of a resource", {
-        address,
-        fix: "Write an address such as hosting_service.acme, without `${}` and without an attribute.",
-      });
+      declared.diags.add(span, problem("config.reference/depends_on", { address }));
       return [];
     }
     if (declared.drafts.has(base)) return [{ name: base, span }];
     // This run does not change another state.
     if (declared.module.data.has(base)) return [];
-    declared.diags.add(span, "config.reference", undeclared(base, declared).summary, { address });
+    declared.diags.add(span, undeclared(base, declared, { address }));
     return [];
   });
 }

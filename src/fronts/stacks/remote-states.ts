@@ -12,7 +12,7 @@ import {
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
-import { type Block, blocksOf, checkKeys, KEYS } from "./blocks.ts";
+import { type Block, blocksOf, checkKeys } from "./blocks.ts";
 import { readTree, SynthesizedSource } from "./json.ts";
 
 /** The outputs of other states that a stack reads, and their values in its expressions. */
@@ -27,7 +27,7 @@ export interface RemoteState {
   readonly backend: string;
   /** Its settings as written. */
   readonly config: JsonObject;
-  /** As written; a synthesized one has `${terraform.workspace}`. */
+  /** Declared workspace; a synthesized stack has `${terraform.workspace}`. */
   readonly workspace?: Json;
   /** Defaults of outputs that are not recorded. */
   readonly defaults?: JsonObject;
@@ -61,8 +61,7 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
 export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: DiagnosticCollector): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
-    const missing = (key: string) => `A remote state has no ${key}`;
-    checkKeys({ body }, KEYS["data.terraform_remote_state"], missing, diags, { address });
+    checkKeys({ body }, "data.terraform_remote_state", diags, { address });
   }
 }
 

@@ -15,15 +15,16 @@ import {
 } from "../../core/model/index.ts";
 import { checkOwnVersion, constraintOf, following, fulfils, type Version } from "../source/constraints.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
-import { backendOfEntry, checkedSetting, projectNameRemark } from "../source/settings.ts";
+import { backendOfEntry, checkedSetting } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
-import { argumentsOf, BACKENDS, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
+import { argumentsOf, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
 import { attributeValue, compile, reporting } from "./expressions.ts";
-import { OTHER_PROVIDER, PROVIDER } from "./module.ts";
+import { problem } from "./messages.ts";
+import { PROVIDER } from "./module.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext } from "./stack-context.ts";
-import { tokenVariable, WHERE_TOKENS_GO } from "./variables.ts";
+import { tokenVariable } from "./variables.ts";
 
 /** Reads the `terraform` and `provider` blocks of a stack: the backend of its state, and its accounts. */
 
@@ -41,7 +42,7 @@ export function readBackend(
   version: string,
   diags: DiagnosticCollector,
 ): Backend | "unclear" {
-  const { known, refused } = KEYS.terraform;
+  const { known } = KEYS.terraform;
   const entries = blocks.flatMap(({ body }) => argumentsOf(body));
   const backends: Entry[] = [];
   let clear = true;
@@ -52,10 +53,9 @@ export function readBackend(
     } else if (key === "required_providers") checkRequiredProviders(entry, version, diags);
     else if (key === "cloud") {
       clear = false;
-      const summary = "hostform cannot store its state in HCP Terraform (`cloud`)";
-      diags.add(keySpan, "config.unsupported", summary, { fix: refused.cloud });
+      diags.add(keySpan, problem("config.unsupported/cloud"));
     } else if (!known.includes(key) && !refusedKey(entry, KEYS.terraform, diags)) {
-      diags.addUnknown(keySpan, `\`terraform\` has no "${key.slice(0, 100)}"`, key, known);
+      diags.add(keySpan, problem("config.unknown_key/terraform", diags.unknown(key, known)));
     }
   }
   unique(backends, () => "`backend`", diags);
@@ -79,12 +79,11 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
   const entries = blocks.flatMap(({ body }) => argumentsOf(body)).filter(({ key }) => key === "required_version");
   const required = entries.flatMap((entry) => {
     const text = literalText(entry, diags);
-    const clauses = text === undefined ? undefined : constraintOf(entry, text, "`required_version`", diags);
+    const clauses = text === undefined ? undefined : constraintOf(entry, text, "terraform", diags);
     if (clauses?.some(({ version }) => version.prerelease !== "")) {
-      const fix = "Remove the pre-release. Terraform refuses it.";
-      return diags.add(valueSpan(entry), "config.structure", "`required_version` names a pre-release", { fix }) ?? [];
+      return diags.add(valueSpan(entry), problem("config.structure/prerelease")) ?? [];
     }
-    return clauses === undefined ? [] : [{ entry, clauses, text }];
+    return clauses === undefined || text === undefined ? [] : [{ entry, clauses, text }];
   });
   const [least] = MINORS[chosen ?? "1.11"];
   const [, most] = MINORS[chosen ?? "1.12"];
@@ -101,11 +100,7 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
     const before = left;
     left = before.filter((version) => clauses.every((clause) => fulfils(version, clause)));
     if (left.length > 0 || before.length === 0) continue;
-    const summary = `\`required_version\` (${text}) allows no version of Terraform whose language hostform evaluates`;
-    diags.add(valueSpan(entry), "config.unsupported", summary, {
-      detail: `hostform evaluates expressions as Terraform 1.${least} to 1.${most} does${chosen === undefined ? "" : ` with --language ${chosen}`}.`,
-      fix: "Change the constraint, or apply this stack with Terraform.",
-    });
+    diags.add(valueSpan(entry), problem("config.unsupported/language", { text, least, most, chosen }));
   }
   const isOld = left.length > 0 && left.every(({ numbers: [, minor] }) => minor < MINORS["1.12"][0]);
   return chosen ?? (isOld ? "1.11" : "1.12");
@@ -116,14 +111,10 @@ function readSection(section: Entry, diags: DiagnosticCollector): Backend | unde
   const { value: tree } = section;
   const inner = tree.form === "list" && tree.items.length === 1 ? tree.items[0] : tree;
   const [entry, second] = inner?.form === "map" ? argumentsOf(inner) : [];
-  if (entry === undefined || second !== undefined) {
-    const fix = 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.';
-    return diags.add(valueSpan(section), "config.structure", "`backend` must name a type", { fix });
-  }
-  if (entry.key !== "local" && entry.key !== "http" && entry.key !== "pg") {
-    const summary = `hostform cannot store its state in the backend "${entry.key.slice(0, 100)}"`;
-    return diags.add(entry.keySpan, "config.unsupported", summary, { fix: BACKENDS });
-  }
+  if (entry === undefined || second !== undefined)
+    return diags.add(valueSpan(section), problem("config.structure/backend"));
+  if (entry.key !== "local" && entry.key !== "http" && entry.key !== "pg")
+    return diags.add(entry.keySpan, problem("config.unsupported/backend", { key: entry.key }));
   if (hasTemplate(entry, diags)) return undefined;
   if (entry.key === "local") return localBackend(entry, diags);
   return backendOfEntry(entry.key, withoutNulls(entry, diags), diags);
@@ -133,8 +124,7 @@ function readSection(section: Entry, diags: DiagnosticCollector): Backend | unde
 function hasTemplate(entry: Entry, diags: DiagnosticCollector): boolean {
   const found = [...strings(entry.value)].filter(({ text }) => isTemplate(text));
   for (const { leaf } of found) {
-    const fix = "Write the value itself.";
-    diags.add(leaf.span, "config.expression", "The settings of a backend cannot be expressions", { fix });
+    diags.add(leaf.span, problem("config.expression/backend"));
   }
   return found.length > 0;
 }
@@ -144,8 +134,7 @@ function localBackend(entry: Entry, diags: DiagnosticCollector): Backend | undef
   const entries = block === undefined ? [] : argumentsOf(block.body);
   const stray = entries.filter((one) => isGiven(one) && one.key !== "path");
   for (const { key, keySpan } of stray) {
-    const summary = `The setting "${key.slice(0, 100)}" of the backend local is not supported here`;
-    diags.add(keySpan, "config.unsupported", summary, { detail: "The only setting is path.", fix: "Remove it." });
+    diags.add(keySpan, problem("config.unsupported/local_setting", { key }));
   }
   const path = literalText(block?.body.entries.get("path"), diags) ?? DEFAULT_STATE;
   return stray.length > 0 ? undefined : { type: "local", settings: { path }, range: rangeOf(entry.keySpan) };
@@ -159,11 +148,6 @@ function withoutNulls(entry: Entry, diags: DiagnosticCollector): Entry {
   return { ...entry, value: { ...block.body, entries: new Map(given.map((one) => [one.key, one])) } };
 }
 
-const OF_PROVIDER = {
-  what: "The version of the provider hosting",
-  wrong: (text: string, own: string) => `The stack requires version ${text} of the provider hosting; this is ${own}`,
-};
-
 const SOURCE = /^(?:[^/]+\/)?hostform\/hosting$/i;
 
 /** Checks the required providers of a stack: only hosting, under that name. */
@@ -173,18 +157,16 @@ function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticColl
     const required = toJson(one.value);
     const { source, version } = isObject(required) ? required : {};
     const isOurs = typeof source === "string" && SOURCE.test(source);
-    const name = one.key.slice(0, 100);
+    const name = one.key;
     if (one.key === PROVIDER) {
-      if (typeof version === "string") checkOwnVersion(one, version, own, OF_PROVIDER, diags);
+      if (typeof version === "string") checkOwnVersion(one, version, own, "provider", diags);
       if (isOurs) continue;
-      diags.add(valueSpan(one), "config.unsupported", "The provider hosting of this stack has another source", {
-        detail: "hostform replaces only the provider hostform/hosting.",
-        fix: 'Write `"source": "hostform/hosting"`, or apply this stack with Terraform.',
-      });
-    } else if (isOurs) {
-      const fix = "Name it `hosting`, like its resources.";
-      diags.add(one.keySpan, "config.unsupported", `The hosting provider has the name "${name}" here`, { fix });
-    } else diags.add(one.keySpan, "config.unsupported", `This stack requires the provider "${name}"`, OTHER_PROVIDER);
+      diags.add(valueSpan(one), problem("config.unsupported/source"));
+    } else
+      diags.add(
+        one.keySpan,
+        problem(isOurs ? "config.unsupported/provider_name" : "config.unsupported/required", { name }),
+      );
   }
 }
 
@@ -228,21 +210,17 @@ export function readProviders(schema: Schema, folder: string, context: StackCont
   }
   const [first, ...more] = projects;
   for (const { name, entry } of more) {
-    if (name === first?.name) continue;
+    if (first === undefined || name === first.name) continue;
     unclear = true;
-    diags.add(valueSpan(entry), "config.duplicate", `The project is named "${name}" here and differently elsewhere`, {
-      detail: `It is named "${first?.name}" in another provider block.`,
-      fix: "Use one name: a stack is one project. For another account use another stack.",
-    });
+    diags.add(valueSpan(entry), problem("config.duplicate/project", { name, other: first.name }));
   }
   return { providers, project: unclear ? "unclear" : first?.name };
 }
 
 function isOurs({ labels: [label], keySpan }: Block, diags: DiagnosticCollector): boolean {
-  if (label?.text === PROVIDER) return true;
-  const name = label?.text.slice(0, 100) ?? "";
-  diags.add(keySpan, "config.unsupported", `This stack configures the provider "${name}"`, OTHER_PROVIDER);
-  return false;
+  if (label?.text !== PROVIDER)
+    diags.add(keySpan, problem("config.unsupported/configured", { name: label?.text ?? "" }));
+  return label?.text === PROVIDER;
 }
 
 /** @returns undefined after a reported error. */
@@ -251,9 +229,7 @@ function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefine
   if (!isGiven(entry)) return "default";
   const alias = literalText(entry, diags);
   if (alias === undefined || (isName(alias) && alias !== "default")) return alias;
-  const fix = 'Use letters, digits, `_` and `-`, beginning with a letter. "default" is reserved.';
-  const summary = `"${alias.slice(0, 100)}" cannot be the alias of a provider`;
-  return diags.add(valueSpan(entry), "config.structure", summary, { fix });
+  return diags.add(valueSpan(entry), problem("config.structure/alias", { alias }));
 }
 
 /** The declared settings with known values. Errors in the others are reported. */
@@ -266,9 +242,7 @@ function settingsOf({ body }: Block, { attributes }: Schema, context: StackConte
     if (KEYS.provider.known.includes(key)) continue;
     const attribute = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
     if (attribute === undefined) {
-      const known = Object.keys(attributes);
-      const detail = `The settings are ${known.join(", ")}.`;
-      diags.addUnknown(keySpan, `A provider has no setting "${key.slice(0, 100)}"`, key, known, { detail });
+      diags.add(keySpan, problem("config.unknown_key/provider", diags.unknown(key, Object.keys(attributes))));
     } else if (key === "token") {
       const variable = tokenVariable(entry, context);
       if (variable === undefined) continue;
@@ -281,10 +255,7 @@ function settingsOf({ body }: Block, { attributes }: Schema, context: StackConte
       settings.set(key, { entry, value });
     }
   }
-  for (const { keySpan } of tokens.slice(1)) {
-    const fix = "Use one of `token`, `token_file` and `token_env`.";
-    diags.add(keySpan, "config.duplicate", "Two settings both configure the API token", { fix });
-  }
+  for (const { keySpan } of tokens.slice(1)) diags.add(keySpan, problem("config.duplicate/token"));
   return settings;
 }
 
@@ -301,15 +272,13 @@ function settingOf(entry: Entry, attribute: Attribute, context: StackContext): V
   if (value === undefined || !hasUnknown(value)) return value;
   const [root] = context.rootsIn(compiled);
   if (root === undefined) return undefined;
-  const summary = `"${key}" of a provider depends on ${root.text}, which is known only after the account was read`;
-  const fix = "Use variables, locals and literals; a provider is needed before anything can be planned.";
-  return diags.add(valueSpan(entry), "config.expression", summary, { fix });
+  return diags.add(valueSpan(entry), problem("config.expression/provider", { key, text: root.text }));
 }
 
 /** @returns undefined after a reported error. */
 function projectOf({ entry, value }: Setting, diags: DiagnosticCollector): string | undefined {
   if (typeof value === "string" && isProjectName(value)) return value;
-  return diags.add(valueSpan(entry), "config.invalid_value", "project: not a valid project name", projectNameRemark());
+  return diags.add(valueSpan(entry), problem("config.invalid_value/project"));
 }
 
 function configured(
@@ -322,14 +291,13 @@ function configured(
     // A flag of the command line allows plain http; otherwise the client refuses it.
     if (key === "insecure_http") continue;
     if (typeof value === "string" && holdsToken(key, value)) {
-      const summary = `"${key}" puts an API token into the stack`;
-      diags.add(entry.keySpan, "config.secret", summary, { fix: WHERE_TOKENS_GO });
+      diags.add(entry.keySpan, problem("config.secret/setting", { key }));
       // The environment variable behind `token` becomes `token_env`.
     } else Object.assign(right, checkedSetting(providerSettings, { ...entry, key }, value, diags));
   }
   const config = configOf(right);
   const { tokenFile, tokenEnv } = config;
-  // As for Terraform, HOSTING_TOKEN is the default of every provider, not only of the one without an alias.
+  // Terraform reads HOSTING_TOKEN for every provider, with and without an alias.
   if (tokenFile === undefined) return { ...config, tokenEnv: tokenEnv ?? "HOSTING_TOKEN" };
   return { ...config, tokenFile: isAbsolute(tokenFile) ? tokenFile : join(folder, tokenFile) };
 }

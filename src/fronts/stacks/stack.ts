@@ -9,12 +9,12 @@ import {
 } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
-import { projectNameRemark } from "../source/settings.ts";
 import { isStack, rangeOf, type SourceFile } from "../source/source.ts";
 import { instancesOf, readOutputs } from "./desired.ts";
 import { type BlockDraft, readDraft } from "./draft.ts";
 import type { Compiled } from "./expressions.ts";
 import { readTree, SynthesizedSource } from "./json.ts";
+import { problem } from "./messages.ts";
 import { literalSecrets, type Module, readModule, type StackCatalogue } from "./module.ts";
 import { compileLocals, resolveNames } from "./names.ts";
 import { readImports, readMoved, readRemoved } from "./refactoring.ts";
@@ -90,9 +90,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   for (const [base, draft] of drafts) {
     if (draft.provider !== undefined && !providers.has(draft.provider.name)) {
       const { name, span } = draft.provider;
-      const summary = `No hosting provider with the alias "${name.slice(0, 100)}" is declared`;
-      const remark = { address: base, fix: "Declare it under `provider`, or correct the name." };
-      diags.addUnknown(span, summary, name, [...providers.keys()], remark, "provider.unknown");
+      diags.add(span, problem("provider.unknown", { ...diags.unknown(name, [...providers.keys()]), address: base }));
     }
     const expansion = context.expansions.get(base);
     if (expansion === undefined) continue;
@@ -156,12 +154,8 @@ function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
 function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: DiagnosticCollector): void {
   for (const [name, { required, description }] of Object.entries(schema.attributes)) {
     if (required !== true || attributes.has(name)) continue;
-    diags.add(block.keySpan, "config.missing_attribute", `${base} needs ${name}`, {
-      address: base,
-      attribute: [name],
-      detail: description,
-      fix: `Add \`${name}\`.`,
-    });
+    const given = { name, description, address: base, attribute: [name] };
+    diags.add(block.keySpan, problem("config.missing_attribute/data", given));
   }
 }
 
@@ -179,7 +173,5 @@ function projectName(project: StackProviders["project"], env: StackOptions["env"
   if (project !== undefined) return project === "unclear" ? "" : project;
   const name = env.HOSTFORM_PROJECT || "";
   if (name === "" || isProjectName(name)) return name;
-  const summary = "HOSTFORM_PROJECT does not hold a valid project name";
-  diags.add(undefined, "config.invalid_value", summary, { fix: projectNameRemark().fix });
-  return "";
+  return diags.add(undefined, problem("config.invalid_value/project_variable")) ?? "";
 }

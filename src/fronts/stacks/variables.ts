@@ -12,11 +12,13 @@ import {
   type Typed,
   toValue,
 } from "../../core/expression/index.ts";
+import { VALUES } from "../../core/messages/expressions.ts";
 import { ExpressionError, hasUnknown, type Json, type Value, type VariableValue } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector } from "../source/diagnostics.ts";
 import { type Entry, isGiven, toJson, valueSpan } from "../source/tree.ts";
-import { type Block, blocksOf, checkKeys, KEYS, literalFlag, literalText } from "./blocks.ts";
+import { type Block, blocksOf, checkKeys, type KEYS, literalFlag, literalText } from "./blocks.ts";
 import { compile, MISSING, reportExpression } from "./expressions.ts";
+import { problem } from "./messages.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
@@ -47,14 +49,8 @@ export function readVariables(
 
 function reportUndeclared({ name, from }: GivenVariable, names: readonly string[], diags: DiagnosticCollector): void {
   if (from.startsWith("TF_VAR_")) return;
-  const summary = `The stack declares no variable "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, names))}`;
-  const [detail, flag] = [`A value for it is given by ${from}.`, from === "-var"];
-  const remark = {
-    detail,
-    fix: flag ? "Remove it, or correct the name." : "Remove it from the file, or correct the name.",
-  };
-  if (flag) diags.add(undefined, "config.variable", summary, remark);
-  else diags.warn(undefined, "config.variable", summary, remark);
+  const severity = from === "-var" ? "error" : "warning";
+  diags.add(undefined, problem("config.variable/undeclared", { ...diags.unknown(name, names), from, severity }));
 }
 
 function readVariable(
@@ -64,8 +60,8 @@ function readVariable(
   diags: DiagnosticCollector,
 ): Variable {
   const { body, keySpan } = block;
-  checkName(name, keySpan, "the name of a variable", diags);
-  checkKeys(block, KEYS.variable, (key) => `A variable has no ${key}`, diags);
+  checkName(name, keySpan, "variable", diags);
+  checkKeys(block, "variable", diags);
   const entry = (key: (typeof KEYS.variable.known)[number]) => body.entries.get(key);
   const type = typeOf(entry("type"), diags);
   const sensitive = literalFlag(entry("sensitive"), diags) ?? false;
@@ -78,9 +74,7 @@ function readVariable(
   // Null, where it is not allowed, means the default.
   const value = own === undefined || (own.content === null && !nullable) ? fallback : own;
   if (value === undefined && type !== undefined && entry("default") === undefined && (given === undefined || own)) {
-    diags.add(keySpan, "config.variable", `The variable "${name}" has no value`, {
-      fix: `Set the environment variable TF_VAR_${name}, or give \`--var '${name}=…'\`.`,
-    });
+    diags.add(keySpan, problem("config.variable/missing", { name }));
   }
   const known = value ?? MISSING;
   const from = value === undefined || value !== own ? undefined : given?.from;
@@ -108,10 +102,7 @@ function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableT
   const type = attempt(
     () => parseType(text),
     ({ message }) => {
-      diags.add(valueSpan(entry), "config.variable", `This is not a valid type: ${message}`, {
-        fix: "Write a type such as string, number, bool, list(string) or object({name=string}).",
-      });
-      return undefined;
+      return diags.add(valueSpan(entry), problem("config.variable/type", { message }));
     },
   );
   return type && { type, plain: type === "string" || type === "number" || type === "bool" };
@@ -127,18 +118,15 @@ function defaultOf(
   if (entry === undefined || type === undefined) return undefined;
   const read = () => stored(convert(fromValue(toJson(entry.value)), type));
   return attempt(read, ({ message }) => {
-    diags.add(entry.keySpan, "config.variable", `The default of the variable "${name}" does not fit its type`, {
-      ...(!secret && { detail: message }),
-      fix: "Correct the default, or the type.",
-    });
-    return undefined;
+    const why = secret ? undefined : message;
+    return diags.add(entry.keySpan, problem("config.variable/default", { name, why }));
   });
 }
 
 /** A given text is evaluated, and may contain neither names nor calls: Terraform refuses them. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
-  if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here");
+  if (callIn(expression) !== undefined) throw new ExpressionError(VALUES.call);
   return evaluate(expression, { resolve: () => undefined });
 }
 
@@ -153,16 +141,8 @@ function givenValue(
     const given = "json" in value ? fromValue(value.json) : plain ? fromValue(value.text) : literal(value.text);
     return stored(convert(given, type));
   };
-  return attempt(read, () => {
-    diags.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {
-      // The message of the error may show the value, which may be a secret.
-      detail: `It is given by ${from}.`,
-      fix: plain
-        ? "Correct the value."
-        : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every string, and without functions.`,
-    });
-    return undefined;
-  });
+  // The message of the error may show the value, which may be a secret.
+  return attempt(read, () => diags.add(block.keySpan, problem("config.variable/value", { name, from, plain })));
 }
 
 /** The known values of variables. That of a sensitive one stays here. */
@@ -188,29 +168,24 @@ export function validateVariables(context: StackContext): void {
 
 function validate({ name, from, block: { keySpan } }: Variable, block: Block, context: StackContext): void {
   const { diags } = context;
-  checkKeys(block, KEYS["variable.validation"], (key) => `\`validation\` has no ${key} here`, diags);
+  checkKeys(block, "variable.validation", diags);
   const { span, entries } = block.body;
   const condition = entries.get("condition");
   const message = entries.get("error_message");
   if (condition === undefined || message === undefined) {
-    const fix = 'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.';
-    diags.add(span, "config.missing_attribute", "`validation` needs `condition` and `error_message`", { fix });
+    diags.add(span, problem("config.missing_attribute/validation"));
     return;
   }
   const result = validationValue(condition, context);
   if (result === undefined) return;
   if (typeof result.value !== "boolean") {
-    const summary = `The condition of the variable "${name}" is neither true nor false`;
-    const fix = "Use only the variable itself, other variables, and locals that do not depend on the account.";
-    diags.add(valueSpan(condition), "config.expression", summary, { fix });
+    diags.add(valueSpan(condition), problem("config.expression/validation", { name }));
     return;
   }
   if (result.value) return;
   const text = validationValue(message, context);
-  diags.add(keySpan, "config.variable", `The value of the variable "${name}" is not accepted`, {
-    ...(text?.secret === false && typeof text.value === "string" && { detail: text.value }),
-    fix: from === undefined ? "Correct its default, or give another value." : `Correct the value in ${from}.`,
-  });
+  const why = text?.secret === false && typeof text.value === "string" ? text.value : undefined;
+  diags.add(keySpan, problem("config.variable/refused", { name, from, why }));
 }
 
 function validationValue(entry: Entry, context: StackContext) {
@@ -224,13 +199,10 @@ function validationValue(entry: Entry, context: StackContext) {
   };
   return attempt(compute, ({ offset, path }) => {
     // Its message may show the value.
-    reportExpression(new ExpressionError("this cannot be evaluated", offset, path), entry.value, diags);
+    reportExpression(new ExpressionError(VALUES.unreadable, offset, path), entry.value, diags);
     return undefined;
   });
 }
-
-export const WHERE_TOKENS_GO =
-  'Remove `token` and set HOSTING_TOKEN; or name an environment variable (`"token_env": "BETA_TOKEN"`) or a file of mode 0600 (`token_file`).';
 
 /**
  * The environment variable that holds the token of a provider. The token itself never becomes a part of the declaration:
@@ -240,33 +212,21 @@ export const WHERE_TOKENS_GO =
 export function tokenVariable(entry: Entry, context: StackContext): string | undefined {
   if (!isGiven(entry)) return undefined;
   const { diags, variables } = context;
-  const discreet = { detail: "The expression is not shown here." };
+  const discreet = { isHidden: true };
   const compiled = compile(entry.value, diags, discreet);
   if (compiled === undefined || !checkNames(compiled, context, {}, discreet)) return undefined;
   const [only, ...others] = compiled.traversals;
   if (only === undefined) {
-    diags.add(entry.keySpan, "config.secret", '"token" puts an API token into the stack', {
-      fix: `${WHERE_TOKENS_GO} If the file was shared, revoke the token.`,
-    });
-    return undefined;
+    return diags.add(entry.keySpan, problem("config.secret/token"));
   }
   const variable = only.root === "var" ? variables.get(String(only.steps[0])) : undefined;
   const lone = others.length === 0 && compiled.json === `\${${only.text}}` && only.steps.length === 1;
   if (variable === undefined || !lone) {
-    diags.add(entry.keySpan, "config.unsupported", "`token` can only be a variable of the stack", {
-      fix: `Write \`"token": "\${var.NAME}"\` and set TF_VAR_NAME. ${WHERE_TOKENS_GO}`,
-    });
-    return undefined;
+    return diags.add(entry.keySpan, problem("config.unsupported/token"));
   }
   if (variable.value.content === null) return undefined;
   if (variable.from?.startsWith("TF_VAR_")) return variable.from;
   // A missing value is reported elsewhere.
   if (typeof variable.value.content === "symbol") return undefined;
-  const where = variable.from === undefined ? "the default of the variable, in the stack itself" : variable.from;
-  diags.add(entry.keySpan, "config.secret", `The API token comes from ${where}`, {
-    detail:
-      "hostform reads it only from the environment or a file, so that no process list and no file of the stack shows it.",
-    fix: `Set TF_VAR_${variable.name} in its place. ${WHERE_TOKENS_GO}`,
-  });
-  return undefined;
+  return diags.add(entry.keySpan, problem("config.secret/token_source", { name: variable.name, from: variable.from }));
 }

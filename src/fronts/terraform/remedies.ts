@@ -92,10 +92,12 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return "Apply again.";
     case "see":
       if (action.what === "sandbox") return "To try without an account: `hostform sandbox`.";
+      if (action.what === "pending") return "`hostform resolve` lists what is pending.";
       return action.what === "plans" ? "Declare one that the data source `hosting_plans` lists." : "";
     // The state and its lock are Terraform's.
     case "wake":
       return wakeOrEnd(action.pid);
+    case "advise":
     case "recover":
     case "restore_state":
     case "wait_for_lock":

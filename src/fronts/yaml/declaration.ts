@@ -34,6 +34,7 @@ import {
 import { type Fragment, readDocument } from "./document.ts";
 import { type EnvironmentSections, overlaid, readEnvironment } from "./environment.ts";
 import { expand } from "./expand.ts";
+import { problem } from "./messages.ts";
 import { readOutputs } from "./outputs.ts";
 import { readRefactoring } from "./refactoring.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
@@ -109,19 +110,13 @@ function unmetVersions(trees: readonly Tree[], version: string): readonly Diagno
     const entry = tree.form === "map" ? tree.entries.get("required_version") : undefined;
     if (!isGiven(entry)) continue;
     const text = stringOf(entry.value);
-    if (text !== undefined) checkOwnVersion(entry, text, version, OF_HOSTFORM, diags);
+    if (text !== undefined) checkOwnVersion(entry, text, version, "hostform", diags);
     else {
-      const fix = 'Write `required_version: ">= 0.1"`.';
-      diags.add(valueSpan(entry), "config.structure", "`required_version` must be a text", { fix });
+      diags.add(valueSpan(entry), problem("config.structure/required_version"));
     }
   }
   return diags.list();
 }
-
-const OF_HOSTFORM = {
-  what: "`required_version`",
-  wrong: (text: string, own: string) => `This project requires hostform ${text}; this is ${own}`,
-};
 
 /** Undefined for a declaration without variables: nothing is to be replaced. */
 function variablesOf(
@@ -147,10 +142,7 @@ function checkShared(
   for (const tree of documents) {
     const section = tree.form === "map" ? tree.entries.get("backend") : undefined;
     if (section === undefined || [...strings(section.value)].some(({ text }) => hasVariable(text))) continue;
-    const summary = "All environments would share the state of this `backend`";
-    const fix =
-      "Move it to the files of the environments, or use a variable in it: `backend: {pg: {workspace: ${var.NAME}}}`.";
-    diags.add(section.keySpan, "config.structure", summary, { fix });
+    diags.add(section.keySpan, problem("config.structure/shared_backend"));
   }
 }
 
@@ -211,9 +203,7 @@ function merge(
   for (const { provider } of drafts.values()) {
     if (!complete || provider === undefined || providers.has(provider.name)) continue;
     const { name, span } = provider;
-    const fix = "Declare it under `providers`, or correct the name.";
-    const sentence = `No provider "${name.slice(0, 100)}" is declared`;
-    diags.addUnknown(span, sentence, name, [...providers.keys()], { fix }, "provider.unknown");
+    diags.add(span, problem("provider.unknown", { ...diags.unknown(name, [...providers.keys()]) }));
   }
   const readable = [...drafts.values()].filter((draft) => draft.readable);
   const sections = fragments.flatMap(({ refactoring }) => refactoring);
@@ -251,17 +241,14 @@ function mergeProject(
   if (first === undefined) {
     // A report names the project even if a file cannot be parsed.
     if (!complete || file === undefined) return files.flatMap(({ text }) => NAME.exec(text)?.[2] ?? [])[0];
-    return diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
-      fix: "Write `project: NAME` at the top of one file. The name is part of the key of every order.",
-    });
+    return diags.add(new Source(file).span(0, 0), problem("config.missing_attribute/project"));
   }
   if (named.some(({ name }) => name !== first.name)) {
     for (const { name, span } of named) {
       const other = named.find((candidate) => candidate.name !== name);
-      diags.add(span, "config.duplicate", `The project is named "${name}" here and differently elsewhere`, {
-        detail: other && `It is named "${other.name}" in ${position(other.span)}.`,
-        fix: "Use one name; the files of a folder are one project.",
-      });
+      if (other === undefined) continue;
+      const place = position(other.span);
+      diags.add(span, problem("config.duplicate/project", { name, other: other.name, place }));
     }
   }
   return first.name;
@@ -303,9 +290,7 @@ function mergeDrafts(
   const drafts = fragments.flatMap((fragment) => fragment.drafts);
   const excess = drafts[most];
   if (excess !== undefined) {
-    const summary = `The declaration has ${drafts.length} resources; at most ${most} are accepted`;
-    const fix = "Split it into several projects, each in its own folder.";
-    return diags.add(excess.keySpan, "config.too_large", summary, { fix });
+    return diags.add(excess.keySpan, problem("config.too_large/resources", { length: drafts.length, most }));
   }
   return new Map(unique(drafts, ({ address }) => address, diags).map((draft) => [draft.address, draft]));
 }

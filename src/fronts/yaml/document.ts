@@ -1,11 +1,11 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { isProjectName } from "../../core/model/index.ts";
-import { type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
-import { projectNameRemark } from "../source/settings.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valueSpan } from "../source/tree.ts";
 import { EXPANDED } from "./expand.ts";
+import { problem } from "./messages.ts";
 import { REFACTORING } from "./refactoring.ts";
 import { nestedIn, type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
@@ -35,8 +35,7 @@ export interface Fragment {
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
   const fragment: Fragment = { providers: [], guards: [], backends: [], refactoring: [], drafts: [] };
   if (tree.form !== "map") {
-    const fix = "Begin with `project: NAME` and sections such as `services:`.";
-    diags.add(tree.span, "config.structure", "A declaration must be a map", { fix });
+    diags.add(tree.span, problem("config.structure/declaration"));
     return fragment;
   }
   const sections = new Map(
@@ -47,16 +46,15 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
     const kind = sections.get(entry.key);
     if (kind !== undefined) {
       const context = { nested: nestedIn(kind, kinds), diags, provider };
-      for (const block of blocksOf(entry, diags, `a map of ${kind.noun}s by name`)) {
+      for (const block of blocksOf(entry, diags, kind.noun)) {
         for (const draft of readResource(block, kind, context)) fragment.drafts.push(draft);
       }
     } else if (entry.key === "project") fragment.project = readProject(entry, diags);
     else if (entry.key === "guards") fragment.guards.push(entry);
     else if (entry.key === "backend") fragment.backends.push(entry);
     else if (REFACTORING.includes(entry.key)) fragment.refactoring.push(entry);
-    else if (entry.key === "outputs") fragment.outputs = blocksOf(entry, diags, "a map of outputs by name");
-    else if (entry.key === "providers")
-      fragment.providers.push(...blocksOf(entry, diags, "a map of providers by name"));
+    else if (entry.key === "outputs") fragment.outputs = blocksOf(entry, diags, "output");
+    else if (entry.key === "providers") fragment.providers.push(...blocksOf(entry, diags, "provider"));
     else if (!SETTLED.includes(entry.key) && !entry.key.startsWith("x-"))
       reportKey(entry, [...sections.keys()], kinds, diags);
   }
@@ -67,24 +65,18 @@ function readProject(entry: Entry, diags: DiagnosticCollector): SpannedName {
   const span = valueSpan(entry);
   const name = stringOf(entry.value);
   if (name === undefined || !isProjectName(name)) {
-    const expression = name !== undefined && hasReferences(name) ? ", not an expression" : "";
-    const remark = projectNameRemark("; put quotes around a number");
-    diags.add(span, "config.structure", `\`project\` must be a name${expression}`, remark);
+    const isExpression = name !== undefined && hasReferences(name);
+    diags.add(span, problem("config.structure/project", { isExpression }));
   }
   return { name: name ?? String(toJson(entry.value)), span };
 }
 
 /** The entries of a section, if any. */
-function blocksOf(section: Entry, diags: DiagnosticCollector, form: string): Entry[] {
+function blocksOf(section: Entry, diags: DiagnosticCollector, noun: string): Entry[] {
   const { value: tree, key } = section;
   if (tree.form === "map") return [...tree.entries.values()];
   if (isNull(tree)) return [];
-  diags.add(valueSpan(section), "config.structure", `\`${key}\` must be ${form}`, {
-    fix:
-      tree.form === "list"
-        ? `Replace each \`-\` by \`NAME:\`, with the attributes indented below it; the name becomes part of the address.`
-        : `Write \`NAME:\` indented below \`${key}:\`, with the attributes indented below that.`,
-  });
+  diags.add(valueSpan(section), problem("config.structure/section", { key, noun, isList: tree.form === "list" }));
   return [];
 }
 
@@ -93,8 +85,8 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
   const inner = [...kinds.values()].find((kind) => kind.nested?.section === key || (kind.nested && kind.type === key));
   if (inner !== undefined) {
     const outer: Kind | undefined = kinds.get(inner.nested?.in ?? "");
-    const fix = `Write \`${inner.nested?.section}:\` inside the block of a ${outer?.noun ?? "resource"}.`;
-    diags.add(keySpan, "config.structure", `\`${key}\` is not a top-level section`, { fix });
+    const section = inner.nested?.section ?? "";
+    diags.add(keySpan, problem("config.structure/nested", { key, section, outer: outer?.noun ?? "resource" }));
   } else if (namesSecret(key)) reportToken(entry, diags);
   else {
     const known = [
@@ -112,8 +104,6 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
       ...sections,
     ];
     const near = kinds.get(key)?.section ?? diags.nearest(key, known);
-    diags.add(keySpan, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${suggestionOf(near)}`, {
-      detail: `It can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
-    });
+    diags.add(keySpan, problem("config.unknown_key/declaration", { key, near, known }));
   }
 }

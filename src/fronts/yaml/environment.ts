@@ -2,6 +2,7 @@ import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
 import { type Entry, isGiven, isNull, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
 import { merge } from "./expand.ts";
+import { problem } from "./messages.ts";
 import { type DeclarationLimits, OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
@@ -29,29 +30,20 @@ export function readEnvironment(
 ): EnvironmentSections {
   const { documents } = readYaml(file, index, diags, limits);
   const [tree, second] = documents;
-  if (second !== undefined)
-    diags.add(second.span, "config.structure", "The file of an environment is one document", {
-      fix: "Put everything into the first document.",
-    });
+  if (second !== undefined) diags.add(second.span, problem("config.structure/environment_documents"));
   if (tree !== undefined && tree.form !== "map" && !isNull(tree))
-    diags.add(tree.span, "config.structure", "The file of an environment must be a map", {
-      fix: `It can have ${ENVIRONMENT_KEYS.join(", ")}.`,
-    });
+    diags.add(tree.span, problem("config.structure/environment", { known: ENVIRONMENT_KEYS }));
   const entries: ReadonlyMap<string, Entry> = tree?.form === "map" ? tree.entries : new Map();
   for (const { key, keySpan } of entries.values()) {
     if (ENVIRONMENT_KEYS.some((known) => known === key) || key.startsWith("x-")) continue;
-    const detail = `It can have ${ENVIRONMENT_KEYS.join(", ")}.`;
-    diags.addUnknown(keySpan, `An environment has no "${key.slice(0, 100)}"`, key, ENVIRONMENT_KEYS, { detail });
+    diags.add(keySpan, problem("config.unknown_key/environment", diags.unknown(key, ENVIRONMENT_KEYS)));
   }
   const given = (key: (typeof ENVIRONMENT_KEYS)[number]) => {
     const entry = entries.get(key);
     return isGiven(entry) ? entry : undefined;
   };
   const [state, backend] = [given("state"), given("backend")];
-  if (state !== undefined && backend !== undefined)
-    diags.add(state.keySpan, "config.duplicate", "An environment has a `backend` or a `state` file", {
-      fix: "Remove one of them: the state is kept in one place only.",
-    });
+  if (state !== undefined && backend !== undefined) diags.add(state.keySpan, problem("config.duplicate/state"));
   return {
     providers: mapOf(given("providers"), diags),
     guards: given("guards"),
@@ -68,15 +60,13 @@ export const environmentState = (file: SourceFile): string | undefined =>
 function mapOf(section: Entry | undefined, diags: DiagnosticCollector): readonly Entry[] {
   if (section === undefined) return [];
   if (section.value.form === "map") return [...section.value.entries.values()];
-  const fix = `Write \`NAME:\` indented below \`${section.key}:\`.`;
-  return diags.add(valueSpan(section), "config.structure", `\`${section.key}\` must be a map by name`, { fix }) ?? [];
+  return diags.add(valueSpan(section), problem("config.structure/environment_map", { key: section.key })) ?? [];
 }
 
 function stateOf(entry: Entry, diags: DiagnosticCollector): SpannedName | undefined {
   const name = stringOf(entry.value);
   if (name !== undefined && name.trim() !== "" && !name.includes("${")) return { name, span: valueSpan(entry) };
-  const fix = "Write a path relative to the project's folder, such as `state: states/production.tfstate`.";
-  return diags.add(valueSpan(entry), "config.structure", "`state` must be the path of a file", { fix });
+  return diags.add(valueSpan(entry), problem("config.structure/state"));
 }
 
 /** An entry of the declaration with what an environment says of it. Maps merge; null removes a setting. */

@@ -1,9 +1,10 @@
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
-import { type DiagnosticCollector, suggestionOf, unique } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isNull, type Leaf, type MapTree, stringOf, type Tree, valueSpan } from "../source/tree.ts";
-import { Copies, refuse, TooMuch } from "./parameters.ts";
+import { problem } from "./messages.ts";
+import { Copies, TooMuch } from "./parameters.ts";
 import { Templates, without } from "./template.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
@@ -42,9 +43,7 @@ export function expand(
     return { documents: expanded, complete: diags.errors === before };
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error;
-    const summary = `The declaration has more than ${limits.values} values when its templates and defaults are expanded`;
-    const fix = "Use fewer or smaller templates, or split the declaration into several projects.";
-    diags.add(error.span, "config.too_large", summary, { fix });
+    diags.add(error.span, problem("config.too_large/expansion", { values: limits.values }));
     return { documents: [], complete: false };
   }
 }
@@ -87,9 +86,9 @@ class Expander {
     this.#kinds = [...kinds.values()];
     this.#diags = diags;
     this.#copies = new Copies(diags, limits);
-    const templates = this.#entriesOf(documents, "templates", "a map of templates by name");
+    const templates = this.#entriesOf(documents, "templates", "template");
     this.templates = new Templates(templates, this.#copies, limits.depth, diags);
-    this.#defaults = this.#readDefaults(this.#entriesOf(documents, "defaults", "a map of attributes by section"));
+    this.#defaults = this.#readDefaults(this.#entriesOf(documents, "defaults", "section"));
   }
 
   document(tree: MapTree): MapTree {
@@ -102,13 +101,12 @@ class Expander {
   }
 
   /** Returns the entries of a section in all documents. */
-  #entriesOf(documents: readonly Tree[], key: string, form: string): Entry[] {
+  #entriesOf(documents: readonly Tree[], key: string, noun: string): Entry[] {
     return documents.flatMap((tree) => {
       const section = tree.form === "map" ? tree.entries.get(key) : undefined;
       if (section === undefined || isNull(section.value)) return [];
       if (section.value.form === "map") return [...section.value.entries.values()];
-      const fix = `Write \`NAME:\` indented below \`${key}:\`, with the attributes indented below that.`;
-      return refuse(this.#diags, valueSpan(section), `\`${key}\` must be ${form}`, fix) ?? [];
+      return this.#diags.add(valueSpan(section), problem("config.template/section", { key, noun })) ?? [];
     });
   }
 
@@ -119,19 +117,12 @@ class Expander {
     for (const entry of unique(entries, ({ key }) => `\`defaults\` of \`${key.slice(0, 100)}\``, this.#diags)) {
       const { key, keySpan, value } = entry;
       if (!sections.includes(key)) {
-        const summary = `\`defaults\` has no section "${key.slice(0, 100)}"`;
-        const detail = `It can have ${sections.join(", ")}.`;
-        this.#diags.addUnknown(keySpan, summary, key, sections, { detail }, "config.template");
+        this.#diags.add(keySpan, problem("config.template/defaults_section", this.#diags.unknown(key, sections)));
       } else if (value.form === "map") {
-        for (const one of forbidden.flatMap((name) => value.entries.get(name) ?? [])) {
-          const summary = `\`defaults\` of \`${key}\` cannot have "${one.key}"`;
-          refuse(this.#diags, one.keySpan, summary, "Write it in the blocks that it is for.");
-        }
+        for (const one of forbidden.flatMap((name) => value.entries.get(name) ?? []))
+          this.#diags.add(one.keySpan, problem("config.template/defaults_key", { section: key, key: one.key }));
         defaults.set(key, without(value, forbidden));
-      } else if (!isNull(value)) {
-        const fix = `Write the attributes indented below \`${key}:\`, one \`name: value\` in a line.`;
-        refuse(this.#diags, valueSpan(entry), `\`defaults\` of \`${key}\` must be a map of attributes`, fix);
-      }
+      } else if (!isNull(value)) this.#diags.add(valueSpan(entry), problem("config.template/defaults", { key }));
     }
     return defaults;
   }
@@ -158,10 +149,8 @@ class Expander {
     const names = replace.map(({ value }) => String(value));
     for (const [i, name] of names.entries()) {
       if (block.entries.has(name) || body.entries.has(name)) continue;
-      const near = suggestionOf(this.#diags.nearest(name, [...block.entries.keys()]));
-      const fix = "Name an attribute that the template or the defaults have, or remove it from `replace`.";
-      const span = replace[i]?.span ?? body.span;
-      refuse(this.#diags, span, `There is no "${name.slice(0, 100)}" to replace.${near}`, fix);
+      const known = this.#diags.unknown(name, [...block.entries.keys()]);
+      this.#diags.add(replace[i]?.span ?? body.span, problem("config.template/replace_unknown", known));
     }
     // A secret has one source, so there is nothing to merge.
     const isSecret = (name: string) => {
@@ -192,8 +181,7 @@ class Expander {
     const own = { body: without(body, TEMPLATE_KEYS), replace: this.#namesOf(replaced) };
     if (template === undefined) {
       if (given === undefined) return [own];
-      const fix = "Add `template: NAME`, or remove `with`.";
-      return refuse(this.#diags, given.keySpan, "`with` needs a `template`", fix);
+      return this.#diags.add(given.keySpan, problem("config.template/with_alone"));
     }
     const used = this.templates.use(template, given, block, chain);
     const below = used && this.#layers(used.body, block, [...chain, used.name]);
@@ -205,8 +193,7 @@ class Expander {
     const items = entry.value.form === "list" ? entry.value.items : [];
     const names = items.filter((item): item is Leaf => stringOf(item) !== undefined);
     if (entry.value.form === "list" && names.length === items.length) return names;
-    const fix = "Write `replace: [grants]`.";
-    return refuse(this.#diags, valueSpan(entry), "`replace` must be a list of attributes", fix) ?? [];
+    return this.#diags.add(valueSpan(entry), problem("config.template/replace")) ?? [];
   }
 }
 

@@ -1,21 +1,13 @@
 import { isAbsolute, join, normalize } from "node:path";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import {
-  type Diagnostic,
-  errorOf,
-  fail,
-  fileFailure,
-  HostformError,
-  NotUtf8,
-  utf8,
-  warningOf,
-} from "../../core/model/index.ts";
+import { type Diagnostic, fileFailure, HostformError, NotUtf8, utf8 } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
 import { isDeclaration, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 import { readDocument } from "./document.ts";
 import { includedBy, nestedIncludes } from "./include.ts";
+import { problem } from "./messages.ts";
 import { type DeclarationLimits, mebibytes, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
@@ -86,12 +78,7 @@ async function find(dir: string, fs: DeclarationFiles): Promise<readonly string[
   const paths = [...main, ...more].map((name) => join(dir, name));
   if (paths.length > 0) return paths;
   const other = names.find((name) => /^(?:[^.].*\.)?hosting\.yml$/.test(name));
-  const summary = `There is no hosting.yaml and no *.hosting.yaml in ${dir === "." ? "this folder" : dir}`;
-  const fix =
-    other === undefined
-      ? "Create one with `hostform init`, or from what an account holds with `hostform adopt`. Or name files with `-f`, a folder with `-C`."
-      : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`;
-  return errorOf("config.missing", summary, { remedies: [fix] });
+  return problem("config.missing", { dir, other });
 }
 
 async function readSource(
@@ -106,8 +93,7 @@ async function readSource(
   });
   if ("severity" in bytes) return bytes;
   if (bytes.length > limits.bytes) {
-    const fix = "Split the declaration into several files named *.hosting.yaml.";
-    return errorOf("config.too_large", `${path} is larger than ${mebibytes(limits)}`, { remedies: [fix] });
+    return problem("config.too_large/bytes", { path, size: mebibytes(limits) });
   }
   try {
     return { path, text: declarationText(path, bytes).replace(/^\uFEFF/, "") };
@@ -126,13 +112,12 @@ export function declarationText(path: string, bytes: Uint8Array): string {
     if (!(error instanceof NotUtf8)) throw error;
     const { what, line, column } = error;
     const range = { file: path, line, column, endLine: line, endColumn: column + 1 };
-    return fail("config.syntax", `${path} is ${what}`, { remedies: ["Save it as UTF-8."], range });
+    throw new HostformError([problem("config.syntax/bytes", { path, what, range })]);
   }
 }
 
 function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
-  const remedies = ["Check the path and its permissions."];
-  return errorOf("config.unreadable", `${path} cannot be read: ${fileFailure(error)}`, { remedies });
+  return problem("config.unreadable", { path, why: fileFailure(error) });
 }
 
 /** Beside a declaration, hostform looks into at most this many files, and only into files up to this size. */
@@ -156,13 +141,7 @@ async function unreadWarnings(
     const path = join(dir, name);
     if (!(MEANT.test(name) || looksDeclared(await textOf(path, fs), kinds))) continue;
     const meant = name.replace(/(?:\.hosting)?\.ya?ml$/i, "").toLowerCase();
-    const fix =
-      meant === "hosting"
-        ? "Rename it to NAME.hosting.yaml, or move its content into hosting.yaml."
-        : `Rename it to ${meant}.hosting.yaml, or name the files to read with \`-f\`.`;
-    const detail = "What it declares is not part of the project.";
-    const summary = `${path} looks like a declaration and is not read`;
-    found.push(warningOf("config.unread", summary, { detail, remedies: [fix] }));
+    found.push(problem("config.unread", { path, meant }));
   }
   return found;
 }

@@ -14,11 +14,12 @@ import {
 } from "yaml";
 import { stringifyString } from "yaml/util";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
-import { equal, escapeLine, fail, HostformError } from "../../core/model/index.ts";
+import { equal, escapeLine, HostformError } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
 import { type Tree, toJson } from "../source/tree.ts";
 import { EXPANDED, expand, TEMPLATE_KEYS } from "./expand.ts";
+import { problem } from "./messages.ts";
 import { printYaml, visibleQuoted } from "./print.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
@@ -62,8 +63,7 @@ export function formatYaml(file: SourceFile, kinds: Kinds): string {
       equal(meaningOf({ ...file, text: result }), meaning) && equal(commentsOf(result), comments);
     if (text !== undefined && same(text)) return text;
   }
-  const remedies = ["The file is as it was. Report it with the part that causes it."];
-  return fail("internal", `${file.path} was not formatted: its meaning or its comments would change`, { remedies });
+  throw new HostformError([problem("internal/format", { path: file.path })]);
 }
 
 /**

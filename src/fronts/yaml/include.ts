@@ -1,9 +1,10 @@
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { Kinds } from "../../core/kinds/kind.ts";
 import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.ts";
-import { DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { isDeclaration, rangeOf, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, isNull, stringOf, valueSpan } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /**
@@ -13,8 +14,6 @@ import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /** Paths that one declaration may match, folders on the way among them. */
 const MOST = 10_000;
-/** Names that a message lists. */
-const SHOWN = 5;
 const YAML_NAME = /\.ya?ml$/i;
 
 interface Reading {
@@ -51,8 +50,7 @@ export function nestedIncludes(files: readonly SourceFile[], options: Reading): 
   const diags = new DiagnosticCollector();
   for (const [index, file] of files.entries()) {
     for (const { keySpan } of includesOf(file, index, options)) {
-      const fix = "Move `include` to hosting.yaml, or to the file that includes this one.";
-      diags.add(keySpan, "config.include", "An included file cannot include others", { fix });
+      diags.add(keySpan, problem("config.include/nested"));
     }
   }
   return diags.list();
@@ -91,30 +89,23 @@ class Search {
       return text === undefined || text === "" ? [] : [{ text, span: item.span }];
     });
     if (texts.length === items.length) return texts;
-    const fix = "Write `include: clients/*.yaml`, or a list of such paths.";
-    this.#diags.add(valueSpan(entry), "config.include", "`include` must be a path or a list of paths", { fix });
+    this.#diags.add(valueSpan(entry), problem("config.include/path"));
     return [];
   }
 
   /** The paths that a pattern matches; none after a reported mistake. */
   async matches(pattern: string, span: Span, from: string): Promise<readonly string[]> {
     const { dir } = this.#options;
-    const shown = `\`include\` of ${pattern.slice(0, 200)}`;
     const near = relative(dir, join(dirname(from), pattern));
     const steps = near.split(sep);
-    const refuse = (summary: string, fix: string, detail?: string) => {
-      this.#diags.add(span, "config.include", summary, { fix, detail });
-      return [];
-    };
+    const refuse = (mistake: Diagnostic) => this.#diags.add(span, mistake) ?? [];
     if (isAbsolute(pattern) || isAbsolute(near) || steps[0] === "..") {
-      const fix = "Name files below the project's folder, relative to this file.";
-      this.#diags.add(span, "trust.file", `${shown} leads outside the project, and is not read`, { fix });
+      this.#diags.add(span, problem("trust.file", { pattern }));
       return [];
     }
-    if (pattern.includes("**"))
-      return refuse(`${shown} has \`**\``, "Name each level: `include: [clients/*.yaml, clients/*/*.yaml]`.");
+    if (pattern.includes("**")) return refuse(problem("config.include/levels", { pattern }));
     const last = steps.at(-1) ?? "";
-    if (!YAML_NAME.test(last)) return refuse(`${shown} names no YAML file`, "Name files that end in .yaml or .yml.");
+    if (!YAML_NAME.test(last)) return refuse(problem("config.include/name", { pattern }));
     let found = [dir];
     for (const step of steps) {
       const names: string[] = [];
@@ -126,10 +117,13 @@ class Search {
       }
       this.#left -= 1 + next.length;
       if (this.#left < 0) {
-        const fix = "Name fewer, or split the declaration into several projects.";
-        return refuse(`\`include\` matches more than ${MOST} files and folders`, fix);
+        return refuse(problem("config.include/number", { most: MOST }));
       }
-      if (next.length === 0) return refuse(...noMatch(`${shown} matches no file`, step, names, this.#diags));
+      if (next.length === 0) {
+        const visible = [...new Set(names)].filter((name) => !name.startsWith("."));
+        const near = this.#diags.nearest(step, visible);
+        return refuse(problem("config.include/no_match", { pattern, step, visible, near }));
+      }
       found = next;
     }
     return found;
@@ -146,26 +140,10 @@ class Search {
       if (errno === "ENOENT" || errno === "ENOTDIR") return [];
       const refusals = error instanceof HostformError ? error.diagnostics : [];
       for (const one of refusals) this.#refused.push({ ...one, range: rangeOf(span) });
-      if (refusals.length === 0)
-        this.#diags.add(span, "config.unreadable", `${folder} cannot be read: ${errno ?? "unknown error"}`, {
-          fix: "Check its permissions.",
-        });
+      if (refusals.length === 0) this.#diags.add(span, problem("config.unreadable/folder", { folder, errno }));
       return undefined;
     }
   }
-}
-
-type Refusal = [summary: string, fix: string, detail: string | undefined];
-
-function noMatch(summary: string, step: string, names: readonly string[], diags: DiagnosticCollector): Refusal {
-  const visible = [...new Set(names)].filter((name) => !name.startsWith("."));
-  const more = visible.length > SHOWN ? `, and ${visible.length - SHOWN} more` : "";
-  const where = `Nothing is named ${step} there`;
-  const detail =
-    visible.length === 0 ? `${where}.` : `${where}. There are: ${visible.slice(0, SHOWN).join(", ")}${more}.`;
-  const near = suggestionOf(diags.nearest(step, visible));
-  const fix = "Correct the path, which is relative to this file, or remove it. Only `*` has a meaning in it.";
-  return [`${summary}.${near}`.replace(/\.$/, ""), fix, detail];
 }
 
 /** Returns true if a name matches one step of a pattern, in linear time: a pattern may come from an untrusted project. */

@@ -32,6 +32,7 @@ import { typedValue } from "../source/scalars.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
 import { type Entry, isNull, type MapTree, strings, type Tree, textOf, valueSpan } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
@@ -65,32 +66,27 @@ export function readOutputs(entries: readonly Entry[], context: OutputContext): 
 
 function readOutput(entry: Entry, { diags }: OutputContext): OutputDraft | undefined {
   const { key: name, keySpan, value: tree } = entry;
-  if (!checkName(name, keySpan, "the name of an output", diags)) return undefined;
+  if (!checkName(name, keySpan, "output", diags)) return undefined;
   const settings = tree.form === "map" ? readSettings(name, tree, diags) : { value: tree, sensitive: false };
   const { value } = settings;
   if (value !== undefined && !isNull(value)) return { name, keySpan, ...settings, value };
   const span = value === undefined ? keySpan : valueSpan(entry);
-  const fix = `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`;
-  return diags.add(span, "config.missing_attribute", `The output "${name}" has no value`, { fix });
+  return diags.add(span, problem("config.missing_attribute/output", { name }));
 }
 
 function readSettings(name: string, { entries }: MapTree, diags: DiagnosticCollector) {
   for (const { key, keySpan } of entries.values()) {
     if (SETTINGS.includes(key)) continue;
-    const fix = "A map of values goes under `value:`.";
-    const detail = `It can have ${SETTINGS.join(", ")}.`;
-    diags.add(keySpan, "config.unknown_key", `An output has no "${key.slice(0, 100)}"`, { detail, fix });
+    diags.add(keySpan, problem("config.unknown_key/output", diags.unknown(key, SETTINGS)));
   }
   const [description, sensitive] = [entries.get("description"), entries.get("sensitive")];
   const text = textOf(description?.value);
   if (description !== undefined && (text === undefined || hasReferences(text))) {
-    const summary = `The \`description\` of the output "${name}" must be a string without expressions`;
-    diags.add(valueSpan(description), "config.structure", summary);
+    diags.add(valueSpan(description), problem("config.structure/output_description", { name }));
   }
   const flag = sensitive?.value.form === "leaf" ? sensitive.value.value : undefined;
   if (sensitive !== undefined && typeof flag !== "boolean") {
-    const summary = `\`sensitive\` of the output "${name}" must be true or false`;
-    diags.add(valueSpan(sensitive), "config.structure", summary);
+    diags.add(valueSpan(sensitive), problem("config.structure/output_sensitive", { name }));
   }
   return {
     value: entries.get("value")?.value,
@@ -107,10 +103,9 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
   for (const { text, leaf } of sensitive ? [] : strings(value)) {
     for (const { reference } of referencesIn(text)) {
       if (sourceOf(reference) === undefined) continue;
-      const detail = `${reference.text} is sensitive, and outputs are shown after each apply.`;
-      const fix = `Write \`${name}: {value: …, sensitive: true}\`, or remove it.${reference.to === "env" ? ` If anyone may see it, add ${reference.name} to HOSTFORM_ENV_ALLOW.` : ""}`;
-      const summary = `The output "${name}" would show a secret`;
-      context.diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, { detail, fix });
+      const variable = reference.to === "env" ? reference.name : undefined;
+      const shown = problem("config.secret/output", { name, text: reference.text, variable });
+      context.diags.add(templateSpans(leaf)(reference.offset), shown);
     }
   }
   const config = typedValue(value, undefined, { path: [name], diags: context.diags, keySpan });
@@ -137,10 +132,10 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
   for (const { text, leaf } of strings(value)) {
     for (const { reference } of referencesIn(text)) {
       if (reference.to !== "env" || !(isCredential(reference.name) || secret.has(reference.name))) continue;
-      const summary = `The output "${name}" would write a secret to the state: the environment variable ${reference.name}`;
-      const detail = "It holds a token, a key or a password, and outputs are recorded.";
-      const fix = "Remove it, and pass the variable itself to whatever needs it.";
-      diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, { detail, fix });
+      diags.add(
+        templateSpans(leaf)(reference.offset),
+        problem("config.secret/output_variable", { name, variable: reference.name }),
+      );
     }
   }
 }

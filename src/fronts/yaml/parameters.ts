@@ -1,6 +1,7 @@
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, type Leaf, type MapTree, type Tree, textOf } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
 /** `${param}`: finds it in the texts of a template, and writes values in its place. */
@@ -24,17 +25,6 @@ export class TooMuch extends Error {
   }
 }
 
-/** Reports a mistake in templates or defaults. */
-export function refuse(
-  diags: DiagnosticCollector,
-  span: Span,
-  summary: string,
-  fix: string,
-  detail?: string,
-): undefined {
-  diags.add(span, "config.template", summary, { fix, detail });
-}
-
 /** The parameters in the texts of a tree, keys included, each with the text that it is in. */
 export function* parametersIn(tree: Tree): Generator<{ readonly name: string; readonly span: Span }> {
   if (tree.form === "leaf") {
@@ -48,9 +38,6 @@ export function* parametersIn(tree: Tree): Generator<{ readonly name: string; re
     }
   }
 }
-
-/** `a map` */
-export const formOf = ({ form }: Tree): string => (form === "leaf" ? "a single value" : `a ${form}`);
 
 /**
  * Copies trees to where they are used. All copies of a declaration together have at most `limits.values` values; a long text counts
@@ -88,10 +75,7 @@ export class Copies {
       const keySpan = { ...entry.keySpan, usedAt };
       const key = values === undefined ? entry.key : this.#key(entry.key, keySpan, values);
       if (!entries.has(key)) entries.set(key, { key, keySpan, value: this.#copy(entry.value, usedAt, values) });
-      else {
-        const summary = `"${key.slice(0, 100)}" is declared twice in the same map`;
-        refuse(this.#diags, keySpan, summary, "Give the parameters of its keys different values.");
-      }
+      else this.#diags.add(keySpan, problem("config.template/key_twice", { key }));
     }
     return { ...tree, span, entries };
   }
@@ -106,7 +90,7 @@ export class Copies {
     const text = this.#text({ form: "leaf", value: key, span }, values);
     const filled = textOf(text);
     if (filled !== undefined) return filled;
-    refuse(this.#diags, span, `The key "${key.slice(0, 100)}" needs a single value`, "Give the parameter a text.");
+    this.#diags.add(span, problem("config.template/key", { key }));
     return key;
   }
 
@@ -122,9 +106,8 @@ export class Copies {
       if (whole === text) return this.#argument(value, span);
       const part = textOf(value);
       if (part === undefined) {
-        const what = value.form === "leaf" ? "empty" : formOf(value);
-        const summary = `The parameter "${name}" is ${what} and cannot be part of a text`;
-        return refuse(this.#diags, argumentAt(value, span), summary, "Give it a text.") ?? leaf;
+        const mistake = problem("config.template/part", { name: String(name), form: value.form });
+        return this.#diags.add(argumentAt(value, span), mistake) ?? leaf;
       }
       filled = this.#joined(filled, text.slice(from, index), span);
       filled = this.#joined(filled, part, span);
@@ -140,9 +123,7 @@ export class Copies {
   #joined(left: string, right: string, span: Span): string {
     if (left.length + right.length > this.#longest) throw new TooMuch(span.usedAt ?? span);
     const isOpen = left.endsWith("$");
-    if (isOpen && right.startsWith("${")) {
-      refuse(this.#diags, span, "A `$` cannot stand directly before `${`", "Put another character between them.");
-    }
+    if (isOpen && right.startsWith("${")) this.#diags.add(span, problem("config.template/dollar"));
     return isOpen && right.startsWith("{") ? `${left}$${right}` : left + right;
   }
 

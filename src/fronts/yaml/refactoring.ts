@@ -1,9 +1,10 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { formatAddress, type MovedBlock, parseAddress, type RemovedBlock, resourceOf } from "../../core/model/index.ts";
-import { suggestionOf, unique } from "../source/diagnostics.ts";
+import { unique } from "../source/diagnostics.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { type Entry, isNull, type MapTree, stringOf, valueSpan } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 import { type ReferenceContext, reportUndeclared } from "./references.ts";
 import { readImport } from "./resource.ts";
 
@@ -61,10 +62,8 @@ function readRemoved(items: readonly MapTree[], context: RefactoringContext): Re
     const flag = item.entries.get("destroy");
     const destroy = flag?.value.form === "leaf" ? flag.value.value : undefined;
     if (typeof destroy !== "boolean") {
-      const fix =
-        "Write `destroy: false` to leave the account as it is, or `destroy: true` to remove it as its deletion_policy says.";
-      if (flag === undefined) diags.add(item.span, "config.missing_attribute", "`removed` needs `destroy`", { fix });
-      else diags.add(valueSpan(flag), "config.structure", "`destroy` must be true or false", { fix });
+      if (flag === undefined) diags.add(item.span, problem("config.missing_attribute/destroy"));
+      else diags.add(valueSpan(flag), problem("config.structure/destroy"));
     }
     if (from === undefined || typeof destroy !== "boolean") return [];
     return [{ from, destroy, range: rangeOf(item.span), keySpan: item.span }];
@@ -79,13 +78,12 @@ function readImports(items: readonly MapTree[], context: RefactoringContext): Ma
     const to = addressIn(item, "import", "to", context);
     const given = item.entries.get("id");
     if (given === undefined) {
-      diags.add(item.span, "config.missing_attribute", "`import` needs `id`", { fix: "Write the id of the object." });
+      diags.add(item.span, problem("config.missing_attribute/id"));
     }
     const id = readImport(given, to, diags);
     if (to === undefined || id === undefined || !checkDeclared(item, to, context, false)) continue;
     if (ids.has(to) || drafts.get(to)?.importId !== undefined) {
-      const remark = { address: to, fix: "Remove one of the two." };
-      diags.add(item.span, "config.duplicate", `${to} is imported twice`, remark);
+      diags.add(item.span, problem("config.duplicate/import", { address: to }));
     }
     ids.set(to, id);
   }
@@ -95,21 +93,20 @@ function readImports(items: readonly MapTree[], context: RefactoringContext): Ma
 /** The items of a section that are maps; other mistakes of their form are reported. */
 function itemsOf(section: Entry, name: Section, { diags }: RefactoringContext): MapTree[] {
   const { value } = section;
-  const keys = SECTIONS[name];
-  const fix = `Write a list: \`- {${keys.map((key) => `${key}: …`).join(", ")}}\`.`;
+  const keys: readonly string[] = SECTIONS[name];
   if (isNull(value)) return [];
   if (value.form !== "list") {
-    diags.add(valueSpan(section), "config.structure", `\`${name}\` must be a list`, { fix });
+    diags.add(valueSpan(section), problem("config.structure/list", { name, keys }));
     return [];
   }
   return value.items.flatMap((item) => {
     if (item.form !== "map") {
-      diags.add(item.span, "config.structure", `An item of \`${name}\` must be a map`, { fix });
+      diags.add(item.span, problem("config.structure/item", { name, keys }));
       return [];
     }
     for (const { key, keySpan } of item.entries.values()) {
-      if (!(keys as readonly string[]).includes(key))
-        diags.addUnknown(keySpan, `\`${name}\` has no "${key.slice(0, 100)}"`, key, keys, { fix });
+      if (!keys.includes(key))
+        diags.add(keySpan, problem("config.unknown_key/item", { ...diags.unknown(key, keys), name }));
     }
     return [item];
   });
@@ -124,16 +121,13 @@ function addressIn(
 ): string | undefined {
   const entry = item.entries.get(key);
   if (entry === undefined) {
-    const fix = `Write \`${key}: hosting_service.NAME\`.`;
-    return diags.add(item.span, "config.missing_attribute", `\`${section}\` needs \`${key}\``, { fix });
+    return diags.add(item.span, problem("config.missing_attribute/address", { section, key }));
   }
   const text = stringOf(entry.value) ?? "";
   const address = hasReferences(text) ? undefined : parseAddress(text);
   if (address !== undefined && kinds.has(address.type)) return formatAddress(address);
   const near = address === undefined ? undefined : diags.nearest(address.type, [...kinds.keys()]);
-  const summary = `This is not the address of a resource.${suggestionOf(near)}`;
-  const fix = "Write an address such as hosting_service.acme, without `${}` and without an attribute.";
-  return diags.add(valueSpan(entry), "config.reference", summary, { fix });
+  return diags.add(valueSpan(entry), problem("config.reference/address", { near }));
 }
 
 /** Returns true if an address is declared, and reports any other at the `to` of the item. @param all the address may mean all instances. */
@@ -141,9 +135,7 @@ function checkDeclared(item: MapTree, to: string, context: RefactoringContext, a
   if (context.drafts.has(to) || (all && context.instances.has(to))) return true;
   const entry = item.entries.get("to");
   const span: Span = entry === undefined ? item.span : valueSpan(entry);
-  reportUndeclared(to, span, context, {
-    fix: "Correct the address, or remove the item once nothing is recorded there.",
-  });
+  reportUndeclared(to, span, context, {}, true);
   return false;
 }
 

@@ -2,10 +2,11 @@ import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { walk } from "../../core/model/graph.ts";
 import { parseAddress, type Reference } from "../../core/model/index.ts";
-import { type Remark, reportCircles, suggestionOf } from "../source/diagnostics.ts";
+import { type Remark, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type ReadContext, type TemplateReference, templateReferences, unreferable } from "../source/templates.ts";
 import { type SpannedName, strings, type Tree } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 import type { ResourceDraft } from "./resource.ts";
 
 /** Checks references between resources: their targets exist, and they form no circle. */
@@ -86,22 +87,24 @@ function checkReference(
   const type = typeof name === "string" && Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (type === undefined) {
     const known = Object.keys(shape);
-    const sentence = `A ${kind.noun} has no attribute "${String(name).slice(0, 100)}"`;
-    const detail = `It has ${known.join(", ")}.`;
-    context.diags.addUnknown(span, sentence, String(name), known, { detail, ...remark }, "config.reference");
+    context.diags.add(
+      span,
+      problem("config.reference/attribute", {
+        ...context.diags.unknown(String(name), known),
+        noun: kind.noun,
+        ...remark,
+      }),
+    );
     return;
   }
-  const wrong = unreferable(metaOf(type), text, address, attributes.has("secret_output"));
-  if (wrong === undefined) return;
-  const { summary, ...more } = wrong;
-  context.diags.add(span, "config.reference", summary, { ...more, ...remark });
+  const wrong = unreferable(metaOf(type), text, address, attributes.has("secret_output"), remark);
+  if (wrong !== undefined) context.diags.add(span, wrong);
 }
 
 /** The addresses that an item of `depends_on` means: one resource, or all of its instances. */
 function resolveDependsOn({ name, span }: SpannedName, address: string, context: ReferenceContext): readonly string[] {
   if (hasReferences(name) || parseAddress(name) === undefined) {
-    const fix = "Write an address such as hosting_service.acme, without `${}` and without an attribute.";
-    context.diags.add(span, "config.reference", "This is not the address of a resource", { address, fix });
+    context.diags.add(span, problem("config.reference/depends_on", { address }));
     return [];
   }
   if (context.drafts.has(name)) return [name];
@@ -110,15 +113,18 @@ function resolveDependsOn({ name, span }: SpannedName, address: string, context:
   return all ?? [];
 }
 
-/** Reports an address that is not declared, with the nearest one that is. */
-export function reportUndeclared(address: string, span: Span, context: ReferenceContext, remark: Remark): void {
+/** Reports an address that is not declared, with the nearest one that is. @param isTarget true for the target of a `moved` or `import`. */
+export function reportUndeclared(
+  target: string,
+  span: Span,
+  context: ReferenceContext,
+  remark: Remark,
+  isTarget = false,
+): void {
   const { complete, diags, drafts, instances } = context;
   if (!complete) return;
-  const [instance] = instances.get(address) ?? [];
-  const near = instance ?? diags.nearest(address, [...drafts.keys()]);
-  const summary =
-    instance === undefined
-      ? `No resource ${address.slice(0, 300)} is declared`
-      : `${address} has several instances; name one of them`;
-  diags.add(span, "config.reference", `${summary}.${suggestionOf(near)}`, remark);
+  const [instance] = instances.get(target) ?? [];
+  const near = instance ?? diags.nearest(target, [...drafts.keys()]);
+  const name = instance === undefined ? "config.reference/undeclared" : "config.reference/instances";
+  diags.add(span, problem(name, { target, near, isTarget, ...remark }));
 }

@@ -2,10 +2,11 @@ import { hasReferences, parseReferences } from "../../core/expression/references
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { attempt, formatAddress, parseAddress } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, reportComputed, suggestionOf } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, reportComputed } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, textOf, valueSpan } from "../source/tree.ts";
 import { TEMPLATE_KEYS } from "./expand.ts";
+import { problem } from "./messages.ts";
 import { isSecretSource } from "./settings.ts";
 
 /** Reads the blocks of resources, and the resources that are nested in them. */
@@ -54,14 +55,11 @@ export function readResource(entry: Entry, kind: Kind, context: DocumentContext)
   const { nested, diags, provider } = context;
   const { key: name, keySpan, value: body } = entry;
   const hint = "; a domain can be written as acme-example";
-  if (!checkName(name, keySpan, `the name of a ${kind.noun}`, diags, hint)) return [];
+  if (!checkName(name, keySpan, kind.noun, diags, hint)) return [];
   const address = formatAddress({ type: kind.type, name });
   const empty = emptyDraft(address, kind, keySpan, provider);
   if (body.form !== "map") {
-    diags.add(valueSpan(entry), "config.structure", `The ${kind.noun} "${name}" must be a map of attributes`, {
-      address,
-      fix: `Write its attributes indented below \`${name}:\`, one \`name: value\` in a line.`,
-    });
+    diags.add(valueSpan(entry), problem("config.structure/resource", { noun: kind.noun, name, address }));
     return [empty];
   }
   const draft = readBody(empty, body, RESERVED, [...nested.keys()], diags);
@@ -104,8 +102,7 @@ function readBody(
       const known = [...declarable(), ...sections, ...reserved];
       const near = diags.nearest(key, known);
       if (near !== undefined) misspelt.set(near, entry);
-      const summary = `A ${kind.noun} has no attribute "${key.slice(0, 100)}".${suggestionOf(near)}`;
-      diags.add(entry.keySpan, "config.unknown_key", summary, { address, detail: `It can have ${known.join(", ")}.` });
+      diags.add(entry.keySpan, problem("config.unknown_key/attribute", { noun: kind.noun, key, near, known, address }));
     } else if (isComputed(kind, key)) reportComputed(key, entry.keySpan, declarable(), address, diags);
     else attributes.set(key, entry);
   }
@@ -140,22 +137,19 @@ export function readProviderName(entry: Entry | undefined, diags: DiagnosticColl
   const span = valueSpan(entry);
   const name = stringOf(entry.value);
   if (name !== undefined) return { name, span };
-  const fix = "Write `provider: NAME`, a name under `providers`.";
-  return diags.add(span, "config.structure", "`provider` must be the name of a provider", { fix });
+  return diags.add(span, problem("config.structure/provider"));
 }
 
 function readDependsOn(entry: Entry | undefined, address: string, diags: DiagnosticCollector): SpannedName[] {
   if (entry === undefined) return [];
   if (entry.value.form !== "list") {
-    const fix = "Write `depends_on: [hosting_service.acme]`.";
-    diags.add(valueSpan(entry), "config.structure", "`depends_on` must be a list of addresses", { address, fix });
+    diags.add(valueSpan(entry), problem("config.structure/depends_on", { address }));
     return [];
   }
   return entry.value.items.flatMap((item) => {
     const name = stringOf(item);
     if (name !== undefined) return [{ name, span: item.span }];
-    const fix = "Write the address of a resource, such as hosting_service.acme.";
-    diags.add(item.span, "config.structure", "An item of `depends_on` must be an address", { address, fix });
+    diags.add(item.span, problem("config.structure/dependency", { address }));
     return [];
   });
 }
@@ -174,9 +168,7 @@ export function readImport(
   );
   const id = parts.every((part) => typeof part === "string") ? parts.join("") : "";
   if (id !== "") return id;
-  const fix =
-    "Write the id of the object in the API; expressions are not evaluated here. A literal `${` is written `$${`.";
-  return diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
+  return diags.add(valueSpan(entry), problem("config.structure/import", { address }));
 }
 
 const LONGEST_CLIENT = 100;
@@ -185,9 +177,7 @@ function readClient(entry: Entry | undefined, address: string, diags: Diagnostic
   if (entry === undefined) return undefined;
   const name = textOf(entry.value);
   if (name !== undefined && name !== "" && name.length <= LONGEST_CLIENT && !hasReferences(name)) return name;
-  const fix = "Write `client: acme`; expressions are not evaluated here.";
-  const summary = `\`client\` must be a name of at most ${LONGEST_CLIENT} characters`;
-  return diags.add(valueSpan(entry), "config.structure", summary, { address, fix });
+  return diags.add(valueSpan(entry), problem("config.structure/client", { most: LONGEST_CLIENT, address }));
 }
 
 /**
@@ -206,9 +196,10 @@ function readNested(
   if (tree.form === "map") {
     return [...tree.entries.values()].flatMap((entry) => readInstance(entry, kind, nested, parent, diags) ?? []);
   }
-  const summary = `\`${key}\` must be a map, keyed by ${nested.keyAttribute}`;
-  const fix = `Write \`KEY: {…}\` indented below \`${key}:\`.`;
-  diags.add(valueSpan(section), "config.structure", summary, { address: parent.address, fix });
+  diags.add(
+    valueSpan(section),
+    problem("config.structure/nested_map", { key, keyAttribute: nested.keyAttribute, address: parent.address }),
+  );
   return [];
 }
 
@@ -222,8 +213,7 @@ function readInstance(
   const { keySpan } = entry;
   const { keyAttribute, parentAttribute, shorthand } = nested;
   if (hasReferences(entry.key)) {
-    const summary = `The key of a ${kind.noun} is part of its address and cannot be an expression`;
-    return diags.add(keySpan, "config.expression", summary, { fix: `Write the ${keyAttribute} itself.` });
+    return diags.add(keySpan, problem("config.expression/nested_key", { noun: kind.noun, keyAttribute }));
   }
   const name = parseAddress(parent.address)?.name ?? "";
   const address = formatAddress({ type: kind.type, name, key: entry.key });
@@ -231,8 +221,10 @@ function readInstance(
   const body = blockOf(entry, shorthand);
   if (body === undefined) {
     const word = shorthand === undefined ? "" : ` or a single word, the ${shorthand}`;
-    const summary = `The ${kind.noun} "${entry.key}" must be a map of attributes${word}`;
-    diags.add(valueSpan(entry), "config.structure", summary, { address });
+    diags.add(
+      valueSpan(entry),
+      problem("config.structure/instance", { noun: kind.noun, key: entry.key, word, address }),
+    );
     return empty;
   }
   const implied = new Map<string, Entry>();
@@ -243,10 +235,7 @@ function readInstance(
     implied.set(own, { key: own, keySpan, value: { form: "leaf", value, span: keySpan } });
     const twice = body.entries.get(own);
     if (twice === undefined) continue;
-    diags.add(twice.keySpan, "config.structure", `"${own}" cannot be given inside \`${nested.section}\``, {
-      address,
-      fix: `Remove it: ${from} already sets it.`,
-    });
+    diags.add(twice.keySpan, problem("config.structure/implied", { own, section: nested.section, from, address }));
   }
   const draft = readBody(empty, body, RESERVED_IN_NESTED, [], diags);
   return { ...draft, attributes: new Map([...implied, ...[...draft.attributes].filter(([key]) => !implied.has(key))]) };

@@ -18,6 +18,7 @@ import { checkedSetting } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
 import { type ReadContext, settingValue, templateReferences } from "../source/templates.ts";
 import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, valueSpan } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 
 /**
  * The parts of a declaration that have a schema of their own: `providers`, `guards`, and the sources of secrets. The editor's
@@ -33,12 +34,11 @@ const PROVIDER_SETTINGS: readonly string[] = Object.keys(providerSettings.shape)
 export function readProvider(entry: Entry, context: ReadContext): ProviderConfig | undefined {
   const { diags } = context;
   const { key: alias, value: tree } = entry;
-  if (!checkName(alias, entry.keySpan, "the name of a provider", diags)) return undefined;
+  if (!checkName(alias, entry.keySpan, "provider", diags)) return undefined;
   const range = rangeOf(entry.keySpan);
   if (isNull(tree)) return { alias, range };
   if (tree.form !== "map") {
-    const fix = `Write \`${alias}: {base_url: https://…, token_env: NAME}\`, or \`${alias}: {}\`.`;
-    diags.add(valueSpan(entry), "config.structure", `The provider "${alias}" must be a map of settings`, { fix });
+    diags.add(valueSpan(entry), problem("config.structure/provider_settings", { alias }));
     return undefined;
   }
   return { alias, ...readSettings(tree, context), range };
@@ -52,8 +52,7 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
     if (!PROVIDER_SETTINGS.includes(key)) {
       if (namesSecret(key)) reportToken(entry, diags);
       else {
-        const detail = `The settings are ${PROVIDER_SETTINGS.join(", ")}.`;
-        diags.addUnknown(keySpan, `A provider has no setting "${key}"`, key, PROVIDER_SETTINGS, { detail });
+        diags.add(keySpan, problem("config.unknown_key/provider", { ...diags.unknown(key, PROVIDER_SETTINGS) }));
       }
       continue;
     }
@@ -61,7 +60,7 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
       reportToken(entry, diags);
       continue;
     }
-    const value = settingValue(entry, providerSettings, "A provider", context);
+    const value = settingValue(entry, providerSettings, "provider", context);
     if (value !== undefined) Object.assign(settings, checkedSetting(providerSettings, entry, value, diags));
   }
   const config = configOf(settings);
@@ -75,12 +74,9 @@ function besideDeclaration(path: string, { source }: Span): string {
   return isAbsolute(path) ? path : join(dirname(source.path), path);
 }
 
-const WHERE_TOKENS_GO =
-  "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). If the file was shared, revoke the token.";
-
 /** Refuses a token in a declaration; the message points at the key and does not show the value. */
 export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
-  diags.add(keySpan, "config.secret", `"${key}" would put an API token into the declaration`, { fix: WHERE_TOKENS_GO });
+  diags.add(keySpan, problem("config.secret/token", { key }));
 }
 
 const wholeNumber = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
@@ -121,21 +117,21 @@ const GUARD_NAMES = {
 export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   const { value: tree } = section;
   if (limitsNothing(tree)) {
-    const fix = "Write `max_orders: 3` and so on, indented below `guards:`, or remove the section.";
-    diags.warn(section.keySpan, "config.structure", "`guards` sets no limit", { fix });
+    diags.add(section.keySpan, problem("config.structure/no_guards"));
     return {};
   }
   if (tree.form !== "map") {
-    const fix = "Write `max_orders: 3` and so on, indented below `guards:`.";
-    diags.add(valueSpan(section), "config.structure", "`guards` must be a map of limits", { fix });
+    diags.add(valueSpan(section), problem("config.structure/guards"));
     return {};
   }
   const settings: Record<string, unknown> = {};
   const ranges: Record<string, unknown> = {};
   for (const entry of tree.entries.values()) {
     const name = Object.hasOwn(GUARD_NAMES, entry.key) ? GUARD_NAMES[entry.key as keyof typeof GUARD_NAMES] : undefined;
-    if (name === undefined) reportUnknown(entry, "`guards` has no setting", Object.keys(GUARD_NAMES), diags);
-    else if (isAcceptable(entry, diags)) {
+    if (name === undefined) {
+      const known = diags.unknown(entry.key, Object.keys(GUARD_NAMES));
+      diags.add(entry.keySpan, problem("config.unknown_key/guard", known));
+    } else if (isAcceptable(entry, diags)) {
       settings[name] = limitOf(entry, diags);
       ranges[name] = rangeOf(valueSpan(entry));
     }
@@ -160,20 +156,12 @@ function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
     return checkedSetting(guardSettings, entry, limitOf(entry, diags), diags) !== undefined;
   const isKnown = (currency: string) => CURRENCIES.some((known) => known === currency);
   const strange = [...tree.entries.values()].filter((currency) => !isKnown(currency.key));
-  for (const currency of strange) reportUnknown(currency, "The API has no currency", CURRENCIES, diags);
+  for (const { keySpan, key: currency } of strange)
+    diags.add(keySpan, problem("config.unknown_key/currency", diags.unknown(currency, CURRENCIES)));
   const amounts: MapTree = { ...tree, entries: new Map([...tree.entries].filter(([currency]) => isKnown(currency))) };
   const limit = { ...entry, value: amounts };
   const checked = checkedSetting(guardSettings, limit, limitOf(limit, diags), diags);
   return checked !== undefined && strange.length === 0;
-}
-
-function reportUnknown(
-  { key, keySpan }: Entry,
-  what: string,
-  known: readonly string[],
-  diags: DiagnosticCollector,
-): void {
-  diags.addUnknown(keySpan, `${what} "${key.slice(0, 100)}"`, key, known, { detail: `It can be ${known.join(", ")}.` });
 }
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as ACME_PASSWORD";
@@ -197,10 +185,6 @@ export const secretSourceForms = z.strictObject({
 
 const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);
 
-/** The three sources, for messages. @param name the attribute. */
-const ways = (name: string) =>
-  `Declare where to read it: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
-
 /** Returns true if an attribute declares a source: it is write-only, and its value is no expression that refers to a resource. */
 export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
   const type = kind.attributes.shape[name];
@@ -220,20 +204,18 @@ export function readSecretSource(
   context: ReadContext,
 ): SecretSource | undefined {
   const { diags } = context;
-  const remark = { address, attribute: [key], fix: ways(key) };
+  const remark = { name: key, address, attribute: [key] };
   if (tree.form === "leaf") {
     const variable = soleVariable(tree);
     if (variable !== undefined) return { env: variable };
-    return diags.add(keySpan, "config.secret", `"${key}" would put a secret into the declaration`, remark);
+    return diags.add(keySpan, problem("config.secret/value", remark));
   }
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
-    const summary = `\`${key}\` must be one of ${FORMS.map((form) => `\`${form}\``).join(", ")}`;
-    return diags.add(keySpan, "config.structure", summary, remark);
+    return diags.add(keySpan, problem("config.structure/source", remark));
   }
   if (!FORMS.includes(entry.key)) {
-    const summary = `\`${key}\` cannot be read from "${entry.key.slice(0, 100)}"`;
-    return diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
+    return diags.add(keySpan, problem("config.unknown_key/source", { ...diags.unknown(entry.key, FORMS), ...remark }));
   }
   if (entry.key !== "env" && !checkTemplates(tree as MapTree, address, context)) return undefined;
   const scope = { env: context.env.read, resource: () => undefined };
@@ -243,8 +225,8 @@ export function readSecretSource(
   const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
   if (parsed.success) return parsed.data as SecretSource;
   const [issue] = parsed.error.issues;
-  diags.add(keySpan, "config.invalid_value", `${key}.${entry.key}: ${issue?.message ?? "invalid value"}`, remark);
-  return undefined;
+  const message = issue?.message ?? "";
+  return diags.add(keySpan, problem("config.invalid_value/source", { ...remark, source: entry.key, message }));
 }
 
 /** Checks paths and arguments: `${env.NAME}` is the only expression that they may have. */
@@ -253,11 +235,7 @@ function checkTemplates(tree: MapTree, address: string, context: ReadContext): b
   for (const { leaf } of strings(tree)) {
     const references = templateReferences(leaf, context, { address });
     const [wrong] = references ?? [];
-    if (wrong !== undefined) {
-      const fix = "Only `${env.NAME}` can be used here.";
-      const summary = "The source of a secret cannot depend on a resource";
-      context.diags.add(wrong.span, "config.reference", summary, { address, fix });
-    }
+    if (wrong !== undefined) context.diags.add(wrong.span, problem("config.reference/source", { address }));
     readable &&= references !== undefined && wrong === undefined;
   }
   return readable;

@@ -1,7 +1,8 @@
-import { checkName, type DiagnosticCollector, position, suggestionOf, unique } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, position, unique } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isNull, type MapTree, stringOf, type Tree, valueSpan } from "../source/tree.ts";
-import { type Copies, formOf, parametersIn, refuse } from "./parameters.ts";
+import { problem } from "./messages.ts";
+import { type Copies, parametersIn } from "./parameters.ts";
 
 /** The section `templates`: what is declared there, and the body of a template at a block that uses it. */
 
@@ -41,10 +42,9 @@ export class Templates {
 
   #declare(entry: Entry): void {
     const { key: name, keySpan, value: body } = entry;
-    if (!checkName(name, keySpan, "the name of a template", this.#diags)) return;
+    if (!checkName(name, keySpan, "template", this.#diags)) return;
     if (body.form !== "map") {
-      const fix = `Write \`parameters:\` and attributes indented below \`${name}:\`.`;
-      refuse(this.#diags, valueSpan(entry), `The template "${name}" must be a map of attributes`, fix);
+      this.#diags.add(valueSpan(entry), problem("config.template/template", { name }));
       return;
     }
     const parameters = this.#parametersOf(name, body.entries.get("parameters"));
@@ -54,15 +54,12 @@ export class Templates {
   #parametersOf(template: string, section: Entry | undefined): Map<string, Entry> {
     if (section === undefined || isNull(section.value)) return new Map();
     if (section.value.form !== "map") {
-      const summary = `\`parameters\` of the template "${template}" must be a map`;
-      const fix = "Write `domain:` for one that each use gives, and `plan: 11` for one with a default.";
-      refuse(this.#diags, valueSpan(section), summary, fix);
+      this.#diags.add(valueSpan(section), problem("config.template/parameters", { template }));
       return new Map();
     }
     const accepted = [...section.value.entries].filter(([name, { keySpan }]) => {
-      if (name !== BLOCK_NAME) return checkName(name, keySpan, "the name of a parameter", this.#diags);
-      const fix = "Choose another name: `${name}` is the name of the block that uses the template.";
-      refuse(this.#diags, keySpan, `"${name}" cannot be the name of a parameter`, fix);
+      if (name !== BLOCK_NAME) return checkName(name, keySpan, "parameter", this.#diags);
+      this.#diags.add(keySpan, problem("config.template/parameter_name", { name }));
       return false;
     });
     return new Map(accepted);
@@ -91,57 +88,48 @@ export class Templates {
   #find(entry: Entry, chain: readonly string[]): Template | undefined {
     const name = stringOf(entry.value);
     const span = valueSpan(entry);
-    if (name === undefined || name.includes("${")) {
-      const fix = "Write `template: NAME`, a name under `templates`.";
-      return refuse(this.#diags, span, "`template` must be the name of a template", fix);
-    }
+    if (name === undefined || name.includes("${"))
+      return this.#diags.add(span, problem("config.template/template_name"));
     const found = this.#templates.get(name);
     if (found === undefined) {
-      const near = this.#diags.nearest(name, [...this.#templates.keys()]);
-      const summary = `No template "${name.slice(0, 100)}" is declared.${suggestionOf(near)}`;
-      return refuse(this.#diags, span, summary, "Declare it under `templates`, or correct the name.");
+      const known = this.#diags.unknown(name, [...this.#templates.keys()]);
+      return this.#diags.add(span, problem("config.template/unknown", known));
     }
     if (chain.includes(name)) {
       const circle = [...chain.slice(chain.indexOf(name)), name].join(" -> ");
-      return refuse(this.#diags, span, `Templates form a circle: ${circle}`, "Remove one of the `template:` lines.");
+      return this.#diags.add(span, problem("config.template/circle", { circle }));
     }
     if (chain.length < this.#deepest) return found;
-    const summary = `Templates use each other more than ${this.#deepest} levels deep`;
-    return refuse(this.#diags, span, summary, "Merge some of them.");
+    return this.#diags.add(span, problem("config.template/depth", { most: this.#deepest }));
   }
 
   /** The value of each parameter; undefined after a reported error. */
   #arguments(template: Template, given: Entry | undefined, use: Span, block: Entry): Map<string, Tree> | undefined {
     const { name, parameters, keySpan } = template;
     const known = [...parameters.keys()];
-    const declared = `The template "${name}" (${position(keySpan)}) has ${known.join(", ") || "no parameters"}.`;
+    const declared = { name, known, place: position(keySpan) };
     if (given !== undefined && given.value.form !== "map" && !isNull(given.value)) {
-      const fix = "Write `with: {PARAMETER: VALUE}`.";
-      return refuse(this.#diags, valueSpan(given), "`with` must be a map of parameters", fix, declared);
+      return this.#diags.add(valueSpan(given), problem("config.template/with", declared));
     }
     const entries = given?.value.form === "map" ? given.value.entries : new Map<string, Entry>();
     const unknown = [...entries.values()].filter(({ key }) => !parameters.has(key));
-    for (const entry of unknown) {
-      const near = suggestionOf(this.#diags.nearest(entry.key, known));
-      const summary = `The template "${name}" has no parameter "${entry.key.slice(0, 100)}".${near}`;
-      const fix = "Correct the name, or declare it under `parameters` of the template.";
-      refuse(this.#diags, entry.keySpan, summary, fix, declared);
+    for (const { key, keySpan: span } of unknown) {
+      const near = this.#diags.nearest(key, known);
+      this.#diags.add(span, problem("config.template/unknown_argument", { ...declared, key, near }));
     }
     const values = new Map<string, Tree>([[BLOCK_NAME, { form: "leaf", value: block.key, span: block.keySpan }]]);
     for (const [key, { keySpan: at, value: byDefault }] of parameters) {
       const entry = entries.get(key);
       if (entry === undefined) {
         if (!isNull(byDefault)) values.set(key, this.#copies.at(byDefault, use));
-        else {
-          const place = `It is declared in ${position(at)}, without a default.`;
-          const summary = `The template "${name}" needs the parameter "${key}"`;
-          refuse(this.#diags, use, summary, `Add \`with: {${key}: …}\`.`, place);
-        }
+        else this.#diags.add(use, problem("config.template/missing_argument", { name, key, place: position(at) }));
       } else if (isNull(byDefault) || hasFormOf(entry.value, byDefault)) values.set(key, entry.value);
       else {
-        const place = `It has a default in ${position(byDefault.span)}, and takes its form.`;
-        const summary = `The parameter "${key}" must be ${formOf(byDefault)}`;
-        refuse(this.#diags, valueSpan(entry), summary, `Write ${formOf(byDefault)}, or correct the default.`, place);
+        const place = position(byDefault.span);
+        this.#diags.add(
+          valueSpan(entry),
+          problem("config.template/argument_form", { key, form: byDefault.form, place }),
+        );
       }
     }
     return unknown.length === 0 && values.size === parameters.size + 1 ? values : undefined;
@@ -155,16 +143,12 @@ export class Templates {
     const used = new Map([...parametersIn(body)].map((one) => [one.name, one.span]));
     const unknown = [...used].filter(([parameter]) => !known.includes(parameter));
     for (const [parameter, span] of unknown) {
-      const near = suggestionOf(this.#diags.nearest(parameter, known));
-      const summary = `The template "${name}" has no parameter "${parameter.slice(0, 100)}".${near}`;
-      const fix = "Declare it under `parameters` of the template; a literal `${` is written `$${`.";
-      refuse(this.#diags, { ...span, usedAt: use }, summary, fix);
+      const unknown = { name, ...this.#diags.unknown(parameter, known) };
+      this.#diags.add({ ...span, usedAt: use }, problem("config.template/unknown_parameter", unknown));
     }
     for (const [parameter, { keySpan }] of parameters) {
       if (used.has(parameter) || unknown.length > 0) continue;
-      const summary = `The template "${name}" does not use its parameter "${parameter}"`;
-      const fix = `Write \`\${${parameter}}\` where it belongs, or remove it.`;
-      this.#diags.warn({ ...keySpan, usedAt: use }, "config.template", summary, { fix });
+      this.#diags.add({ ...keySpan, usedAt: use }, problem("config.template/unused", { name, parameter }));
     }
     template.usable = unknown.length === 0;
     return template.usable;

@@ -5,6 +5,7 @@ import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
 import { type Entry, isNull, type Leaf, type Tree, textOf, valueSpan } from "../source/tree.ts";
+import { problem } from "./messages.ts";
 
 /**
  * `variables`: values that differ between environments. `${var.NAME}` in a value is replaced before anything is checked; a value that
@@ -34,7 +35,6 @@ export const variableForm = z.strictObject({
 });
 
 const KEYS: readonly string[] = Object.keys(variableForm.shape);
-const FIX = "Write `NAME: {type: string, default: VALUE}`.";
 
 /** The environment of a run, as messages name it. */
 export interface VariableValues {
@@ -48,8 +48,7 @@ export function variablesIn(documents: readonly Tree[], diags: DiagnosticCollect
     const section = tree.form === "map" ? tree.entries.get("variables") : undefined;
     if (section === undefined || isNull(section.value)) return [];
     if (section.value.form === "map") return [...section.value.entries.values()];
-    const summary = "`variables` must be a map of variables by name";
-    return diags.add(valueSpan(section), "config.structure", summary, { fix: FIX }) ?? [];
+    return diags.add(valueSpan(section), problem("config.structure/variables")) ?? [];
   });
 }
 
@@ -82,8 +81,7 @@ export class Variables {
       this.#values.set(entry.key, this.#valueOf(entry, values.get(entry.key), given?.file));
     for (const { key, keySpan } of values.values()) {
       if (names.includes(key)) continue;
-      const fix = "Declare it under `variables` in hosting.yaml, or remove it here.";
-      diags.addUnknown(keySpan, `No variable "${key.slice(0, 100)}" is declared`, key, names, { fix });
+      diags.add(keySpan, problem("config.unknown_key/variable_value", { ...diags.unknown(key, names) }));
     }
   }
 
@@ -116,24 +114,20 @@ export class Variables {
 
   #valueOf({ key, keySpan, value: tree }: Entry, given: Entry | undefined, file: string | undefined): Leaf | undefined {
     const diags = this.#diags;
-    const refuse = (span: Span, summary: string, fix = FIX) => diags.add(span, "config.structure", summary, { fix });
-    if (!NAME.test(key)) return refuse(keySpan, `"${key.slice(0, 100)}" is not the name of a variable`);
-    if (tree.form !== "map" && !isNull(tree)) return refuse(tree.span, `The variable "${key}" must be a map`);
+    if (!NAME.test(key)) return diags.add(keySpan, problem("config.structure/variable_name", { key }));
+    if (tree.form !== "map" && !isNull(tree))
+      return diags.add(tree.span, problem("config.structure/variable", { key }));
     const entries: ReadonlyMap<string, Entry> = tree.form === "map" ? tree.entries : new Map();
     for (const one of entries.values())
       if (!KEYS.includes(one.key))
-        return diags.addUnknown(one.keySpan, `A variable has no "${one.key.slice(0, 100)}"`, one.key, KEYS);
+        return diags.add(one.keySpan, problem("config.unknown_key/variable", diags.unknown(one.key, KEYS)));
     const typeEntry = entries.get("type");
     const type = TYPES.find((one) => one === (typeEntry === undefined ? "string" : textOf(typeEntry.value)));
     if (type === undefined)
-      return refuse(valueSpan(typeEntry as Entry), `The type of the variable "${key}" must be ${TYPES.join(", ")}`);
+      return diags.add(valueSpan(typeEntry as Entry), problem("config.structure/variable_type", { key, types: TYPES }));
     const chosen = given ?? entries.get("default");
     if (chosen !== undefined) return this.#typed(chosen, key, type);
-    const where =
-      file === undefined
-        ? `Give it a \`default\`, or a value in an environment: \`environments/NAME.yaml\`, then \`hostform -e NAME plan\`.`
-        : `Write \`${key}: VALUE\` under \`variables\` in ${file}, or give it a \`default\`.`;
-    return diags.add(keySpan, "config.missing_attribute", `The variable "${key}" has no value`, { fix: where });
+    return diags.add(keySpan, problem("config.missing_attribute/variable", { key, file }));
   }
 
   #typed(entry: Entry, name: string, type: (typeof TYPES)[number]): Leaf | undefined {
@@ -142,8 +136,10 @@ export class Variables {
     const isValue = tree.form === "leaf" && (tree.value === null || type === "string" || typeof tree.value === type);
     if (isValue && (text ?? "").length <= LONGEST)
       return type === "string" && text !== undefined ? { form: "leaf", value: text, span: tree.span } : tree;
-    const form = isValue ? `at most ${LONGEST} characters` : `a ${type}`;
-    return this.#diags.add(valueSpan(entry), "config.invalid_value", `The variable "${name}" must be ${form}`);
+    const mistake = isValue
+      ? problem("config.invalid_value/long_variable", { name, most: LONGEST })
+      : problem("config.invalid_value/variable", { name, type });
+    return this.#diags.add(valueSpan(entry), mistake);
   }
 
   #filled(leaf: Leaf): Leaf {
@@ -159,8 +155,7 @@ export class Variables {
       if (whole === text) return { ...value, span: { ...value.span, usedAt: span } };
       const part = textOf(value);
       if (part === undefined) {
-        const summary = `The variable "${name}" is null and cannot be part of a text`;
-        this.#diags.refuse(spanAt(index), "config.expression", summary, { fix: "Give it a value." });
+        this.#diags.refuse(spanAt(index), problem("config.expression/null_variable", { name }));
         return { ...leaf, value: null, isRefused: true };
       }
       filled = joined(joined(filled, text.slice(from, index)), part);
@@ -171,10 +166,8 @@ export class Variables {
 
   #refused(leaf: Leaf, name: string, span: Span): Leaf {
     if (!this.#values.has(name)) {
-      const fix = "Declare it: `variables: {NAME: {type: string}}` at the top of hosting.yaml.";
       const known = [...this.#values.keys()];
-      const summary = `No variable "${name}" is declared`;
-      this.#diags.addUnknown(span, summary, name, known, { fix }, "config.reference");
+      this.#diags.add(span, problem("config.reference/variable", { ...this.#diags.unknown(name, known) }));
     }
     return { ...leaf, value: null, isRefused: true };
   }

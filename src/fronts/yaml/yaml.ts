@@ -13,10 +13,11 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { some } from "../../core/model/index.ts";
+import { type Diagnostic, some } from "../../core/model/index.ts";
 import { type DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, isNull, type Leaf, type Tree, textOf } from "../source/tree.ts";
+import { type Limit, problem } from "./messages.ts";
 import { keepsText, readPlain } from "./plain.ts";
 
 /**
@@ -105,8 +106,7 @@ export function parseYaml(source: Source, diags: DiagnosticCollector, limits: De
     return { documents, complete };
   } catch (error) {
     if (!(error instanceof Excess)) throw error;
-    const fix = "Split the declaration into several files, and use fewer aliases.";
-    diags.add(error.span, "config.too_large", `${source.path} ${error.message}`, { fix });
+    diags.add(error.span, problem("config.too_large/file", { path: source.path, ...error.limit }));
     return { documents: [], complete: false };
   }
 }
@@ -115,7 +115,7 @@ export function parseYaml(source: Source, diags: DiagnosticCollector, limits: De
 function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const { text } = source;
   const here = (offset: number) => source.span(offset, offset + 1);
-  if (text.length > limits.bytes) throw new Excess(`is larger than ${mebibytes(limits)}`, here(0));
+  if (text.length > limits.bytes) throw new Excess({ size: mebibytes(limits) }, here(0));
   const parser = new Parser();
   const composer = new Composer({
     schema: "core",
@@ -128,41 +128,29 @@ function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const take = (composed: Iterable<Document.Parsed>) => {
     for (const document of composed) documents.push(document);
     if (documents.length > limits.documents)
-      throw new Excess(`has more than ${limits.documents} documents`, here(parser.offset));
+      throw new Excess({ number: limits.documents, of: "documents" }, here(parser.offset));
   };
   let tokens = 0;
   let marks = 0;
   let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
     tokens += 1;
-    if (tokens > limits.tokens)
-      throw new Excess(`has more than ${limits.tokens} words and punctuation marks`, here(parser.offset));
+    if (tokens > limits.tokens) throw new Excess({ number: limits.tokens, of: "words" }, here(parser.offset));
     if (lexeme.startsWith("&") || lexeme.startsWith("!")) marks += 1;
-    if (marks > limits.marks) throw new Excess(`has more than ${limits.marks} anchors and tags`, here(parser.offset));
+    if (marks > limits.marks) throw new Excess({ number: limits.marks, of: "marks" }, here(parser.offset));
     for (const token of parser.next(lexeme)) {
       if (token.type === "error") errors += 1;
       take(composer.next(token));
     }
     if (errors > limits.errors) break;
     if (parser.stack.length > limits.depth + 2) {
-      throw new Excess(`is nested more than ${limits.depth} levels deep`, here(parser.offset));
+      throw new Excess({ number: limits.depth, of: "levels" }, here(parser.offset));
     }
   }
   for (const token of parser.end()) take(composer.next(token));
   take(composer.end(true, text.length));
   return documents;
 }
-
-/** Remedies of common errors, by the parser's code. */
-const FIXES: Partial<Record<YAMLError["code"], string>> = {
-  TAB_AS_INDENT: "Indent with spaces.",
-  BLOCK_AS_IMPLICIT_KEY: 'Put quotes around a value that contains ": ", and start a nested map on a new line.',
-  BAD_SCALAR_START: "Put quotes around the value.",
-  MULTILINE_IMPLICIT_KEY: "Check the indentation, and put a colon and a space after each key.",
-  BAD_INDENT: "Check the indentation, and close every bracket.",
-  BAD_DQ_ESCAPE: "Write backslashes twice in double quotes, or use single quotes.",
-  TAG_RESOLVE_FAILED: "Remove the tag (the word that begins with `!`); put quotes around a string that begins with it.",
-};
 
 /** Reports the first error of each line; others on the line follow from it. @returns whether there was any. */
 function reportSyntax(document: Document.Parsed, source: Source, diags: DiagnosticCollector): boolean {
@@ -176,14 +164,12 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
     lines.add(line);
     const template = templateAt(source.text, pos[0]);
     if (template !== undefined) {
-      const summary = `The YAML cannot be parsed: \`${template}\` needs quotes inside {…} and […]`;
-      diags.add(span, "config.syntax", summary, { fix: `Write "${template}", quotes included.` });
+      diags.add(span, problem("config.syntax/template", { template }));
       // The brackets do not match from here on, so further errors would be false.
       break;
     }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-    const fix = FIXES[code];
-    diags.add(span, "config.syntax", `The YAML cannot be parsed: ${words}`, fix === undefined ? {} : { fix });
+    diags.add(span, problem("config.syntax/yaml", { words, code }));
   }
   return errors.length > 0;
 }
@@ -197,9 +183,7 @@ function reportConflict(source: Source, diags: DiagnosticCollector): boolean {
   const first = source.text.search(CONFLICT);
   if (first < 0) return false;
   const lines = source.text.split("\n").flatMap((line, i) => (MARKER.test(line) ? [String(i + 1)] : []));
-  const summary = `The YAML cannot be parsed: it has the markers of an unfinished merge (lines ${some(lines)})`;
-  const fix = "Finish the merge: keep the lines that apply, and remove the lines with markers.";
-  diags.add(source.span(first, first + 7), "config.syntax", summary, { fix });
+  diags.add(source.span(first, first + 7), problem("config.syntax/conflict", { some: some(lines) }));
   return true;
 }
 
@@ -210,11 +194,13 @@ function templateAt(text: string, brace: number): string | undefined {
   return template ?? "${…}";
 }
 
-/** A file beyond the limits; the message continues the name of the file. */
+/** A file beyond a limit. */
 class Excess extends Error {
+  readonly limit: Limit;
   readonly span: Span;
-  constructor(message: string, span: Span) {
-    super(message);
+  constructor(limit: Limit, span: Span) {
+    super("the file is beyond the limits");
+    this.limit = limit;
     this.span = span;
   }
 }
@@ -253,10 +239,10 @@ class Conversion {
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
     const weighed = isMap(node) ? this.#map(node) : isSeq(node) ? this.#list(node) : this.#scalar(node as Scalar);
     if (weighed.values > this.#limits.values) {
-      throw new Excess(`has more than ${this.#limits.values} values when its aliases are expanded`, this.#span(node));
+      throw new Excess({ number: this.#limits.values, of: "aliases" }, this.#span(node));
     }
     if (weighed.depth > this.#limits.depth) {
-      throw new Excess(`is nested more than ${this.#limits.depth} levels deep`, this.#span(node));
+      throw new Excess({ number: this.#limits.depth, of: "levels" }, this.#span(node));
     }
     if (anchor !== undefined) this.#anchors.set(anchor, weighed);
     return weighed;
@@ -266,16 +252,15 @@ class Conversion {
     const target = this.#anchors.get(name);
     if (target !== undefined) return target;
     if (this.#anchors.has(name)) {
-      return this.#refuse(node, `The alias *${name} is inside its own anchor`, "Move the alias out of its anchor.");
+      return this.#refuse(node, problem("config.structure/own_alias", { name }));
     }
-    const fix = `Write &${name} at an earlier value of the same document, or put quotes around a string that begins with "*".`;
-    return this.#refuse(node, `No anchor &${name} precedes this alias`, fix);
+    return this.#refuse(node, problem("config.structure/alias", { name }));
   }
 
   #scalar(node: Scalar): Weighed {
     const value = plainValue(node);
     if (value !== undefined) return leaf(value, this.#span(node), node.source);
-    return this.#refuse(node, "This number cannot be sent", "Use a finite number, or put quotes around a string.");
+    return this.#refuse(node, problem("config.structure/infinite"));
   }
 
   #list(node: YAMLSeq): Weighed {
@@ -311,8 +296,7 @@ class Conversion {
     const { tree } = this.read(node);
     const key = (isScalar(node) && node.type === "PLAIN" ? node.source : textOf(tree)) ?? "";
     if (key !== "" && key !== "__proto__") return key;
-    const summary = key === "" ? "A key must be a string" : '"__proto__" is not accepted as a key';
-    this.#refuse(node, summary, key === "" ? "Write `name: value`." : "Choose another name.");
+    this.#refuse(node, problem(key === "" ? "config.structure/key" : "config.structure/proto"));
     return undefined;
   }
 
@@ -320,24 +304,21 @@ class Conversion {
   #merge(entries: Map<string, Entry>, from: Tree, at: Node): void {
     for (const tree of from.form === "list" ? from.items : [from]) {
       if (tree.form !== "map") {
-        this.#refuse(at, "A merge key (<<) needs a map, an alias of one, or a list of them", "Write `<<: *name`.");
+        this.#refuse(at, problem("config.structure/merge"));
         return;
       }
       this.#merged += tree.entries.size;
       if (this.#merged > this.#limits.values) {
-        throw new Excess(
-          `has more than ${this.#limits.values} values when its merge keys are expanded`,
-          this.#span(at),
-        );
+        throw new Excess({ number: this.#limits.values, of: "merges" }, this.#span(at));
       }
       for (const [key, entry] of tree.entries) if (!entries.has(key)) entries.set(key, entry);
     }
   }
 
-  #refuse(node: Node, summary: string, fix: string): Weighed {
+  #refuse(node: Node, mistake: Diagnostic): Weighed {
     this.complete = false;
     const span = this.#span(node);
-    this.#diags.refuse(span, "config.structure", summary, { fix });
+    this.#diags.refuse(span, mistake);
     return { tree: { form: "leaf", value: null, isRefused: true, span }, values: 1, depth: 0 };
   }
 

@@ -1,8 +1,8 @@
-/** `adopt`: an account that was there already comes under management. Sends GETs only. */
+/** The adoption of an existing account. Sends GETs only. */
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { exists, type Reading, read } from "../../core/files/index.ts";
-import { kinds } from "../../core/kinds/index.ts";
+import { kindAt, kinds } from "../../core/kinds/index.ts";
 import { importIdOf, matches, type Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { Account, isPendingCreate } from "../../core/lifecycle/index.ts";
@@ -12,54 +12,48 @@ import {
   fileFailure,
   foldedDomain,
   HostformError,
-  inQuotes,
   isProjectName,
   type JsonObject,
-  parseAddress,
   type State,
-  shellWord,
   utf8,
   type ValueObject,
 } from "../../core/model/index.ts";
 import { secondsFor } from "../../report/index.ts";
 import { identityOf, marking, requireAccount } from "../identity.ts";
+import { refuse } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
+import type { ProjectSource } from "../source.ts";
+import { yamlRemedies } from "../stack-diagnostics.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known, settled } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
-import { filesIn, recordIn, refuseForeign, yaml } from "./language.ts";
+import { filesIn, type Language, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
-import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
+import { proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants, selectionOf } from "./read.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "./types.ts";
 import { type FileChange, writeFiles } from "./write.ts";
 
-type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaration" | "state">;
-
 /**
  * Brings an account under management.
  *
- * 1. Each collection is listed, `approve` sees the forecast, then the grants are read: a request for each service. What was read
- *    is kept beside the state until the end, and used again within an hour.
- * 2. What is neither declared nor recorded becomes a declaration. What is declared stays as it is.
- * 3. It is recorded as `import` records it, and planned from what was read. What would change is left out, so that the plan of the
- *    rest has no changes.
- * 4. Files and state are written, or neither.
+ * 1. Lists each collection, passes the forecast to `approve`, and reads the grants with a request for each service. The lists are kept
+ *    beside the state until the end, for a retry within an hour.
+ * 2. Declares objects that are neither declared nor recorded.
+ * 3. Records them as an import does, and plans from the same lists. Objects with planned changes are left out.
+ * 4. Writes files and state, or neither.
  *
- * @throws HostformError for mistakes in the declaration, and when the account cannot be read; nothing was written then.
+ * @throws HostformError for mistakes in the declaration, and when the account cannot be read. No file is written then.
  */
 export async function adoptAccount(
-  parts: Parts,
+  parts: Project,
   options: AdoptOptions,
   approve: (forecast: Forecast) => boolean | Promise<boolean>,
 ): Promise<Adopted> {
   const { source, host, redaction, log, declaration, state: recorded } = parts;
-  if (source.stack !== undefined || (source.files.length > 0 && options.declared !== true)) {
-    fail("usage", "adopt writes the files of a folder: it takes neither --file nor a stack", {
-      remedies: ["Run it in the project's folder, or name that with `-C`. `--declared` takes `--file`."],
-    });
-  }
+  if (source.stack !== undefined || (source.files.length > 0 && options.declared !== true))
+    refuse("usage/adopt_files", {});
   const alias = options.provider ?? "default";
   const given = {
     names: givenNames(await pairsOf(source.cwd, options.names), kinds.values(), options.names ?? ""),
@@ -67,19 +61,14 @@ export async function adoptAccount(
   };
   const { format = "yaml" } = options;
   const standing = await standingAt(parts);
-  if (format !== "yaml" && standing.desired !== undefined) {
-    fail("usage", `--format ${format} is for a folder without a declaration in YAML`, {
-      remedies: ["To translate the declaration for Terraform: `hostform export`."],
-    });
-  }
+  if (format !== "yaml" && standing.desired !== undefined) refuse("usage/adopt_format", { format });
   const project = options.project ?? nameFrom(source.dir);
   if (!isProjectName(project)) {
     fail("usage", `${JSON.stringify(project)} cannot be the name of a project`, {
-      remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
+      remedies: ["Give another name, of at most 64 letters, digits, `.`, `_` and `-`."],
     });
   }
-  const language =
-    format === "yaml" ? yaml : format === "hcl" ? (await import("./hcl.ts")).hcl : await programIn(format);
+  const language = await languageOf(format);
   const configured = await filesIn(language, source.dir);
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
@@ -109,15 +98,9 @@ export async function adoptAccount(
         selection.refuseUnmatched();
         const before = store.state;
         const inUse = language.addressesIn(configured);
+        const fixed = { ...given, clients, language, isDeclaredOnly: options.declared === true };
         const knownFor = (found: Known["found"]): Known => {
-          const isDeclaredOnly = options.declared === true;
-          return {
-            ...knownOf(standing, before, alias, source.env, inUse, found),
-            ...given,
-            clients,
-            language,
-            isDeclaredOnly,
-          };
+          return { ...knownOf(standing, before, alias, source.env, inUse, found), ...fixed };
         };
         const all = flat.objects.get("hosting_service") ?? [];
         const services = options.declared ? declaredAmong(all, knownFor(new Map())) : all;
@@ -160,20 +143,22 @@ export async function adoptAccount(
         const unlisted = known.declared.flatMap(({ address, type, config, isRecorded, importId }) =>
           kinds.get(type)?.list !== undefined || isRecorded || importId !== undefined
             ? []
-            : `${address}: no list of the API shows it. If the account has it, import it before the next apply: \`hostform import ${inQuotes(address)} ${shellWord(String(config.domain ?? "ID"))}\`.`,
+            : `${address}: no list of the API shows it. ${yamlRemedies({ address, remedies: [{ do: "import", id: String(config.domain ?? "ID"), when: "the account has it, import it before the next apply" }] })}`,
         );
-        return adoptedOf(
-          parts,
-          { ...made, left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray] },
-          contents,
-          changes,
-          {
-            requests: provider.client.requests,
-            isFirst,
-            format,
-            ...(isFirst && { next: language.next }),
-          },
-        );
+        const objects = countOf(made.adopts.map(({ kind }) => kind.type));
+        return {
+          approved: true,
+          objects,
+          files: changes.map(({ file: changed, before: old, text }) => {
+            return { file: path.relative(source.cwd, changed), isNew: old === undefined, text };
+          }),
+          left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray],
+          unknown: [...contents.unread, ...unknownOf(objects)],
+          // The plan does not compare declarations in other languages.
+          otherChanges: format === "yaml" ? made.otherChanges : 0,
+          requests: provider.client.requests,
+          isFirst,
+        };
       } finally {
         await kept.close();
         if (isDone) await kept.remove();
@@ -184,21 +169,23 @@ export async function adoptAccount(
 
 const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
 
-const programIn = async (library: "cdktf" | "cdktn") => (await import("./program.ts")).programFor(library);
+async function languageOf(format: AdoptFormat): Promise<Language> {
+  if (format === "yaml") return yaml;
+  if (format === "hcl") return (await import("./hcl.ts")).hcl;
+  return (await import("./program.ts")).programFor(format);
+}
 
-/** What a create without known outcome has made is in the account: adopted under another name, it would be made twice. */
+/** Refuses pending creates: an adoption would declare their objects a second time. */
 function refusePending({ resources }: State): void {
   const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
   if (pending.length === 0) return;
   const names = pending.map(escapeLine).join(", ");
-  fail("plan.pending", `Nothing was adopted: ${names} may have been made, and the state does not show it`, {
-    remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
-  });
+  refuse("plan.pending/adoption", { names, address: pending[0] });
 }
 
 const UNIT = "The unit of amounts. If the API counts in cents, set `money_scale: 2` in the provider's settings.";
 
-/** Resolves the ids and domains that `--clients` names. @returns id of a service -> client, and a sentence for each other key. */
+/** Resolves the ids and domains of the file of clients. @returns id of a service -> client, and a sentence for each other key. */
 function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<string, Remote>, file = "") {
   const byDomain = Map.groupBy(listed.values(), ({ attributes }) => foldedDomain(attributes.domain));
   const clients = new Map<string, string>();
@@ -219,14 +206,14 @@ async function pairsOf(cwd: string, file: string | undefined) {
   return readPairs(await textOf(path.resolve(cwd, file), file, fix, { streams: true }), file);
 }
 
-/** @throws HostformError `usage` with the reason, the place of a byte that is not UTF-8 among them. */
+/** @throws HostformError `usage` with the reason, such as the place of a byte that is not UTF-8. */
 const textOf = (file: string, shown: string, fix: string, reading: Reading): Promise<string> =>
   read(file, reading)
     .then(utf8)
     .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
-/** What is there already. @throws HostformError the mistakes of the declaration. */
-async function standingAt({ source, declaration, log }: Parts): Promise<Standing> {
+/** Reads the existing declaration. @throws HostformError its mistakes. */
+async function standingAt({ source, declaration, log }: Project): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
   const fix = "Save it as UTF-8, as lines are added to it.";
@@ -242,7 +229,7 @@ async function standingAt({ source, declaration, log }: Parts): Promise<Standing
   return { desired, texts: new Map(texts), ignored };
 }
 
-/** Services that the declaration or the state has, or may have: only their grants are read. */
+/** Returns the services that the declaration or the state may have. Only their grants are read. */
 function declaredAmong(services: readonly Remote[], { declared, recorded }: Known): readonly Remote[] {
   const own = declared.filter(({ type }) => type === service.type);
   return services.filter(
@@ -280,19 +267,19 @@ const countOf = (types: readonly string[]) =>
     [...Map.groupBy(types, (type) => type)].map(([type, { length }]) => [kinds.get(type)?.noun ?? type, length]),
   );
 
-/** What the declaration and the state have of the account. */
+/** Returns the parts of the account that declaration and state have. */
 function knownOf(
   { desired, texts }: Standing,
   state: State,
   alias: string,
-  env: Parts["source"]["env"],
+  env: ProjectSource["env"],
   inUse: readonly string[],
   found: Known["found"],
 ): Omit<Known, "names" | "clients" | "language"> {
   const scope = scopeOf((address) => state.resources.get(address)?.attributes ?? found.get(address), env);
   const resources = desired?.resources ?? [];
   const recorded = [...state.resources.values()].flatMap(({ address, provider, attributes }): [string, string][] => {
-    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    const kind = kindAt(address);
     if (kind === undefined || provider !== alias || typeof attributes.id !== "string") return [];
     return [[`${kind.type} ${importIdOf(kind, attributes.id, attributes)}`, address]];
   });
@@ -325,29 +312,7 @@ function fileChanges(
   return isNew ? [...changed, ignoring] : changed;
 }
 
-function adoptedOf(
-  { source }: Parts,
-  { adopts, left, otherChanges }: Proof,
-  { unread }: AccountContents,
-  changes: readonly FileChange[],
-  { format, ...run }: Pick<Adopted, "requests" | "isFirst" | "next"> & { readonly format: AdoptFormat },
-): Adopted {
-  const objects = countOf(adopts.map(({ kind }) => kind.type));
-  return {
-    approved: true,
-    objects,
-    files: changes.map(({ file, before, text }) => {
-      return { file: path.relative(source.cwd, file), isNew: before === undefined, text };
-    }),
-    left,
-    unknown: [...unread, ...unknownOf(objects)],
-    // What somebody has declared in another language is not compared here.
-    otherChanges: format === "yaml" ? otherChanges : 0,
-    ...run,
-  };
-}
-
-/** What no answer of the API shows (§2 Gaps). */
+/** Returns sentences about values that no answer of the API shows (§2 Gaps). */
 function unknownOf({
   webhook = 0,
   service = 0,

@@ -1,5 +1,4 @@
-/** What an account holds, as a declaration: pure. */
-
+/** The content of an account as a declaration. Pure. */
 import { isPortableName } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
@@ -15,19 +14,19 @@ import { type AccountContents, nestedKind } from "./read.ts";
 export interface Adoptable {
   readonly kind: Kind;
   readonly address: string;
-  /** As `import` takes it. */
+  /** Id for an import. */
   readonly importId: string;
-  /** Whose it is. */
+  /** Client of the object. */
   readonly client: string | undefined;
 }
 
 /** The object of a declared resource. */
 interface Found extends Adoptable {
-  /** Its attributes, as the API shows them. */
+  /** Live attributes. */
   readonly live: JsonObject;
 }
 
-/** A block to be written, with what it adopts. */
+/** A new block, with its objects. */
 export interface NewBlock extends Block {
   /** The name of its file, without an ending. */
   readonly file: string;
@@ -35,7 +34,7 @@ export interface NewBlock extends Block {
   readonly adopts: readonly Adoptable[];
 }
 
-/** Entries to be written into the block of a resource that is declared. */
+/** New entries of the block of a declared resource. */
 export interface NewEntries {
   /** `hosting_service.www`. */
   readonly parent: string;
@@ -43,7 +42,7 @@ export interface NewEntries {
   readonly adopts: readonly Adoptable[];
 }
 
-/** What a resource that the declaration has is, for those who come after it. */
+/** A declared resource. */
 export interface DeclaredResource {
   readonly address: string;
   readonly type: string;
@@ -52,65 +51,62 @@ export interface DeclaredResource {
   readonly isRecorded: boolean;
 }
 
-/** What the adoption of an account starts from. */
+/** Start of an adoption. */
 export interface Known {
-  /** Kind and import id -> address, of what is recorded. */
+  /** Kind and import id -> recorded address. */
   readonly recorded: ReadonlyMap<string, string>;
-  /** Of the same account. */
+  /** Declared resources of the same account. */
   readonly declared: readonly DeclaredResource[];
   /** Declared address -> live attributes of the object that this adoption records there. Other resources may refer to it. */
   readonly found: ReadonlyMap<string, JsonObject>;
-  /** Names in use: those of declared and recorded addresses, without their keys. */
+  /** Declared and recorded addresses, without keys. */
   readonly addresses: ReadonlySet<string>;
-  /** Ids of services whose block waits as a comment for somebody to choose a plan. */
+  /** Ids of services whose block is a comment until a person chooses a plan. */
   readonly waiting: ReadonlySet<string>;
-  /** Kind and id -> name, as `--names` gives them. */
+  /** Kind and id -> name, from the file of names. */
   readonly names: ReadonlyMap<string, string>;
-  /** Id of a service -> client, as `--clients` gives it. */
+  /** Id of a service -> client, from the file of clients. */
   readonly clients: ReadonlyMap<string, string>;
   readonly language: Notation;
-  /** Nothing is added to the declaration. */
+  /** Adds no block to the declaration. */
   readonly isDeclaredOnly?: boolean;
 }
 
-/** What the language of a declaration allows. */
+/** Features of the language of a declaration. */
 export interface Notation {
-  /** Whether what somebody has to choose is written as a comment; if not, it is left out. */
+  /** Writes blocks with an open choice as comments. If not, they are left out. */
   readonly commentsOut: boolean;
   /** Names that no resource can have. */
   readonly reserved: readonly string[];
-  /** Whether names are unique across kinds. */
+  /** Names are unique across kinds. */
   readonly namesShared: boolean;
 }
 
-/** What is to be written and recorded, and what is not. */
+/** Result of an adoption: blocks to write, objects to record, and objects left out. */
 export interface Declared {
   readonly blocks: readonly NewBlock[];
   readonly entries: readonly NewEntries[];
-  /** Declared already, and only to be recorded. */
+  /** Declared objects that are only recorded. */
   readonly records: readonly Found[];
-  /** Objects that stay unmanaged, each with its reason, as sentences. */
+  /** Unmanaged objects with their reasons, as sentences. */
   readonly left: readonly string[];
 }
 
-/** Stands beside a suspended service. */
+/** Note of a suspended service. */
 const SUSPENDED = "Suspended in the account. Without `suspended`, the suspension stays.";
 
 const keyOf = (kind: Kind, id: string) => `${kind.type} ${id}`;
 const sectionOrder = ["client_accounts", "services", "webhooks", "migration_requests"];
 
-/** The line of a comment by which a later run knows the service again. */
+/** Line of a comment by which a later run recognizes the service. */
 export const CHOOSE = /^\s*# choose: .*\(service ([^\s)]+)\)/gm;
 
-/** @param skip kind and import id -> why the object stays out, found when the result was planned. */
+/** @param skip kind and import id -> reason for which the object stays out, found in the plan of the result. */
 export function declare(contents: AccountContents, known: Known, skip: ReadonlyMap<string, string>): Declared {
   return new Declaring(contents, known, skip).result();
 }
 
-/**
- * Finds the objects of declared resources until no reference resolves further: `order_id: ${hosting_service.www.id}` is known
- * once the service is found.
- */
+/** Finds the objects of declared resources until no further reference resolves: `order_id: ${hosting_service.www.id}` needs the service. */
 export function settled(contents: AccountContents, knownOf: (found: Known["found"]) => Known): Known {
   for (let known = knownOf(new Map()); ; ) {
     if (known.declared.every(({ isRecorded }) => isRecorded)) return known;
@@ -125,7 +121,7 @@ class Declaring {
   readonly #known: Known;
   readonly #skip: ReadonlyMap<string, string>;
   readonly #taken = new Map<string, Set<string>>();
-  /** Id of a service -> its address, once that is declared. */
+  /** Id of a service -> declared address. */
   readonly #services = new Map<string, { readonly address: string; readonly client: string | undefined }>();
   readonly #left: string[] = [];
   readonly #blocks: NewBlock[] = [];
@@ -148,7 +144,7 @@ class Declaring {
       const own = names.filter((one) => one.type === type).map(({ name }) => name);
       this.#taken.set(type, namesShared ? all : new Set([...reserved, ...own]));
     }
-    // A given name is nobody else's.
+    // Given names are reserved.
     for (const [key, name] of known.names) this.#taken.get(key.slice(0, key.indexOf(" ")))?.add(name);
   }
 
@@ -179,7 +175,7 @@ class Declaring {
     };
   }
 
-  /** @param same those with its natural key, in the order of ids. */
+  /** @param same objects with the same natural key, in the order of ids. */
   #add(kind: Kind, object: Remote, same: readonly Remote[], grants: readonly Remote[]): void {
     const { id, attributes } = object;
     const [named = "domain"] = kind.identity ?? [];
@@ -256,7 +252,7 @@ class Declaring {
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);
   }
 
-  /** What is declared already is only recorded, unless it differs. @returns whether it is. */
+  /** Records the object of a declared resource, unless they differ. @returns true for a recorded object. */
   #record(
     kind: Kind,
     address: string,
@@ -271,7 +267,7 @@ class Declaring {
     return reason === undefined;
   }
 
-  /** Into the block of a service that is declared. */
+  /** Adds grants to the block of a declared service. */
   #addEntries(parent: string, grants: readonly Remote[], client: string | undefined): void {
     const isDeclared = this.#known.declared.some(({ address }) => address === parent);
     const fresh = grants.filter((grant) => {
@@ -326,11 +322,11 @@ class Declaring {
     return { entries, adopts };
   }
 
-  /** A resource that is declared and not recorded, and is this object: of a run that was ended before it had recorded it, for example. */
+  /** Finds the unrecorded resource that declares this object, for example after a killed run. */
   #declaredAs(kind: Kind, object: Remote, importId: string): DeclaredResource | undefined {
     const { attributes } = object;
     const isNamed = kind.naturalKey(attributes) !== undefined;
-    // What nothing distinguishes has a name with its id.
+    // An object without a natural key has a name with its id.
     const own = formatAddress({
       type: kind.type,
       name: this.#known.names.get(keyOf(kind, importId)) ?? preferredName(kind, object),
@@ -342,7 +338,7 @@ class Declaring {
     });
   }
 
-  /** The same of what is nested in a block: its parent's id may not be known yet. */
+  /** Does the same for a nested object. The id of its parent may be unknown. */
   #declaredIn(parent: string, { attributes }: Remote, importId: string): DeclaredResource | undefined {
     const instances = `${nestedKind.type}.${parent.slice(parent.indexOf(".") + 1)}[`;
     const isSame = ({ config, importId: given }: DeclaredResource) =>
@@ -358,13 +354,13 @@ class Declaring {
 
   #fileOf(kind: Kind, object: Remote, client: string | undefined): string {
     const owner = kind.section === "client_accounts" ? preferredName(kind, object) : client;
-    // Windows takes some names for devices.
+    // Some names are devices on Windows.
     const isFree = owner !== undefined && !["webhooks", "unassigned"].includes(owner) && isPortableName(owner);
     if (owner !== undefined) return isFree ? owner : `client-${owner}`;
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 
-  /** @param grants of a service: nothing can be declared inside what is left out. */
+  /** @param grants of the service, which are left out with it. */
   #leave(kind: Kind, id: string, why: string, grants: readonly Remote[] = []): void {
     const open = grants.filter(
       (one) => !this.#known.recorded.has(keyOf(nestedKind, importIdOf(nestedKind, one.id, one.attributes))),

@@ -1,11 +1,10 @@
-/** What `adopt --format hcl` writes: the declaration that was proved, as a configuration of Terraform with the same state. */
+/** An adoption in HCL: the proved declaration as a configuration of Terraform with the same state. */
 import path from "node:path";
 import { resourceOf } from "../../core/model/index.ts";
 import { terraformOf } from "../export.ts";
 import type { Language, Written } from "./language.ts";
 import type { Texts } from "./proof.ts";
 
-/** Terraform's language. */
 export const hcl: Language = {
   commentsOut: false,
   namesShared: false,
@@ -14,10 +13,9 @@ export const hcl: Language = {
   addressesIn,
   addressOf: (address) => address,
   textsOf: hclTexts,
-  next: "`hostform terraform install`, `terraform init`, `terraform plan`",
 };
 
-/** The names in use: `hosting_service.www`. */
+/** Returns the names in use: `hosting_service.www`. */
 function addressesIn(texts: Texts): string[] {
   return [...texts.values()].flatMap((text) =>
     [...text.matchAll(/^\s*resource\s+"(\w+)"\s+"([\w-]+)"/gm)].map(([, type, name]) => `${type}.${name}`),
@@ -25,8 +23,8 @@ function addressesIn(texts: Texts): string[] {
 }
 
 /**
- * The files with what is adopted: `hosting.tf` with the provider and the backend where there is no configuration yet, and the
- * resources with their import blocks, behind what a file has already. Terraform ignores the blocks of what is in the state.
+ * Writes the resources with their import blocks at the end of their files, and `hosting.tf` with provider and backend for a new
+ * configuration. Terraform ignores import blocks of recorded resources.
  */
 async function hclTexts({ desired, blocks, before, state, source }: Written): Promise<Texts> {
   const adopts = blocks.flatMap((block) => block.adopts);
@@ -40,7 +38,7 @@ async function hclTexts({ desired, blocks, before, state, source }: Written): Pr
   });
   const { guards: _, ...rest } = desired;
   const wanted = { ...rest, resources };
-  const { document, renderHcl } = await terraformOf(source, wanted, state, source.dir, "`hostform adopt`");
+  const { document, renderHcl } = await terraformOf(source, wanted, state, source.dir, "hostform");
   const texts = new Map(before);
   const notesOf = new Map(blocks.map(({ adopts: [own], notes = [] }) => [own && resourceOf(own.address), notes]));
   let file = "hosting";
@@ -48,7 +46,7 @@ async function hclTexts({ desired, blocks, before, state, source }: Written): Pr
     const [type, name] = one.labels ?? [];
     const notes = one.block === "resource" ? (notesOf.get(`${type}.${name}`) ?? []) : [];
     const block = { ...one, comments: [...(one.comments ?? []), ...notes] };
-    // The import blocks of a resource follow it.
+    // Import blocks follow their resource.
     if (block.block === "resource") file = fileOf.get(`${type}.${name}`) ?? "unassigned";
     return { file: block.block === "resource" || block.block === "import" ? file : "hosting", block };
   });

@@ -1,12 +1,13 @@
-/** What an adoption has read, in a file beside the state: one that was interrupted goes on where it stopped. */
+/** The lists of an interrupted adoption, in a file beside the state, for a retry. */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { ApiRecord } from "../../core/api/index.ts";
 import { type OpenFile, openPrivate, remove, requirePrivate } from "../../core/files/index.ts";
-import { attempt, fail, ifErrno, ifExplained, parsedJson } from "../../core/model/index.ts";
+import { attempt, ifErrno, ifExplained, parsedJson } from "../../core/model/index.ts";
 import type { Encryption, Seal } from "../../core/record/index.ts";
+import { refuse } from "../messages.ts";
 
-/** What was read longer ago than this is read again. */
+/** Older lists are read again. */
 const FRESH_MS = 3_600_000;
 
 const FORM = "hostform adopt";
@@ -24,14 +25,14 @@ const lineForm = z.object({ list: z.string(), records: z.array(z.looseObject({ i
 interface KeptOptions {
   /** Absolute. */
   readonly file: string;
-  /** The account that is read; what was read of another one does not count. */
+  /** The account of the lists. */
   readonly account: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly encryption: Encryption;
 }
 
-/** A file that is open, with what it holds. */
+/** An open file with its content. */
 interface Kept {
   readonly handle: OpenFile;
   readonly since: number;
@@ -43,29 +44,24 @@ interface Kept {
 export type KeptLists = Awaited<ReturnType<typeof openKept>>;
 
 /**
- * The lists that were read, by name. Each is a line of the file, on disk when `add` resolves. The file is its owner's alone, and
- * with a key of the state each line is sealed with it, bound to its place in this file. It is opened with what it holds of
- * this account, where that was read within the last hour and nobody has changed it; otherwise another one is begun.
+ * Opens the lists by name. Each list is a line of the file, on disk when `add` resolves. Only the owner can read the file, and the key
+ * of the state seals each line at its place. Begins a new file unless the old one has unchanged lists of this account, at most an hour
+ * old.
  * @throws HostformError `state.key`, `file.refused`.
  */
 export async function openKept(options: KeptOptions) {
   const { file } = options;
-  const refused = ifErrno((reason) =>
-    fail("file.refused", `What is read of the account cannot be kept: ${reason}`, {
-      detail: file,
-      remedies: ["Free space, or name a state in another folder: `--state FILE`."],
-    }),
-  );
+  const refused = ifErrno((reason) => refuse("file.refused/kept", { file, reason }));
   const { handle, since, lists, seal } = (await resumed(options)) ?? (await begun(options).catch(refused));
   let writing: Promise<void> = Promise.resolve();
   let lines = lists.size;
   return {
-    /** How many lists an earlier run has left. */
+    /** Number of lists of an earlier run. */
     found: lists.size,
-    /** When the first of them was read, in milliseconds since the epoch. */
+    /** Time of the first list, in milliseconds since the epoch. */
     since,
     get: (name: string) => lists.get(name),
-    /** Keeps a list. Those that are added side by side are written one after the other. */
+    /** Keeps a list. Writes lists one after the other. */
     add: async (name: string, records: readonly ApiRecord[]) => {
       lists.set(name, records);
       const line = JSON.stringify({ list: name, records });
@@ -78,7 +74,7 @@ export async function openKept(options: KeptOptions) {
       await writing.catch(() => undefined);
       handle.close();
     },
-    /** Removes the file, which is closed. */
+    /** Removes the closed file. */
     remove: () => remove(file),
   };
 }
@@ -96,16 +92,16 @@ async function begun({ file, account, now, encryption }: KeptOptions): Promise<K
   return { handle, since: now, lists: new Map(), seal: sealing(seal, id) };
 }
 
-/** Undefined where there is nothing to go on with. */
+/** Opens the file of an earlier run; undefined without usable lists. */
 async function resumed({ file, account, now, encryption }: KeptOptions): Promise<Kept | undefined> {
-  // A file of another user, or of another form: another one takes its place.
+  // A file of another user or of another form is replaced.
   const handle = attempt(
     () => requirePrivate(file) && openPrivate(file, "append"),
     ifErrno(() => undefined),
   );
   if (handle === undefined) return undefined;
   const kept = await read(handle.text(), { account, now, encryption });
-  // The last line of a run that was killed may be half a line.
+  // A killed run may end with half a line.
   if (kept === undefined) handle.close();
   else handle.cut(kept.bytes);
   return kept && { handle, ...kept };
@@ -119,7 +115,7 @@ async function read(text: string, { account, now, encryption }: Omit<KeptOptions
   if (header === undefined || header.account !== account) return undefined;
   if (now - header.since > FRESH_MS || header.since > now) return undefined;
   if ((header.key === null) !== (encryption.key === undefined)) return undefined;
-  // What another key has sealed is read again from the account: it holds nothing that could be lost.
+  // Lists under another key are read again from the account.
   const seal = header.key === null ? undefined : await encryption.from(header.key).catch(nothing);
   if (header.key !== null && seal === undefined) return undefined;
   const lists = new Map<string, readonly ApiRecord[]>();

@@ -1,4 +1,4 @@
-/** The languages in which an adopted account can be declared. */
+/** The languages of an adopted declaration. */
 import path from "node:path";
 import { list, read } from "../../core/files/index.ts";
 import { type Desired, fail, ifErrno, type ResourceState, type State, utf8 } from "../../core/model/index.ts";
@@ -6,36 +6,34 @@ import type { ProjectSource } from "../source.ts";
 import type { NewBlock, Notation } from "./declare.ts";
 import type { Texts } from "./proof.ts";
 
-/** What is written in a language. */
+/** Input of the files in a language. */
 export interface Written {
-  /** The declaration that was proved. */
+  /** The proved declaration. */
   readonly desired: Desired;
   readonly blocks: readonly NewBlock[];
-  /** Its files in YAML. */
+  /** Files of the declaration in YAML. */
   readonly texts: Texts;
-  /** What the folder has already in this language. */
+  /** Existing files in this language. */
   readonly before: Texts;
-  /** What was recorded before. */
+  /** The state before the adoption. */
   readonly state: State;
   readonly source: ProjectSource;
 }
 
 export interface Language extends Notation {
-  /** Whether a file of the folder, by its path in it with `/`, is in this language. */
+  /** Returns true for a path of the folder with `/` in this language. */
   isOwn(file: string): boolean;
-  /** The addresses, without keys, that are declared in these files as far as that shows. */
+  /** Returns the addresses without keys that these files visibly declare. */
   addressesIn(texts: Texts): readonly string[];
-  /** The address that a resource of the declaration has there. */
+  /** Returns the address of a resource in this language. */
   addressOf(address: string): string;
-  /** The name of the order of a service without a domain, where the program declares one. */
+  /** Returns the order reference of a service without a domain, if the program declares one. */
   referenceOf?(address: string): string;
-  /** The files with what is adopted, behind what is there already; by absolute path. */
+  /** Returns the files with the adopted objects after their present text, by absolute path. */
   textsOf(written: Written): Promise<Texts>;
-  /** What to run next, where that is not hostform alone. */
-  readonly next?: string;
 }
 
-/** hostform's own. What a declaration in it has already is read as the declaration that it is. */
+/** hostform's own language, whose declaration is read as such. */
 export const yaml: Language = {
   commentsOut: true,
   namesShared: false,
@@ -46,7 +44,7 @@ export const yaml: Language = {
   textsOf: async ({ texts }) => texts,
 };
 
-/** The files of a folder that are in a language. */
+/** Reads the files of a folder in a language. */
 export async function filesIn(language: Language, dir: string): Promise<Texts> {
   const namesIn = (folder: string) => list(folder, { roots: [dir] }).catch(ifErrno(() => []));
   const [names, nested] = await Promise.all([namesIn(dir), namesIn(path.join(dir, "sites"))]);
@@ -57,16 +55,16 @@ export async function filesIn(language: Language, dir: string): Promise<Texts> {
   );
 }
 
-/** What somebody has written has its state somewhere: with another one, everything in it would be made twice. */
+/** Refuses a configuration without its state: with an empty one, its objects would be created twice. */
 export function refuseForeign(texts: Texts, state: State): void {
   if (texts.size === 0 || state.resources.size > 0) return;
   fail("usage", "A configuration is here already, and the state that hostform would write is empty", {
     detail: `It has ${[...texts.keys()].map((file) => path.basename(file)).join(", ")}.`,
-    remedies: ["Adopt into an empty folder, or name the state of that configuration with `--state`."],
+    remedies: ["Adopt into an empty folder, or name the state of that configuration."],
   });
 }
 
-/** A record at the address that it has in a language. */
+/** Moves a record to its address in a language. */
 export function recordIn(language: Language, record: ResourceState): ResourceState {
   const { address, attributes } = record;
   const isUnnamed = address.startsWith("hosting_service.") && attributes.domain === null;

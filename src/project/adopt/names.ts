@@ -1,11 +1,11 @@
-/** The names of what is adopted: from domains, the same for the same account whatever the order of its lists. */
+/** The names of adopted objects, from domains. They do not depend on the order of lists. */
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { fail, foldedDomain, isName } from "../../core/model/index.ts";
 
-/** A part of an address that is easy to type. */
+/** Maximum length of a name. */
 const LONGEST = 100;
 
-/** `www.acme.example` -> `www-acme-example`; empty when nothing of the text can be in a name. */
+/** `www.acme.example` -> `www-acme-example`; empty if no character can be in a name. */
 export function slug(text: string): string {
   const plain = text
     .normalize("NFKD")
@@ -21,23 +21,17 @@ export function slug(text: string): string {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
-/**
- * The name that an object has unless another one has it: of its domain, its URL's host or its own name; of a service without a
- * domain its plan's name and its id.
- */
+/** Returns the first choice for a name: of the domain, the URL's host or the object's name; for others, of the plan's name and the id. */
 export function preferredName(kind: Kind, { id, attributes }: Remote): string {
   const { domain, url, name, plan } = attributes;
-  // A domain in another script has a name in letters and digits, too.
+  // A domain in another script has an A-label.
   const host = text(domain) || (URL.canParse(text(url)) ? new URL(text(url)).hostname : "");
   const own = host === "" ? slug(text(name)) : slug(foldedDomain(host) ?? host);
   if (own !== "") return own;
   return [slug(text(plan)) || slug(kind.noun), slug(id).replace(/^site-/, "")].filter((part) => part !== "").join("-");
 }
 
-/**
- * Gives each object a name of its own kind: the first in the order of ids has the preferred one, the next `-2`.
- * @param taken names of the kind that are in use; the ones given are added.
- */
+/** Returns a free name: the preferred one, or one with `-2` and so on. @param taken names in use; gets the returned name. */
 export function freeName(preferred: string, taken: Set<string>): string {
   let name = preferred;
   for (let count = 2; taken.has(name); count++) name = `${preferred}-${count}`;
@@ -45,7 +39,7 @@ export function freeName(preferred: string, taken: Set<string>): string {
   return name;
 }
 
-/** A file of two columns, read: `id,name` or `service id,client`. */
+/** A row of a file with two columns: `id,name` or `service id,client`. */
 export interface Pair {
   readonly key: string;
   readonly value: string;
@@ -54,7 +48,7 @@ export interface Pair {
 }
 
 /**
- * Reads a CSV file (RFC 4180) of two columns; more are ignored. A first line whose first column is a word in letters is its header.
+ * Reads two columns of a CSV file (RFC 4180). A first line that begins with a word of letters is the header.
  * @param shown the file's name, for messages. @throws HostformError `usage` with the line.
  */
 export function readPairs(csv: string, shown: string): Pair[] {
@@ -79,7 +73,8 @@ export function readPairs(csv: string, shown: string): Pair[] {
 
 function rowsOf(csv: string): { readonly cells: readonly string[]; readonly line: number }[] {
   const rows: { cells: string[]; line: number }[] = [];
-  let [line, rest] = [1, csv];
+  let line = 1;
+  let rest = csv;
   while (rest !== "") {
     const cells: string[] = [];
     const row = { cells, line };
@@ -97,7 +92,7 @@ function rowsOf(csv: string): { readonly cells: readonly string[]; readonly line
   return rows;
 }
 
-/** The names that `--names` gives, by kind and id: `1001` is a service, `webhook/201` another kind. @throws HostformError `usage`. */
+/** Returns the names of a file, by kind and id: `1001` is a service, `webhook/201` another kind. @throws HostformError `usage`. */
 export function givenNames(pairs: readonly Pair[], kinds: Iterable<Kind>, shown: string): ReadonlyMap<string, string> {
   const nouns = new Map([...kinds].map((kind) => [slug(kind.noun), kind.type]));
   const names = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** One object of the account in the words of a declaration, and the reasons for what cannot be written. */
+/** One object of the account in the words of a declaration, and the reasons for missing attributes. */
 import type { PlanRecord } from "../../core/api/index.ts";
 import type { AttributeMeta } from "../../core/kinds/attribute.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
@@ -6,13 +6,13 @@ import { attributesOf } from "../../core/lifecycle/index.ts";
 import { equal, escapeLine, foldedDomain, foldedEmail, type Json, type JsonObject } from "../../core/model/index.ts";
 import { literal } from "../../fronts/yaml/index.ts";
 
-/** A text of the account inside a sentence. */
+/** Shows a text of the account inside a sentence. */
 export const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
 
 /**
- * Declares a live object: all that can be declared and that the API shows, but for what takes requests to
- * change (`suspended`: not declared, so that a suspension by the host stays) and what is the default. Removing it is prevented.
- * @returns also the reasons, as sentences: by attribute of what the object cannot be declared without, and of what is `omitted`.
+ * Declares a live object with all attributes that the API shows, except defaults and `suspended`: a suspension by the host stays.
+ * Prevents its removal.
+ * @returns also the reasons as sentences: for each `missing` required attribute, and for `omitted` ones.
  */
 export function declaredOf(kind: Kind, live: JsonObject) {
   const config: Record<string, Json> = {};
@@ -40,7 +40,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
     const text = shown(JSON.stringify(value));
     const reason = `${text} (${issue?.message ?? "another type"})`;
     const why = `Its ${name} cannot be declared: ${shown(reason)}.`;
-    // Without what it is known by, it would be declared as another thing.
+    // Without its natural key, the block would declare another object.
     const isKey = kind.naturalKey(live) !== kind.naturalKey({ ...live, [name]: null });
     if (isRequired || isKey) missing.set(name, why);
     else omitted.push(why);
@@ -49,7 +49,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
   return { config, missing, omitted };
 }
 
-/** A value as the API shows it, and the forms of a text that mean the same: without the root's dot, folded. */
+/** Returns a value and equal forms of a text: without the root's dot, folded. */
 function formsOf(value: Json): readonly Json[] {
   if (typeof value !== "string") return [value];
   return [value.replace(/\.$/, ""), value, value.trim(), foldedDomain(value) ?? value, foldedEmail(value) ?? value];
@@ -65,7 +65,7 @@ function escaped(value: Json): Json {
 
 const MOST_CANDIDATES = 10;
 
-/** The comment above a block whose plan somebody has to choose. */
+/** Returns the comment above a block whose plan a person has to choose. */
 export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRecord[]): string[] {
   const { plan, price, currency, billing_cycle: cycle } = attributes;
   const about = [plan, price, currency, cycle].filter((part) => part != null).map(shown);
@@ -75,7 +75,7 @@ export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRe
   });
   const more = candidates.length > MOST_CANDIDATES ? ` and ${candidates.length - MOST_CANDIDATES} more` : "";
   return [
-    `choose: plan_id ${named.length === 0 ? "(see `hostform plans`)" : `${named.join(" or ")}${more}`} (service ${id})`,
-    `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, then \`hostform plan\`.`,
+    `choose: plan_id ${named.length === 0 ? "(see the plans of the host)" : `${named.join(" or ")}${more}`} (service ${id})`,
+    `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, and plan.`,
   ];
 }

@@ -1,4 +1,4 @@
-/** What `adopt --format cdktf` writes: a program with the constructs of hostform, whose stack has the same state. */
+/** An adoption in TypeScript: a program with the constructs of hostform, whose stack has the same state. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { exists } from "../../core/files/index.ts";
@@ -8,15 +8,15 @@ import type { Language, Written } from "./language.ts";
 import type { Texts } from "./proof.ts";
 import { nestedKind } from "./read.ts";
 
-/** The stack's name. */
+/** Name of the stack. */
 const STACK = "hosting";
 
-/** TypeScript for one of the two libraries, which have the same classes. */
+/** Writes TypeScript for one of the two libraries, which have the same classes. */
 export const programFor = (library: "cdktf" | "cdktn"): Language => ({
   commentsOut: false,
   // A stack has one construct of a name.
   namesShared: true,
-  // The construct of the provider, and that of the backend.
+  // Names of the constructs of provider and backend.
   reserved: [STACK, "backend"],
   isOwn: (file) => file === "main.ts" || /^sites\/[^/]+\.ts$/.test(file),
   addressesIn: (texts) =>
@@ -26,13 +26,9 @@ export const programFor = (library: "cdktf" | "cdktn"): Language => ({
   addressOf: stackAddress,
   referenceOf: (address) => address,
   textsOf: async (of) => programTexts(library, of),
-  next: `\`npm install ${library} constructs hostform\`, \`hostform plan --app "node main.ts"\``,
 });
 
-/**
- * The address in the stack. A site is named by its construct; a grant by its path, as the two libraries name what is inside a
- * construct: the words of the path, and eight digits of its MD5.
- */
+/** Returns the address in the stack. Both libraries name a nested construct by the words of its path, and eight digits of its MD5. */
 function stackAddress(address: string): string {
   const { type = "", name = "", key } = parseAddress(address) ?? {};
   if (typeof key !== "string") return address;
@@ -52,12 +48,12 @@ function programTexts(library: string, { desired, blocks, before, source }: Writ
       "package.json": { private: true, type: "module" },
     };
     for (const [name, value] of Object.entries(own)) {
-      // A package that is there is the user's.
+      // An existing file is the user's.
       if (!exists(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
     }
   }
   for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
-    // A file that is there is somebody's by now: what is new comes into another one beside it.
+    // A person may have edited an existing file, so new sites get another one.
     let file = `sites/${name}.ts`;
     for (let count = 2; texts.has(path.join(source.dir, file)); count++) file = `sites/${name}-${count}.ts`;
     add(file, siteFile(library, of));
@@ -69,7 +65,7 @@ const mainOf = (
   library: string,
   project: string,
   state: string,
-) => `// \`hostform adopt\` wrote this from an account that was there already. The files in sites/ hold what is in the account.
+) => `// hostform wrote this from an existing account. The files in sites/ declare the content of the account.
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { App, LocalBackend, TerraformStack } from "${library}";
@@ -88,13 +84,13 @@ for (const file of readdirSync(sites).sort()) {
 app.synth();
 `;
 
-/** By section: the construct, and its properties in the API's names. Removing is prevented where nothing else is said. */
+/** Section -> construct, and its properties in the API's names. Constructs prevent a removal by default. */
 const CONSTRUCTS: Readonly<Record<string, { readonly construct: string; propsOf(block: NewBlock): JsonObject }>> = {
   services: {
     construct: "HostedSite",
     propsOf: ({ name, body: { client: _, deletion_policy: __, grants, ...site } }) => ({
       ...site,
-      // What has no domain has a name for its order, which is recorded.
+      // A service without a domain has a recorded order reference.
       ...(site.domain === undefined && { reference: `hosting_service.${name}` }),
       ...(grants !== undefined && { grants }),
     }),
@@ -122,7 +118,7 @@ ${lines.join("")}}
 `;
 }
 
-/** A value as TypeScript. Names of attributes are in camel case there; the keys of grants are addresses. */
+/** Returns a value as TypeScript, with attributes in camel case. Keys of grants are addresses. */
 function typeScriptOf(value: Json, indent: string, isOfAttributes = true): string {
   if (typeof value === "string") return textOf(value);
   if (Array.isArray(value))
@@ -136,5 +132,5 @@ function typeScriptOf(value: Json, indent: string, isOfAttributes = true): strin
   return `{\n${entries.join("")}${indent}}`;
 }
 
-/** Of `${` the sign is doubled already, as in YAML; in a stack `%{` begins an expression, too. */
+/** Escapes `%{`, which begins an expression in a stack. `${` is already escaped as in YAML. */
 const textOf = (value: string) => jsonText(value.replaceAll("%{", "%%{"));

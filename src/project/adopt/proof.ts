@@ -1,4 +1,4 @@
-/** The proof of an adoption: its declaration and records, and a plan of them that has no changes. Sends nothing that was not read before. */
+/** The proof of an adoption: declaration and records whose plan has no changes. Sends no further request. */
 import path from "node:path";
 import { observe, plan, resolveConfig, scopeOf, validateDesired } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -34,35 +34,35 @@ import { templated } from "./templates.ts";
 /** Texts of a declaration, by absolute path. */
 export type Texts = ReadonlyMap<string, string>;
 
-/** What is there already. */
+/** The existing declaration. */
 export interface Standing {
-  /** Undefined: there is no declaration yet. */
+  /** Undefined without a declaration. */
   readonly desired: Desired | undefined;
   readonly texts: Texts;
   /** The whole of .gitignore. */
   readonly ignored: string | undefined;
 }
 
-/** What an adoption is proved with. */
+/** Input of a proof. */
 export interface ProofParts {
   readonly contents: AccountContents;
   readonly known: Known;
   readonly standing: Standing;
-  /** Whether what sites have in common becomes a template. */
+  /** Writes common settings of sites as templates. */
   readonly hasTemplates: boolean;
   readonly project: string;
   readonly alias: string;
   readonly account: Account;
-  /** What is recorded before. */
+  /** The state before the adoption. */
   readonly state: State;
   readonly source: ProjectSource;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether a text holds a secret of this run: the API token, in the URL of a webhook for example. */
+  /** Returns true for a text with a secret of this run, such as the API token in the URL of a webhook. */
   hides(text: string): boolean;
 }
 
-/** An adoption that is proved. */
+/** A proved adoption. */
 export interface Proof {
   readonly declared: Declared;
   readonly adopts: readonly Adoptable[];
@@ -74,10 +74,10 @@ export interface Proof {
   readonly otherChanges: number;
 }
 
-/** So often something more may be found that would change. */
+/** Maximum number of plans that find further changes. */
 const MOST_TRIES = 10;
 
-/** A declaration and records of which a plan has no changes: what would change is left out. */
+/** Returns a declaration and records whose plan has no changes. Leaves out objects that would change. */
 export async function proved(of: ProofParts): Promise<Proof> {
   const { contents, known, standing, project, alias, source } = of;
   const skip = new Map<string, string>();
@@ -88,7 +88,7 @@ export async function proved(of: ProofParts): Promise<Proof> {
     const secret = "it holds a secret of this machine, such as the API token, which no file may hold.";
     for (const { kind, importId } of hiding) skip.set(`${kind.type} ${importId}`, secret);
     if (hiding.length > 0) continue;
-    // What is there already keeps its form; other languages have constructs and modules.
+    // An existing declaration keeps its form. Other languages have constructs and modules.
     const isNew = standing.desired === undefined && of.hasTemplates;
     const { blocks, templates } = isNew
       ? templated(declared.blocks, contents.plans)
@@ -107,11 +107,11 @@ export async function proved(of: ProofParts): Promise<Proof> {
     for (const [key, why] of refused) skip.set(key, why);
   }
   return fail("internal", "No declaration of the account was found whose plan has no changes", {
-    remedies: ["Report it with what `hostform adopt --verbose --dry-run` prints."],
+    remedies: ["Report it with the requests of a run that writes no file."],
   });
 }
 
-/** The texts in the form of `fmt`, except for those that had another form before. */
+/** Formats the texts, except files that had another form before. */
 const inForm = (texts: Texts, before: Texts): Texts =>
   new Map(
     [...texts].map(([file, text]) => {
@@ -153,7 +153,7 @@ function textsWith(
   return { texts, left };
 }
 
-/** Plans the account with what is to be adopted, from what was read. @returns also why some of it cannot be, by kind and import id. */
+/** Plans the account with the adopted objects, without a request. @returns also the reasons against objects, by kind and import id. */
 async function planOf(
   { alias, account, known: { found }, state: recorded, source, now }: ProofParts,
   texts: Texts,
@@ -210,7 +210,7 @@ async function planOf(
   };
 }
 
-/** The addresses that a plan would change or refuses, each with a sentence. */
+/** Returns the addresses that a plan would change or refuses, each with a sentence. */
 function changesOf({ changes, diagnostics, drift }: Plan): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { address } of drift) found.set(address, "what the API shows of it cannot be recorded as it is.");

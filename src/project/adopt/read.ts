@@ -1,33 +1,34 @@
-/** Reads an account for its adoption: each collection once, the grants by a request for each service. */
+/** Reads an account for an adoption: each collection once, and the grants by a request for each service. */
 import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, endOf, mayPass } from "../../core/lifecycle/index.ts";
 import { ApiError, fail, foldedDomain, some } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
+import { refuse } from "../messages.ts";
 import type { KeptLists } from "./kept.ts";
 import { preferredName, slug } from "./names.ts";
 import type { AdoptOptions } from "./types.ts";
 
-/** What an account holds. */
+/** The content of an account. */
 export interface AccountContents {
-  /** By kind, in the order of their ids; of grants, `service_id` names the service. */
+  /** Objects by kind, in the order of ids. `service_id` names the service of a grant. */
   readonly objects: ReadonlyMap<string, readonly Remote[]>;
   readonly plans: readonly PlanRecord[];
-  /** What could not be read, as sentences. */
+  /** Sentences about unreadable parts. */
   readonly unread: readonly string[];
-  /** Objects that have ended, as sentences: nothing is left to be managed. */
+  /** Sentences about ended objects, which cannot be managed. */
   readonly ended?: readonly string[];
 }
 
-/** Lists that are read at the same time. */
+/** Number of lists that are read at the same time. */
 const AT_ONCE = 10;
 
 export const nestedKind =
   [...kinds.values()].find(({ nested }) => nested !== undefined) ?? fail("internal", "No kind is nested");
 const flatKinds = [...kinds.values()].filter((kind) => kind.list !== undefined && kind.parent === undefined);
 
-/** A reader that keeps what it lists, and lists nothing that is kept. */
+/** Returns a reader that keeps its lists, and prefers kept lists to requests. */
 export function keepingReader(client: Reader, kept: KeptLists): Reader {
   const keep = <T extends ApiRecord>(name: string, listing: () => Listing<T>): Listing<T> => {
     const all = async (): Promise<T[]> => {
@@ -44,7 +45,7 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
       },
     };
   };
-  /** What is alone in its list is asked for by its id elsewhere; here the list has it. */
+  /** Gets one object from its list if possible. */
   const one = async <T extends ApiRecord>(name: string, id: string, get: () => Promise<T>): Promise<T> =>
     (kept.get(name)?.find((record) => record.id === id) as T | undefined) ?? get();
   return {
@@ -67,18 +68,14 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
 }
 
 /**
- * Which part of an account is wanted.
- * @param clients id of a service -> client. @throws HostformError `usage` for a client without the file that names them.
+ * Selects a part of an account.
+ * @param clients id of a service -> client. @throws HostformError `usage` for a client without a file of clients.
  */
 export function selectionOf(
   { select = [], client, clients: file }: Pick<AdoptOptions, "select" | "client" | "clients">,
   clients: ReadonlyMap<string, string>,
 ) {
-  if (client !== undefined && file === undefined) {
-    fail("usage", "--client needs --clients: the API ties no service to a client", {
-      remedies: ["Write a CSV file `service id or domain,client`, and pass it with `--clients FILE`."],
-    });
-  }
+  if (client !== undefined && file === undefined) refuse("usage/no_clients", {});
   const globs = select.map(globOf);
   const owner = client === undefined ? undefined : slug(client);
   const ownerOf = (service: unknown) => slug(clients.get(String(service)) ?? "");
@@ -89,11 +86,11 @@ export function selectionOf(
     client_accounts: (kind, object) => preferredName(kind, object) === owner,
   };
   return {
-    /** Whether any of a kind may be wanted. */
+    /** Returns true for a kind that may have selected objects. */
     lists: ({ section, attributes }: Kind) =>
       (owner === undefined || Object.hasOwn(isOwned, section)) &&
       (globs.length === 0 || Object.hasOwn(attributes.shape, "domain")),
-    /** Whether an object that is in no other is wanted. */
+    /** Returns true for a selected top-level object. */
     wants(kind: Kind, object: Remote) {
       const { domain } = object.attributes;
       const names = [domain, foldedDomain(domain)].flatMap((name) => (typeof name === "string" ? [name] : []));
@@ -105,15 +102,12 @@ export function selectionOf(
     /** @throws HostformError `usage` for a pattern that no domain has matched. */
     refuseUnmatched() {
       const [pattern] = unmatched;
-      if (pattern === undefined) return;
-      fail("usage", `--select ${JSON.stringify(pattern)} matches no domain of the account`, {
-        remedies: ["`hostform services` lists the domains."],
-      });
+      if (pattern !== undefined) refuse("usage/unmatched", { pattern: JSON.stringify(pattern) });
     },
   };
 }
 
-/** `*.acme.example`: `*` stands for any text, `?` for a character. */
+/** `*.acme.example`: `*` matches any text, `?` one character. */
 function globOf(glob: string): RegExp {
   const source = glob
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")
@@ -122,7 +116,7 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** Reads the collections of all top-level kinds: a request for each page. Objects that have ended are named apart. */
+/** Reads the collections of all top-level kinds, with a request for each page. */
 export async function readCollections(
   account: Account,
   selection: Pick<ReturnType<typeof selectionOf>, "lists" | "wants">,
@@ -137,18 +131,19 @@ export async function readCollections(
       .map(async (kind) => {
         account.proveAbsence(kind);
         const found = await account.list(kind).catch((error: unknown) => {
-          // Nothing is created: a collection that cannot be seen is left out. Services are what an adoption is for.
+          // An adoption creates no object, so it can leave out an unreadable collection, except the services.
           if (kind.section !== "services" && provesNothing(error)) {
             unread.push(`The ${kind.noun}s: the host answered with something that is no list.`);
             return new Map<string, Remote>();
           }
-          // §4: client accounts are of the Manage track only, and other accounts are refused their list.
+          // §4: only the Manage track has client accounts.
           if (kind.section !== "client_accounts" || !isRefusal(error)) throw error;
           unread.push("Client accounts: the token may not list them (they are of the Manage track only).");
           return new Map<string, Remote>();
         });
         const wanted = byId([...found.values()].filter((one) => selection.wants(kind, one)));
-        const [gone, rest] = [wanted.filter(isGone), wanted.filter((one) => !isGone(one))];
+        const gone = wanted.filter(isGone);
+        const rest = wanted.filter((one) => !isGone(one));
         ended.push(...gone.map((one) => `${kind.noun} ${one.id} has ended: it ${endOf(one)}.`));
         const offOf = ({ id, off }: Remote) =>
           off && `The reason for which ${kind.noun} ${id} is switched off: ${off}. Adoption does not switch it on.`;
@@ -176,10 +171,7 @@ const provesNothing = (error: unknown) =>
 
 const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
 
-/**
- * The grants of these services: a request for each service that was not asked before. @param onOpen is called with how many
- * are still to be read. What a service refuses to show before it is live (§3) is left out, and said.
- */
+/** Reads the grants of services, with a request for each. A service may refuse its grants before it is live (§3). @param onOpen gets the number of unread lists. */
 export async function readGrants(
   account: Account,
   services: readonly Remote[],
@@ -210,7 +202,7 @@ export async function readGrants(
   return { objects: new Map([[nestedKind.type, grants]]), unread: unread.toSorted() };
 }
 
-/** In the order of their numbers, whatever the order of the list (it is not specified, §4): names follow from it. */
+/** Sorts by number, because names depend on the order and §4 does not specify the order of lists. */
 const byId = (objects: readonly Remote[]) => objects.toSorted((a, b) => compareIds(a.id, b.id));
 
 function compareIds(a: string, b: string): number {

@@ -1,23 +1,23 @@
-/** What adopted sites have in common, as templates: pure. */
+/** Common settings of adopted sites, as templates. Pure. */
 import type { PlanRecord } from "../../core/api/index.ts";
 import { equal, isObject, type Json, type JsonObject } from "../../core/model/index.ts";
 import type { NewBlock } from "./declare.ts";
 import { freeName, slug } from "./names.ts";
 import { nestedKind } from "./read.ts";
 
-/** So many sites make a template. */
+/** Minimum number of sites for a template. */
 const FEWEST = 5;
-/** A grant that this part of the sites has becomes part of their template; the others take it away. */
+/** Share of the sites that adds a grant to their template. The other sites remove it. */
 const NEARLY_ALL = 0.8;
 
 const GRANTS = nestedKind.nested?.section ?? "";
-/** What a site has of its own. */
+/** Settings that stay with the site. */
 const OWN = ["domain", "client", GRANTS];
 
 /**
- * Folds what at least five services have in common into a template, named after the plan. Blocks that are comments, and services
- * without a domain, stay as they are. The same account gives the same templates, whatever the order of its lists.
- * @returns the blocks of the declaration, and the section `templates` that they use.
+ * Folds common settings of at least five services into a template, named after the plan. Skips comments and services without a domain.
+ * The templates do not depend on the order of lists.
+ * @returns the blocks of the declaration, and their section `templates`.
  */
 export function templated(blocks: readonly NewBlock[], plans: readonly PlanRecord[]) {
   const sites = blocks.filter(
@@ -45,7 +45,7 @@ const sharedOf = (body: JsonObject): JsonObject =>
 
 const grantsOf = ({ [GRANTS]: grants }: JsonObject): JsonObject => (isObject(grants) ? grants : {});
 
-/** Those that nearly all have, with the same value. */
+/** Returns the grants that nearly all sites have with the same value. */
 function commonGrants(group: readonly NewBlock[]): JsonObject {
   const all = group.flatMap(({ body }) => Object.entries(grantsOf(body)));
   const common = [...Map.groupBy(all, (entry) => JSON.stringify(entry)).values()]
@@ -54,7 +54,7 @@ function commonGrants(group: readonly NewBlock[]): JsonObject {
   return Object.fromEntries(common.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a site has beside its template: null removes a grant, and a map merges, so that one with fewer keys replaces it whole. */
+/** Returns the settings beside the template. Null removes a grant. Maps merge, so a grant with fewer keys replaces all of them. */
 function ownOf(body: JsonObject, template: string, common: JsonObject): JsonObject {
   const own = grantsOf(body);
   const others = Object.entries(own).filter(([email, grant]) => !equal(grant, common[email] ?? null));

@@ -1,60 +1,58 @@
-// What a caller of an adoption gives and gets: published with the root export, so that these types need no others.
+// The options and results of an adoption, published with the library.
 
 /** hostform's YAML; Terraform's language; TypeScript for either of the two libraries of constructs. */
 export type AdoptFormat = "yaml" | "hcl" | "cdktf" | "cdktn";
 
-/** What is adopted, and how. Paths are relative to the working folder. */
+/** Options of an adoption. Paths are relative to the working folder. */
 export interface AdoptOptions {
   /** The account, by its name under `providers`. Default: `default`. */
   readonly provider?: string;
-  /** Name of the project, where there is no declaration yet. Default: that of the folder. */
+  /** Name of a new project. Default: the name of the folder. */
   readonly project?: string;
-  /** A CSV file `id,name`: names in place of those made from domains. */
+  /** A CSV file `id,name` with names of resources. Default: names from domains. */
   readonly names?: string;
   /** A CSV file `service id or domain,client`: the client of each service. */
   readonly clients?: string;
   /** Only services and migration requests with such a domain; `*` stands for any text. */
   readonly select?: readonly string[];
-  /** Only what is of this client. */
+  /** Only objects of this client. */
   readonly client?: string;
-  /** Only what is declared already: nothing is added to the declaration. Default: false. */
+  /** Only declared objects: adds no block to the declaration. Default: false. */
   readonly declared?: boolean;
   /** The language of the declaration: hostform's YAML, Terraform's, or TypeScript. Default: `yaml`. */
   readonly format?: AdoptFormat;
-  /** Writes and records nothing. Default: false. */
+  /** Writes neither files nor state. Default: false. */
   readonly dryRun?: boolean;
 }
 
-/** What reading the rest of an account takes, before it is read. */
+/** Cost of the remaining reads. */
 export interface Forecast {
-  /** Noun -> how many are there: `service`, `webhook`. The number of grants is not known yet. */
+  /** Noun -> number of objects: `service`, `webhook`. The number of grants is unknown. */
   readonly objects: Readonly<Record<string, number>>;
-  /** Requests in all, those before included. */
+  /** Requests in all, with the earlier ones. */
   readonly requests: number;
-  /** Those that are still to be sent: one for the grants of each service. */
+  /** Remaining requests: one for the grants of each service. */
   readonly open: number;
-  /** About how long these take. */
+  /** Estimated time of the remaining requests. */
   readonly seconds: number;
 }
 
-/** What has come under management. */
+/** Result of an adoption. */
 export interface Adopted {
-  /** False: it was not approved, and nothing was written. */
+  /** False: declined, and no file was written. */
   readonly approved: boolean;
-  /** Noun -> how many were adopted. */
+  /** Noun -> number of adopted objects. */
   readonly objects: Readonly<Record<string, number>>;
   /** Files, relative to the working folder. */
   readonly files: readonly { readonly file: string; readonly isNew: boolean; readonly text: string }[];
-  /** What stays unmanaged, and why, as sentences. */
+  /** Sentences about unmanaged objects, with the reasons. */
   readonly left: readonly string[];
-  /** What the API does not show of what was adopted, as sentences. */
+  /** Sentences about attributes that the API does not show. */
   readonly unknown: readonly string[];
-  /** Requests that this run has sent. */
+  /** Requests of this run. */
   readonly requests: number;
-  /** Of what was adopted, the plan has no changes; so many other addresses of the account have some. */
+  /** Number of other addresses with planned changes. Adopted ones have none. */
   readonly otherChanges: number;
-  /** Whether neither a state nor a declaration was there before. */
+  /** True if the folder had neither a state nor a declaration. */
   readonly isFirst: boolean;
-  /** What to run next, where that is not hostform alone. */
-  readonly next?: string;
 }

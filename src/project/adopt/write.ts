@@ -1,4 +1,4 @@
-/** Writes the files of a declaration: all of them, or none. */
+/** Writes the files of a declaration, all or none. */
 import path from "node:path";
 import {
   beside,
@@ -16,11 +16,11 @@ import {
 } from "../../core/files/index.ts";
 import { fail, ifErrno } from "../../core/model/index.ts";
 
-/** A file that is to be there, or to have another text. */
+/** A new or changed file. */
 export interface FileChange {
   /** Absolute. */
   readonly file: string;
-  /** What it holds; undefined for a file that must not be there. */
+  /** Present text; undefined for a new file. */
   readonly before: string | undefined;
   readonly text: string;
 }
@@ -30,15 +30,15 @@ interface Prepared extends FileChange {
 }
 
 /**
- * Writes all of the files, and then does `then`. When any of it fails, every file is as it was before, and no other is left.
- * A file that has changed since it was read is not replaced.
- * @throws HostformError `usage` with the file that is in the way, and whatever `then` throws.
+ * Writes all files, and then does `then`. After a failure every file has its earlier text, and no new file is left. Refuses a file that
+ * has changed since it was read.
+ * @throws HostformError `usage` with the file in the way, and the errors of `then`.
  */
 export async function writeFiles(changes: readonly FileChange[], then: () => Promise<void>): Promise<void> {
   const prepared: Prepared[] = [];
   const done: Prepared[] = [];
   try {
-    // Most of what can fail fails here: a full disk, a folder that cannot be written to.
+    // Finds most failures first: a full disk, a read-only folder.
     for (const change of changes) prepared.push(await prepare(change));
     for (const change of prepared) {
       await put(change);
@@ -67,14 +67,14 @@ async function prepare(change: FileChange): Promise<Prepared> {
 
 async function put({ file, before, temporary }: Prepared): Promise<void> {
   await orRefuse(file, async () => {
-    // The system itself refuses a link to a name that is in use: what somebody has put there meanwhile stays.
+    // The system refuses a link to a name in use, so a file that appeared meanwhile stays.
     if (before === undefined) {
-      // For people and for Git, as any file that they make.
+      // The usual mode of a new file.
       setMode(temporary, 0o666 & ~process.umask());
       return link(temporary, file);
     }
     if ((await read(file)).toString() !== before) refuse(file, "it has changed since it was read");
-    // A link stays one, to a file of the project that was read through it.
+    // A link stays a link: its target is replaced.
     const target = realPath(file);
     setMode(temporary, look(target)?.mode ?? 0o666);
     rename(temporary, target);

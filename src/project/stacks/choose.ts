@@ -1,7 +1,8 @@
-/** The stacks that a command works on. What Terraform would read as another stack is refused. */
+/** The selection of stacks. Refuses settings by which Terraform would read another stack. */
 import path from "node:path";
 import { realPath } from "../../core/files/index.ts";
 import { fail, HostformError, ifErrno, isError } from "../../core/model/index.ts";
+import { refuse } from "../messages.ts";
 import { readOwn } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import { namedFiles, variableGate } from "../trust.ts";
@@ -21,9 +22,9 @@ import { givenVariables } from "./variables.ts";
 
 /**
  * Reads the manifest and the files of the selected stacks. No request is sent.
- * @param at the folder or file that `--stack` names, or the output folder of the app; absolute.
- * @returns the stacks that a command is to work on, in the order of their dependencies.
- * @throws HostformError with what is wrong with them.
+ * @param at a folder or file, or the output folder of the app; absolute.
+ * @returns the selected stacks in the order of their dependencies.
+ * @throws HostformError with their mistakes.
  */
 export async function chooseStacks(
   source: ProjectSource,
@@ -36,7 +37,7 @@ export async function chooseStacks(
   const only = named.length === 0 && opened.meant !== undefined ? [opened.meant.name] : named;
   const ordered = inOrder(opened.stacks);
   const wanted = selected(ordered, only);
-  // An error that a construct reports about itself stops every stack, as the app's own CLI has it.
+  // An error of a construct stops every stack, as in the CLI of cdktf.
   const complaints = opened.stacks.flatMap(({ annotations }) => annotations.filter(isError));
   if (complaints.length > 0 && purpose !== "validate" && purpose !== "other") throw new HostformError(complaints);
   const stacks: LoadedStack[] = [];
@@ -44,7 +45,7 @@ export async function chooseStacks(
   const others = ordered.filter((stack) => !wanted.includes(stack));
   const loaded = await Promise.all(others.map((stack) => unlessMistaken(load(stack, near))));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
-  // Commands that inspect or repair a state may do so all the same.
+  // Inspection and repair of a state are allowed.
   if (purpose !== "other" && source.stateNamed !== true) await refuseSharedStates(all, source.env, near(at));
   refuseUndeclared(stacks, options);
   const run: StackRun = {
@@ -60,7 +61,7 @@ export async function chooseStacks(
   return { stacks, run };
 }
 
-/** Where one of the stacks is: in its folder, with its state. */
+/** Returns the place of a stack: its folder, with its state. */
 export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: StackRun): Promise<ProjectSource> {
   const near = nearTo(source);
   await refuseWorkspaces(stack.folder, source.env, near(stack.folder));
@@ -82,7 +83,7 @@ export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: S
   return { ...active, stack: { ...active.stack, given, diagnostics } };
 }
 
-/** With several stacks, `--var` is for those that declare the variable; one that none of them declares is a mistake. */
+/** Returns the variables of a stack. Of several stacks, each gets only its declared variables. */
 function optionsFor({ outline }: LoadedStack, { options, selected }: StackRun): readonly VariableOption[] {
   if (selected === 1) return options;
   return options.filter((option) => "file" in option || outline.variables.has(option.name));
@@ -92,9 +93,7 @@ function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly Vari
   if (stacks.length < 2) return;
   for (const option of options) {
     if ("file" in option || stacks.some(({ outline }) => outline.variables.has(option.name))) continue;
-    fail("stack.variables", `None of the stacks declares a variable ${JSON.stringify(option.name)}`, {
-      remedies: ["Correct the name, or leave `--var` out."],
-    });
+    refuse("stack.variables/stray", { name: option.name });
   }
 }
 
@@ -103,13 +102,12 @@ const nearTo =
   (file: string): string =>
     path.relative(source.cwd, file) || ".";
 
-/** The backends that hostform knows; others are refused when the stack is read. */
+/** Known backends. The read of a stack refuses others. */
 const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
 
 /**
- * Refuses stacks that keep their state in the same place: for each of them, what the other one has made is no longer
- * declared, and would be suspended or removed.
- * @param shown where the stacks are, as people know it. @throws HostformError `stack.manifest`.
+ * Refuses stacks with the same state: each would suspend or remove the objects of the other.
+ * @param shown path of the stacks. @throws HostformError `stack.manifest`.
  */
 async function refuseSharedStates(
   stacks: readonly LoadedStack[],
@@ -121,7 +119,7 @@ async function refuseSharedStates(
     const { backend } = outline;
     if (!KNOWN.includes(backend?.type)) continue;
     const onDisk = backend === undefined || backend.type === "local";
-    // By its real path: two names may lead to one file. An untrusted one has no links, and its path is not looked at here.
+    // Two names may lead to one file. An untrusted stack has no links, and its path is not resolved here.
     const file = stateFile(folder, backend?.settings);
     const place = onDisk ? `local ${links ? realPath(file) : file}` : placeName(folder, backend, env);
     const other = holders.get(place);
@@ -135,11 +133,11 @@ async function refuseSharedStates(
   }
 }
 
-/** Options of Terraform's that decide what is planned. hostform goes by its own line alone. */
+/** Options of Terraform that change the plan. hostform ignores them. */
 const DECIDING =
   /(?:^|[\s'"])--?(var|var-file|target|target-file|exclude|exclude-file|replace|state|state-out|destroy|refresh-only|chdir)(?![\w-])/;
 
-/** The variables of the environment that Terraform would add to its line for a purpose. */
+/** Variables of the environment with options of Terraform, by purpose. */
 const READ: Readonly<Record<Purpose, readonly string[]>> = {
   validate: [],
   plan: ["TF_CLI_ARGS", "TF_CLI_ARGS_plan"],
@@ -149,23 +147,19 @@ const READ: Readonly<Record<Purpose, readonly string[]>> = {
 };
 
 /**
- * Refuses arguments in the environment that would change what Terraform plans: with another value of a variable the same
- * stack orders and removes other things. Those about colours, locks and the like are Terraform's own.
- * @throws HostformError `stack.variables`; the arguments are not repeated, they may hold a secret.
+ * Refuses options in the environment that would change the plan of Terraform, such as the value of a variable.
+ * @throws HostformError `stack.variables`, without the options: they may hold a secret.
  */
 export function refuseTerraformArguments(env: Readonly<Record<string, string | undefined>>, purpose: Purpose): void {
   for (const name of READ[purpose]) {
     const option = DECIDING.exec(env[name] ?? "")?.[1];
     if (option === undefined) continue;
-    fail("stack.variables", `${name} sets Terraform's \`-${option}\`, which hostform does not apply`, {
-      detail: "The same stack would mean two things, depending on who applies it.",
-      remedies: [`Unset ${name}. Pass \`--var\`, \`--var-file\` or \`--target\` to hostform, or set TF_VAR_NAME.`],
-    });
+    refuse("stack.variables/arguments", { name, option });
   }
 }
 
 /**
- * Refuses a workspace other than `default`: Terraform would keep the state of this folder somewhere else then.
+ * Refuses a workspace other than `default`: Terraform would keep its state in another place.
  * @throws HostformError `stack.workspace`, `trust.file`.
  */
 export async function refuseWorkspaces(
@@ -184,10 +178,10 @@ export async function refuseWorkspaces(
   });
 }
 
-/** @param data Terraform's data folder: beside the stack, or where TF_DATA_DIR says. */
+/** @param data Terraform's data folder, from TF_DATA_DIR. Default: beside the stack. */
 async function chosen(folder: string, data: string | undefined, shown: string): Promise<string | undefined> {
   const file = path.resolve(folder, data ?? ".terraform", "environment");
-  // Where TF_DATA_DIR leads, the user has said.
+  // The user trusts the folder of TF_DATA_DIR.
   const roots = data === undefined ? [folder] : [path.dirname(file)];
   const named = { shown: path.join(shown, ".terraform", "environment"), roots };
   const text = await readOwn(file, named).catch(ifErrno(() => ""));

@@ -1,4 +1,4 @@
-/** The files of stacks: those at a path, those of a manifest, and what is known of each before it is read in earnest. */
+/** The files of stacks: at a path, of a manifest, and the outline of each stack. */
 import path from "node:path";
 import * as z from "zod";
 import { compareText } from "../../core/expression/typed-value.ts";
@@ -16,13 +16,14 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
+import { refuse } from "../messages.ts";
 import { type OwnPath, onOwn, readOwn } from "../own-files.ts";
 import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 
-/** The stacks that a path leads to. */
+/** The stacks at a path. */
 interface Opened {
   readonly stacks: readonly Stack[];
-  /** The one that the path itself names: a stack's own folder or file among others. */
+  /** The stack that the path names, among others. */
   readonly meant?: Stack;
 }
 
@@ -31,7 +32,7 @@ const MANIFEST = "manifest.json";
 /**
  * Finds the stacks at a path: the output folder of an app, the folder of one of its stacks, any folder of `*.tf.json`,
  * or one such file.
- * @param at absolute. @param near a path as people know it. @param links whether files may be links.
+ * @param at absolute. @param near shortens a path for messages. @param links allows links.
  * @throws HostformError `stack.files`, `stack.manifest`, `trust.file`.
  */
 export async function stacksAt(at: string, near: (file: string) => string, links = true): Promise<Opened> {
@@ -46,7 +47,7 @@ export async function stacksAt(at: string, near: (file: string) => string, links
   if (exists(manifest) && (file === undefined || file === manifest)) {
     return { stacks: await manifestAt(manifest, near, links) };
   }
-  // A stack of an app lies in `stacks/NAME` of the output folder: what it refers to is found through its manifest.
+  // A stack of an app lies in `stacks/NAME` of the output folder. The manifest leads to its dependencies.
   const above = path.join(folder, "..", "..", MANIFEST);
   if (exists(above)) {
     const stacks = await manifestAt(above, near, links);
@@ -66,11 +67,7 @@ async function manifestAt(file: string, near: (file: string) => string, links: b
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
   const { folder, file, root = folder, links = true } = stack;
   const found = await stackFiles(folder, { shown: near(folder), roots: [root] });
-  if (found.length === 0) {
-    fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {
-      remedies: ["Name a folder that cdktf or cdktn has written (`cdktf.out`), or synthesize first: `--app COMMAND`."],
-    });
-  }
+  if (found.length === 0) refuse("stack.files/none", { file: near(folder) });
   if (file !== undefined && !found.includes(file)) {
     fail("stack.files", `${near(file)} does not exist`, { remedies: ["Synthesize again."] });
   }
@@ -85,24 +82,23 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
   return { ...stack, files, outline: outlineOf(files) };
 }
 
-/** Reads what another run reports the mistakes of: undefined where it has any. */
+/** Returns undefined for mistakes, which another run reports. */
 export function unlessMistaken<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch(ifExplained(() => undefined));
 }
 
-/** What a synthesized stack may hold; one of a thousand services has a hundredth of it. */
+/** Size limit of a stack. A thousand services take a hundredth of it. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Names that Terraform passes over: hidden files, and what editors leave. */
+/** Names that Terraform ignores: hidden files, and backups of editors. */
 const PASSED_OVER = /^\.|~$|^#.*#$/;
 const OTHER_LANGUAGE = /\.tf$|\.tofu$|\.tofu\.json$/;
 const OVERRIDING = /^(?:.*_)?override\.tf\.json$/;
 
 /**
- * The files of a folder that make up a stack, in Terraform's order. A folder with something that Terraform would read
- * and hostform would not is refused: half of a configuration is another one.
- * @param folder absolute. @param shown as people know it.
- * @returns absolute paths; empty when there is none.
+ * Returns the files of a stack in Terraform's order. Refuses a folder with files that only Terraform would read.
+ * @param folder absolute.
+ * @returns absolute paths.
  */
 export async function stackFiles(folder: string, own: OwnPath): Promise<string[]> {
   const { shown } = own;
@@ -122,15 +118,15 @@ export async function stackFiles(folder: string, own: OwnPath): Promise<string[]
   return names.filter((name) => name.endsWith(".tf.json")).map((name) => path.join(folder, name));
 }
 
-/** The names of all files of a folder, in Terraform's order: that of their bytes. @throws HostformError `stack.files`, `trust.file`. */
+/** Returns the names of all files of a folder in Terraform's order: by their bytes. @throws HostformError `stack.files`, `trust.file`. */
 export async function allNamesIn(folder: string, own: OwnPath): Promise<string[]> {
   const files = await onOwn(own, (bounds) => listFiles(folder, bounds)).catch(unreadable(own.shown));
   return files.sort(compareText);
 }
 
 /**
- * A text of the user's. @param own what the file must be; absent for one that the command line names.
- * @throws HostformError `stack.files` for one that cannot be read, is too large or not UTF-8, `trust.file`.
+ * Reads a text of the user. @param own bounds of the file; absent: the user has named it.
+ * @throws HostformError `stack.files` for an unreadable or too large file, or one that is not UTF-8; `trust.file`.
  */
 export async function readText(file: string, shown: string, own?: Bounds): Promise<SourceFile> {
   const reading = { shown, limit: MOST_BYTES + 1, ...(own ?? { streams: true }) };
@@ -175,32 +171,40 @@ const stack = z.looseObject({
 const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
 
 /**
- * The stacks of a `manifest.json`, as cdktf and cdktn write it.
- * @param folder that it stands in, absolute. @param shown its path as people know it.
- * @throws HostformError `stack.manifest` for another form, for paths that leave the folder and for unknown dependencies.
+ * Reads a `manifest.json` of cdktf or cdktn.
+ * @param folder of the manifest, absolute. @param shown its path for messages.
+ * @throws HostformError `stack.manifest` for another form, for paths out of the folder and for unknown dependencies.
  */
 export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
   const json = parsedJson(text);
-  // The words of the parser would show what stands there, and that may be no manifest at all.
-  if (json === undefined) return refuse(`${shown} is not JSON`);
+  // An error of the parser would show the text, which may be no manifest.
+  if (json === undefined) return refuseManifest(`${shown} is not JSON`);
   const { data, error } = shape.safeParse(json);
   const [issue] = error?.issues ?? [];
   if (data === undefined)
-    return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
+    return refuseManifest(
+      `${shown} is not a manifest of stacks`,
+      issue && `${issue.path.join(".") || "It"}: ${issue.message}`,
+    );
   const found = Object.values(data.stacks);
   if (found.length === 0)
-    refuse(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
-  if (found.length > MOST_STACKS) refuse(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
+    refuseManifest(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
+  if (found.length > MOST_STACKS)
+    refuseManifest(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
   const names = new Map(found.map((one) => [one.constructPath, one.name]));
   if (new Set(found.map((one) => one.name)).size < found.length || names.size < found.length) {
-    refuse(`${shown}gives two stacks the same name`);
+    refuseManifest(`${shown} gives two stacks the same name`);
   }
   return found.map(({ name, constructPath, workingDirectory, synthesizedStackPath, dependencies, annotations }) => {
     const inside = (at: string) => within(folder, at, `${shown}, stack ${name}`);
     const file = inside(synthesizedStackPath);
     if (!file.endsWith(".tf.json")) {
       const detail = `Stack ${name} was synthesized as ${path.basename(file)}.`;
-      refuse("hostform reads stacks only in Terraform's JSON", detail, "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.");
+      refuseManifest(
+        "hostform reads stacks only in Terraform's JSON",
+        detail,
+        "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.",
+      );
     }
     return {
       name,
@@ -211,38 +215,38 @@ export function readManifest(text: string, folder: string, shown: string): reado
       dependencies: dependencies.map((of) => {
         const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
         const meant = didYouMean(of, names.keys());
-        return known ?? refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${meant}`);
+        return known ?? refuseManifest(`${shown}: stack ${name} depends on ${of}, which does not exist.${meant}`);
       }),
       annotations: annotations.map(said),
     };
   });
 }
 
-/** What a manifest names must be the stacks of its own folder: it may have come from elsewhere. */
+/** Refuses paths out of the folder: another machine may have written the manifest. */
 function within(folder: string, named: string, where: string): string {
   // A manifest that was written on Windows has backslashes.
   const at = named.replaceAll("\\", "/");
   const found = path.resolve(folder, at);
   const way = path.relative(folder, found);
   if (path.isAbsolute(at) || /^[A-Za-z]:/.test(at) || way.split(path.sep)[0] === "..") {
-    refuse(`${where}: ${named} is outside the folder`);
+    refuseManifest(`${where}: ${named} is outside the folder`);
   }
   return found;
 }
 
-/** `Default` is the inside of a construct that the program names by the path above. */
+/** Drops `Default`, the inner path of a construct. */
 export const programPath = (constructPath: string) => constructPath.replace(/(?<=.)(?:\/Default)+$/, "");
 
 /** The code and the attribute at the end of the warning of `src/constructs/binding-checks.ts`. */
 const CLEAR_TEXT = / \[config\.secret (\w+)\]$/;
 
-/** What a construct reports about itself, at the line that created it if the manifest has that. */
+/** Returns a report of a construct, at the line of its creation if the manifest has the line. */
 function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Annotation {
   const construct = programPath(constructPath);
   const attribute = CLEAR_TEXT.exec(message)?.[1];
   const [first = "", ...rest] = message.replace(CLEAR_TEXT, "").split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
-  // Indented: a line of it that begins as one of the report does is not taken for one.
+  // The indent keeps its lines apart from lines of the report.
   const detail = rest.map((line) => `  ${line}`).join("\n");
   const range = stacktrace.map(frame).find((one) => one !== undefined);
   return {
@@ -256,7 +260,7 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
   };
 }
 
-/** The place that a line of a stack trace names, unless it is in a library. */
+/** Returns the place of a line of a stack trace, unless it is in a library. */
 function frame(line: string): SourceRange | undefined {
   const [, file = "", row, column] = /(?:^|\()\s*(?:at )?(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?\s*$/.exec(line) ?? [];
   if (row === undefined || column === undefined || /[\\/]node_modules[\\/]|^node:/.test(file)) return undefined;
@@ -264,15 +268,14 @@ function frame(line: string): SourceRange | undefined {
   return { file, ...at, endLine: at.line, endColumn: at.column };
 }
 
-function refuse(summary: string, detail?: string, fix = FIX): never {
+function refuseManifest(summary: string, detail?: string, fix = FIX): never {
   fail("stack.manifest", summary, { ...(detail !== undefined && { detail }), remedies: [fix] });
 }
 
 type Body = Readonly<Record<string, Json>>;
 
 /**
- * What has to be known of a stack before it is read in earnest: where its state is, which variables and outputs it has.
- * What cannot be understood is passed over here; the reading itself reports it.
+ * Returns the outline of a stack: its backend, variables and outputs. Ignores mistakes, which the read of the stack reports.
  */
 export function outlineOf(files: readonly SourceFile[]): Outline {
   const roots = files.flatMap(({ text }) => bodies(parsedJson(text.replace(/^\uFEFF/, "")) as Json | undefined));
@@ -292,7 +295,7 @@ export function outlineOf(files: readonly SourceFile[]): Outline {
   };
 }
 
-/** The bodies of a block: it is written as an object, or as a list of objects. */
+/** Returns the bodies of a block: an object, or a list of objects. */
 function bodies(value: Json | undefined): Body[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
   return all.filter(isObject).map((one) => one as Body);

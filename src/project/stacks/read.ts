@@ -1,4 +1,4 @@
-/** Reads a stack as a declaration, with the outputs of the states that it refers to. */
+/** Reads a stack as a declaration, with the outputs of other states. */
 import { VERSION } from "../../core/api/version.ts";
 import { isTemplate } from "../../core/expression/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -16,6 +16,7 @@ import {
 import type { Schema } from "../../core/model/schema.ts";
 import { backendSettings, type Declaration } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
+import { refuse } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
 import type { ProjectSource } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
@@ -32,9 +33,9 @@ import {
 import { learnVariables, openVariables } from "./variables.ts";
 
 /**
- * Reads the stack that a command works on: its files, the values of its variables, and the outputs of the stacks before it.
- * Secrets among them are registered for redaction before anything can be shown.
- * @returns the same as for a declaration in YAML; errors are part of it, none is thrown.
+ * Reads a stack: its files, the values of its variables, and the outputs of earlier stacks. The redaction learns their secrets before
+ * any output.
+ * @returns the declaration with its errors; throws none.
  */
 export async function readStack(
   source: ProjectSource,
@@ -63,7 +64,7 @@ export async function readStack(
     ...declaration,
     desired: found.some(isError) ? undefined : desired,
     partial,
-    // The path of a local state comes from the project's source: `--state` may name another file.
+    // The run may name another file as the local state.
     backend: typeof backend === "object" && backend.type === "local" ? undefined : backend,
     diagnostics: [...found, ...diagnostics.filter((one) => !isReportedByConstruct(one, stack.annotations))],
   };
@@ -87,7 +88,7 @@ async function schemas() {
   };
 }
 
-/** Whether a construct already warns of the same secret in clear text. Its warning is the better one: it has the program's line. */
+/** Returns true if a construct already warns of the same secret in clear text, with the line of the program. */
 function isReportedByConstruct(
   { code, severity, attribute, range }: Diagnostic,
   annotations: readonly Annotation[],
@@ -99,19 +100,16 @@ function isReportedByConstruct(
   );
 }
 
-/** The outputs of the states that a stack refers to, and the errors of reading them. */
+/** The outputs of the states that a stack refers to, with errors. */
 interface Siblings {
-  /** By the name of the `terraform_remote_state`; UNKNOWN where nothing is known. */
+  /** Name of the `terraform_remote_state` -> outputs, or UNKNOWN. */
   readonly outputs: ReadonlyMap<string, Value>;
-  /** Terraform's types of the known ones, by the same name. */
+  /** The same name -> Terraform's types of known outputs. */
   readonly types: ReadonlyMap<string, SiblingOutputs["types"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Reads the outputs of the states that a stack refers to: those planned in this run, otherwise the recorded ones. Only reads.
- * Those that cannot be read are reported and count as unknown, so that everything else can still be checked.
- */
+/** Reads the outputs of the states that a stack refers to: planned in this run, or recorded. Reports unreadable outputs, which are then unknown. */
 export async function readSiblings(
   source: ProjectSource,
   stack: ActiveStack,
@@ -129,7 +127,7 @@ export async function readSiblings(
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       outputs.set(state.name, UNKNOWN);
-      // Inspecting a state or an account hardly needs them; where it does, it reports what is unknown.
+      // Inspection of a state or an account hardly needs outputs.
       if (stack.run.purpose === "other") continue;
       diagnostics.push(...error.diagnostics.map((one) => located(one, state.range)));
     }
@@ -138,7 +136,7 @@ export async function readSiblings(
 }
 
 interface Found {
-  /** UNKNOWN as a whole: not even the names are known. */
+  /** UNKNOWN if even the names are unknown. */
   readonly values: Value;
   readonly types: SiblingOutputs["types"];
 }
@@ -150,7 +148,6 @@ async function outputsOf(
   outputsAt: OutputsAt,
 ): Promise<Found> {
   const { purpose, planned, all } = stack.run;
-  // Of outputs that are not recorded.
   const { defaults = {} } = state;
   const backend = backendOf(state);
   await requireOwnBackend(source, { ...backend, range: state.range }, stateFile(stack.folder, backend.settings));
@@ -165,19 +162,14 @@ async function outputsOf(
   // A removal does not depend on values.
   if (purpose === "destroy") return unknownOutputs(sibling);
   if (purpose === "other" && state.defaults !== undefined) return { values: defaults, types: {} };
-  // As in Terraform, `defaults` replace missing outputs, not a missing state, which may have been moved.
+  // Terraform's `defaults` replace missing outputs, not a missing state, which may have been moved.
   if (sibling === undefined) {
-    return refuse(`The state of data.terraform_remote_state.${state.name} does not exist`, {
+    return refuseState(`The state of data.terraform_remote_state.${state.name} does not exist`, {
       ...(state.defaults && { detail: "Its `defaults` replace missing outputs of a state, not the state itself." }),
       remedies: ["Apply the stack that creates it first, or correct `config`."],
     });
   }
-  return refuse(`Stack ${sibling.name}, which ${stack.name} refers to, has not been applied yet`, {
-    detail: "Its outputs are unknown until then.",
-    remedies: [
-      `Apply it first: \`--only ${sibling.name}\`; or both in one run: \`--only ${sibling.name} --only ${stack.name}\`.`,
-    ],
-  });
+  return refuse("stack.remote_state/unapplied", { stack: stack.name, sibling: sibling.name });
 }
 
 function unknownOutputs(sibling: LoadedStack | undefined): Found {
@@ -193,20 +185,20 @@ const WORKSPACES: readonly unknown[] = [undefined, null, "default", "${terraform
 /** Settings without effect in the default workspace. */
 const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
 
-/** Where a remote state is. @throws HostformError for what hostform cannot read. */
+/** Returns the place of a remote state. @throws HostformError for a state that hostform cannot read. */
 function backendOf({ name, backend: type, config, workspace, defaults }: RemoteState): Backend {
   const what = `data.terraform_remote_state.${name}`;
   if (type !== "local" && type !== "http" && type !== "pg") {
-    refuse(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
+    refuseState(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
       detail: "It reads local files, `http` and `pg`.",
       remedies: ["Apply this stack with Terraform; or give the value as a variable."],
     });
   }
   if (!WORKSPACES.includes(workspace)) {
-    refuse(`${what}: hostform reads only the workspace \`default\``, { remedies: ["Leave `workspace` out."] });
+    refuseState(`${what}: hostform reads only the workspace \`default\``, { remedies: ["Leave `workspace` out."] });
   }
   if ([config, defaults ?? {}].some((value) => isTemplate(JSON.stringify(value)))) {
-    refuse(`${what}: its \`config\` is an expression; hostform reads only states with a literal \`config\``, {
+    refuseState(`${what}: its \`config\` is an expression; hostform reads only states with a literal \`config\``, {
       remedies: ["Write the values themselves."],
     });
   }
@@ -215,17 +207,18 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   const entries = Object.entries(config).filter(([, value]) => value !== null);
   const stray = entries.find(([setting]) => !names.includes(setting));
   if (stray !== undefined) {
-    refuse(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
+    refuseState(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
       detail: `The settings are ${names.join(", ")}.`,
       remedies: ["Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, or PG_CONN_STR."],
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
   const wrong = Object.entries(settings).find(([, value]) => !["string", "boolean"].includes(typeof value));
-  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
+  if (wrong !== undefined)
+    refuseState(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
   return { type, settings };
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
+function refuseState(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
   fail("stack.remote_state", summary, more);
 }

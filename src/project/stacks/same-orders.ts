@@ -5,9 +5,9 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
-  HostformError,
+  errorOf,
+  failWith,
   hasUnknown,
-  located,
   UNKNOWN,
 } from "../../core/model/index.ts";
 import type { Project } from "../project.ts";
@@ -17,22 +17,15 @@ import { sourceOn } from "./choose.ts";
 import { unlessMistaken } from "./files.ts";
 import type { LoadedStack, StackRun } from "./stack.ts";
 
-/** What would be one order, or one object, of a project in an account. */
-interface Order {
-  readonly key: string;
-  /** `domain www.acme.example`, `order reference "x"`. */
-  readonly same: string;
-}
-
 interface Holder {
   readonly stack: string;
   readonly address: string;
 }
 
 /**
- * Refuses stacks of one run that would order the same thing: each of them would order it, or take the other's for its
- * own. As far as it is known without the account; a stack with mistakes is reported in its turn, and orders nothing.
- * @throws HostformError `config.duplicate`, once for each.
+ * Refuses stacks of one run that declare the same order: each would order it, or adopt that of the other. Sends no request. A stack with
+ * mistakes is reported in its turn.
+ * @throws HostformError `config.duplicate` for each order.
  */
 export async function refuseSharedOrders(
   project: Project,
@@ -42,7 +35,7 @@ export async function refuseSharedOrders(
   const holders = new Map<string, Holder>();
   const twice: Diagnostic[] = [];
   for (const stack of stacks) {
-    // As far as it can be read without the stacks before it.
+    // Reads the stack without the outputs of earlier stacks.
     const source = await unlessMistaken(sourceOn(project.source, stack, { ...run, purpose: "validate" }));
     const { desired } = (source && (await unlessMistaken(project.on(source).declaration.read()))) ?? {};
     if (desired === undefined) continue;
@@ -54,7 +47,7 @@ export async function refuseSharedOrders(
         if (!holders.has(key)) holders.set(key, { stack: stack.name, address: resource.address });
     }
   }
-  if (twice.length > 0) throw new HostformError(twice);
+  failWith(twice);
 }
 
 function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) {
@@ -62,24 +55,30 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   const scope = scopeOf(() => UNKNOWN, env);
   for (const resource of desired.resources) {
     const kind = known.get(resource.type);
-    // What costs nothing can be put right afterwards; the plan of the second stack reports it.
+    // Free objects can be corrected later: the plan of the second stack reports them.
     if (kind === undefined || kind.creation === "listable") continue;
     const { config } = resolveConfig(kind, resource, scope);
     const account = accountOf(desired, resource.provider, folder, env);
     const natural = kind.naturalKey(config);
     const open = hasUnknown(config.reference ?? null) || hasUnknown(config.domain ?? null);
-    // What has no name of its own was ordered before, or is adopted: nothing of it is ordered again.
+    // A service without a reference was ordered before, or is adopted.
     const reference = kind.creation !== "keyed" || open ? undefined : kind.orderReference?.(config);
-    const orders: Order[] = [];
-    const add = (same: string, ...names: readonly string[]) =>
-      orders.push({ key: JSON.stringify([...account, kind.type, ...names]), same });
-    if (natural !== undefined) add(`domain ${natural}`, "is", natural);
-    if (reference !== undefined) add(`order reference ${JSON.stringify(reference)}`, "as", desired.project, reference);
-    yield { resource, orders };
+    const orderOf = (same: string, ...names: readonly string[]) => ({
+      key: JSON.stringify([...account, kind.type, ...names]),
+      same,
+    });
+    const named = `order reference ${JSON.stringify(reference)}`;
+    yield {
+      resource,
+      orders: [
+        ...(natural === undefined ? [] : [orderOf(`domain ${natural}`, "is", natural)]),
+        ...(reference === undefined ? [] : [orderOf(named, "as", desired.project, reference)]),
+      ],
+    };
   }
 }
 
-/** Which account a provider leads to, as far as its settings show: the address, and the token or where it is. */
+/** Identifies the account of a provider by its address and its token, or the place of the token. */
 function accountOf(
   { providers }: Desired,
   alias: string,
@@ -94,15 +93,13 @@ function accountOf(
 
 function shared(stack: string, resource: DesiredResource, holder: Holder, same: string): Diagnostic {
   const { address } = resource;
-  const diagnostic: Diagnostic = {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `Stack ${stack}, ${address}: stack ${holder.stack} declares the same as ${holder.address}, with the ${same}`,
+  const summary = `Stack ${stack}, ${address}: stack ${holder.stack} declares the same as ${holder.address}, with the ${same}`;
+  return errorOf("config.duplicate", summary, {
     detail: "Each would order it, or adopt the other's. No request was sent.",
     remedies: [
       "Remove one of the two. If they differ, give each its own `domain`, or its own `reference` where it has no domain.",
     ],
     address,
-  };
-  return located(diagnostic, resource.locate([]));
+    range: resource.locate([]),
+  });
 }

@@ -6,15 +6,14 @@ import { childEnvironment, fail, ifErrno, isObject, type JsonObject, parsedJson 
 import { interruptible } from "../interrupt.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";
 
-/** How much of what an app wrote last is shown when it fails. */
+/** Number of last lines of a failed app in a message. */
 const LAST_LINES = 20;
 const MOST_KEPT = 16 * 1024;
 
 /**
- * Runs an app that synthesizes, as the CLI of cdktf does, in the project's folder. What it writes goes to standard error,
- * so that results stay clean.
+ * Runs an app in the project's folder, as the CLI of cdktf does. Passes its output to the log.
  * @returns the output folder, absolute.
- * @throws HostformError `stack.app` when the command fails or has written no manifest, `interrupted`.
+ * @throws HostformError `stack.app` for a failed app and for a missing manifest, `interrupted`.
  */
 export async function synthesize(source: ProjectSource, host: Host, log: Log, app: string): Promise<string> {
   const settings = await settingsOf(source.dir);
@@ -29,7 +28,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
       env: {
         ...childEnvironment(source.env),
         CDKTF_OUTDIR: output,
-        // Errors of constructs then stand in the manifest, with their places.
+        // The manifest then has the errors of constructs, with their places.
         CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
         ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
       },
@@ -41,7 +40,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
     }),
   );
   if (failure !== undefined) {
-    // What has just passed on the terminal is not repeated, but for the words that say what is wrong.
+    // Repeats only the error of an output that people have just seen.
     const detail = log.showsOutput ? complaintIn(last) : endOf(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
       ...(detail !== undefined && { detail }),
@@ -62,17 +61,17 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
 
 function endOf(text: string): string {
   const lines = plain(text).trimEnd().split("\n");
-  // Where a library was at it helps nobody here, and pushes what was said out of sight.
+  // Drops frames of libraries, which would push out the message.
   const shown = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
   const end = shown.slice(-LAST_LINES).join("\n");
   return end.trim() === "" ? "It wrote nothing." : `The end of its output:\n${end}`;
 }
 
 const FRAME = /^\s+at /;
-/** As Node.js shows an error that nobody has caught: its kind, then what it says. */
+/** First line of an uncaught error of Node.js. */
 const THROWN = /^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: /;
 
-/** What the error says that the app ended with: for a failed validation a line for each construct, with its path. */
+/** Returns the error that ended the app: for a failed validation a line for each construct. */
 function complaintIn(text: string): string | undefined {
   const lines = plain(text).split("\n");
   const first = lines.findLastIndex((line) => THROWN.test(line));
@@ -82,15 +81,12 @@ function complaintIn(text: string): string | undefined {
   return rest.slice(0, Math.min(end < 0 ? rest.length : end, LAST_LINES)).join("\n");
 }
 
-/** Without the colours that were meant for a terminal. */
-function plain(text: string): string {
-  return stripVTControlCharacters(text).replaceAll("\r\n", "\n");
-}
+const plain = (text: string) => stripVTControlCharacters(text).replaceAll("\r\n", "\n");
 
-/** When a file was last written, exactly; undefined: it is not there. */
+/** Returns the exact time of the last write; undefined without a file. */
 const writtenAt = (file: string) => look(file)?.changedAt;
 
-/** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
+/** Reads the settings of the app in `cdktf.json`. @throws HostformError `stack.app` for an unreadable file. */
 async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
   const file = path.join(folder, "cdktf.json");
   const fix = "Fix it, or remove it: hostform reads only `output` and `context` from it.";

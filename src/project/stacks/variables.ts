@@ -1,29 +1,29 @@
 import path from "node:path";
 import type { Bounds } from "../../core/files/index.ts";
-import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
+import { type Diagnostic, fail, failWith, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
-import { textsIn } from "../known-secrets.ts";
+import { problem } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
+import { textsIn } from "../secrets.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
 interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A path as people know it. */
+  /** Shortens a path for messages. */
   near(file: string): string;
-  /** Whether a variable of the environment is kept from the stack. Default: none is. */
+  /** Returns true for a variable that is kept from the stack. Default: none. */
   readonly refuses?: ((name: string) => boolean) | undefined;
-  /** What a file of `--var-file` must be. Default: anything that can be read. */
+  /** Bounds of named files. Default: any readable file. */
   readonly named?: Bounds | undefined;
 }
 
 const PREFIX = "TF_VAR_";
 
 /**
- * Collects what is given to the variables, in Terraform's order of precedence: the environment (`TF_VAR_…`, of declared
- * variables alone), `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the options as they stand on the line.
- * @returns what was given, of which what stands last for a name holds; and as errors the files that cannot be read or are in a
- * language that hostform does not read.
+ * Collects the values of variables in Terraform's order of precedence: the environment (`TF_VAR_…` of declared variables),
+ * `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the given options.
+ * @returns the values, of which the last one of a name holds; and an error for each unreadable or unsupported file.
  */
 export async function givenVariables(
   { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
@@ -34,7 +34,8 @@ export async function givenVariables(
   const diagnostics: Diagnostic[] = [];
   for (const name of outline.variables.keys()) {
     const text = Object.hasOwn(env, PREFIX + name) ? env[PREFIX + name] : undefined;
-    if (text !== undefined && refuses?.(PREFIX + name) === true) diagnostics.push(refused(name));
+    if (text !== undefined && refuses?.(PREFIX + name) === true)
+      diagnostics.push(problem("trust.untrusted/variable", { name }));
     else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text }, outside: true });
   }
   const mistaken = ifExplained((error) => {
@@ -45,7 +46,7 @@ export async function givenVariables(
     const found = await variablesFile(file, near(file), own).catch(mistaken);
     given.push(...found.map((one) => ({ ...one, ...place })));
   };
-  // Hidden ones too: Terraform passes over those of its configuration alone.
+  // Terraform ignores only hidden files of the configuration, not of variables.
   const names = await allNamesIn(folder, { shown: near(folder) });
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
@@ -55,17 +56,6 @@ export async function givenVariables(
     else given.push({ name: option.name, from: "-var", value: { text: option.text }, outside: true });
   }
   return { given, diagnostics };
-}
-
-function refused(name: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "trust.untrusted",
-    summary: `The untrusted stack reads the environment variable ${PREFIX}${name}`,
-    remedies: [
-      `Give the value on the command line: \`--var ${name}=VALUE\`. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.`,
-    ],
-  };
 }
 
 /** @throws HostformError `stack.variables`, `stack.files`, `trust.file`. */
@@ -78,7 +68,7 @@ async function variablesFile(file: string, shown: string, own: Bounds | undefine
   }
   const { text } = await readText(file, shown, own);
   const { values, diagnostics } = readValuesFile({ path: shown, text });
-  if (diagnostics.length > 0) throw new HostformError(diagnostics);
+  failWith(diagnostics);
   if (values === undefined) {
     refuse(`${shown} is not a JSON object of values by name`, 'Write `{"plan": 11, "domain": "acme.example"}`.');
   }
@@ -89,7 +79,7 @@ function refuse(summary: string, fix: string): never {
   fail("stack.variables", summary, { remedies: [fix] });
 }
 
-/** What an untrusted stack is given: of a variable that it declares as sensitive not the value that came from outside. */
+/** Returns the values for an untrusted stack, without outside values of sensitive variables. */
 export function openVariables(
   { variables }: LoadedStack["outline"],
   given: readonly Given[],
@@ -98,7 +88,7 @@ export function openVariables(
   return given.map((one) => (withheld(one) ? { ...one, value: { json: UNKNOWN } } : one));
 }
 
-/** Announces the values of variables that are declared as sensitive, their defaults too. */
+/** Announces the values and defaults of sensitive variables. */
 export function learnVariables(
   redaction: Redaction,
   { variables }: LoadedStack["outline"],
@@ -109,7 +99,7 @@ export function learnVariables(
     const values = given.flatMap(({ name: of, value }) =>
       of !== name ? [] : ["json" in value ? value.json : value.text],
     );
-    // A given text may be a list or a map with secret parts.
+    // A text may be a list or a map with secret parts.
     const parts = values.flatMap((text) =>
       typeof text === "string" ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner) : [],
     );

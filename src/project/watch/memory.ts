@@ -1,27 +1,25 @@
-/** What a watch remembers: what was reported, and what had to be corrected again and again. */
+/** The memory of a watch: reported facts, and repeated corrections. */
 import type { Change, Diagnostic, Plan } from "../../core/model/index.ts";
 import { type WatchNote, watchNotes } from "../../report/index.ts";
 
-/** What a look shows that the look before did not. */
+/** New facts of a check. */
 export interface News {
-  /** A line for each object of which there is something else to say. */
+  /** A line for each object with new facts. */
   readonly notes: readonly string[];
-  /** Addresses of which there is nothing to say any more. */
+  /** Addresses without further facts. */
   readonly settled: readonly string[];
   readonly problems: readonly Diagnostic[];
 }
 
-/** Remembers what was said, so that a look says only what is new. */
+/** Remembers reported facts, so that a check reports only new ones. */
 export class Memory {
-  /** Of changes that would be made and of objects that have moved on, by address. */
+  /** Address -> note about a planned change or a moved object. */
   readonly #notes = new Map<string, WatchNote>();
   readonly #problems = new Map<string, Diagnostic>();
-  /** Of the look before, when it failed; of what the last apply did not do. */
+  /** The last failure of a check, and the last outcome of an apply. */
   readonly #last = { failure: "", outcome: "" };
 
-  /**
-   * @param targets of a look at some addresses: of the others nothing new is known.
-   */
+  /** @param targets of a partial check: it has no news about other addresses. */
   compare(plan: Plan, targets: readonly string[]): News {
     const notes = watchNotes(plan);
     const planned = plan.changes.map(({ address }) => address);
@@ -46,14 +44,14 @@ export class Memory {
     };
   }
 
-  /** Changes that were made, which was reported when they were made: the next look need not say that they are settled. */
+  /** Drops the notes about reported changes. */
   made(addresses: readonly string[]): void {
     for (const address of addresses) this.#notes.delete(address);
   }
 
   /**
-   * Whether a look fails otherwise than the one before, or an apply left something else undone.
-   * @param diagnostics its errors; none: it was complete.
+   * Returns true for a failure or an outcome that differs from the last one.
+   * @param diagnostics errors; none: complete.
    */
   isNew(what: "failure" | "outcome", diagnostics: readonly Diagnostic[]): boolean {
     const before = this.#last[what];
@@ -62,7 +60,7 @@ export class Memory {
   }
 }
 
-/** The same thing said at another moment has the same key: how long something has lasted, or is to be waited for, is left out. */
+/** Returns a key without durations, which differ at each check. */
 function keyOf({ code, summary, address, detail }: Diagnostic): string {
   const timeless = (text = "") => text.replaceAll(TIMES, "");
   return JSON.stringify([code, timeless(summary), address ?? null, timeless(detail)]);
@@ -70,32 +68,30 @@ function keyOf({ code, summary, address, detail }: Diagnostic): string {
 
 const TIMES = /\b\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|days?)\b/g;
 
-/** Within this, what was put right and has to be put right again counts. */
+/** Period of counted corrections. */
 const WITHIN_MS = 3_600_000;
-/** From this on it is no accident. */
+/** Number of corrections that is no accident. */
 const OFTEN = 3;
 
-/** What somebody changes back again and again: a host that suspends for non-payment, or another declaration. */
+/** Objects that others repeatedly change back: a host that suspends for non-payment, or another declaration. */
 export interface Contended {
   readonly addresses: readonly string[];
-  /** How often the one that was put right most often was, within the last hour. */
+  /** Highest number of corrections of one object within the last hour. */
   readonly times: number;
 }
 
-/** Notices that what is made as declared does not stay so, lest two programs take turns as fast as they can. */
+/** Finds repeated corrections, so that two programs do not take turns at full speed. */
 export class Contention {
   readonly #made = new Map<string, readonly number[]>();
 
-  /** @param addresses that were changed. @param now monotonic, in milliseconds. @returns undefined while nothing is contended. */
+  /** @param addresses that were changed. @param now monotonic, in milliseconds. @returns undefined without contended objects. */
   note(addresses: readonly string[], now: number): Contended | undefined {
-    for (const [address, times] of [...this.#made]) {
-      const recent = times.filter((at) => now - at < WITHIN_MS);
-      if (recent.length === 0) this.#made.delete(address);
-      else this.#made.set(address, recent);
-    }
-    for (const address of addresses) this.#made.set(address, [...(this.#made.get(address) ?? []), now]);
-    const counts = addresses.map((address) => ({ address, times: this.#made.get(address)?.length ?? 0 }));
-    const contended = counts.filter(({ times }) => times >= OFTEN);
+    const contended = addresses.flatMap((address) => {
+      const recent = (this.#made.get(address) ?? []).filter((at) => now - at < WITHIN_MS);
+      const times = [...recent, now];
+      this.#made.set(address, times);
+      return times.length >= OFTEN ? [{ address, times: times.length }] : [];
+    });
     if (contended.length === 0) return undefined;
     return {
       addresses: contended.map(({ address }) => address),
@@ -104,7 +100,7 @@ export class Contention {
   }
 }
 
-/** What it shows that changes had to be made again and again: that each was undone outside of hostform is seen, or is not. */
+/** Returns the cause of repeated corrections: a visible change outside of hostform, or an unknown one. */
 export function conclusion(changes: readonly Pick<Change, "reasons">[]): string {
   const isUndone = changes.every(({ reasons }) => reasons.some(({ why }) => why === "drift" || why === "gone"));
   return isUndone

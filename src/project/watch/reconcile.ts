@@ -17,30 +17,31 @@ import type { GuardFlags } from "../guards.ts";
 import { withPlan } from "../plan.ts";
 import type { Project } from "../project.ts";
 
-/** How one look at the account ended. */
+/** Result of one check. */
 export interface Reconciliation {
   readonly plan: Plan;
   /**
-   * `as_declared`: nothing to do. `differs`: there is, and it was only reported. `refused`: the plan has errors. `applied`:
-   * all of it was done. `incomplete`: not all. `widened`: what events named cannot be put right without a look at everything.
+   * `as_declared`: no changes. `differs`: reported changes. `refused`: a plan with errors. `applied`: all changes are done.
+   * `incomplete`: some are not. `widened`: the changes need a check of everything.
    */
   readonly end: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "widened";
-  /** Of a plan that was applied. */
+  /** Result of the apply. */
   readonly result?: ApplyResult;
-  /** API requests, and the smallest budget of the accounts per minute. */
+  /** Number of API requests. */
   readonly requests: number;
+  /** Smallest request budget of the accounts. */
   readonly perMinute: number;
   readonly moneyScale: MoneyScale;
 }
 
 export interface ReconcileOptions {
-  /** Addresses; none: everything. */
+  /** Addresses of a partial check. */
   readonly targets: readonly string[];
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
-  /** Called with a plan before anything of it is done. */
+  /** Gets the plan before the apply. */
   onPlan(plan: Plan, moneyScale: MoneyScale): void;
-  /** Runs an apply and shows its progress. */
+  /** Runs an apply with its progress. */
   applying(
     plan: Plan,
     stop: AbortSignal,
@@ -49,9 +50,9 @@ export interface ReconcileOptions {
 }
 
 /**
- * One look: plan, and with `autoApprove` apply, exactly as the commands of these names do it; the state is locked meanwhile
- * and not a moment longer. Of a plan with errors of single resources, what they do not hold back is applied.
- * @throws HostformError what `plan` and `apply` throw.
+ * Checks once: plans, and with `autoApprove` applies, while the state is locked. Applies the changes that errors of single resources do
+ * not hold back.
+ * @throws HostformError of a plan and an apply.
  */
 export function reconcileOnce(project: Project, options: ReconcileOptions): Promise<Reconciliation> {
   const { targets, autoApprove, guards } = options;
@@ -72,7 +73,7 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
     if (plan.diagnostics.some(isError) && !isPartial) return looked("refused");
     const differs = changing || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0;
     if (!autoApprove) return looked(differs ? "differs" : "as_declared");
-    // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
+    // Limits count the changes of the whole project, so a partial plan makes no counted change.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
     const result = await options.applying(plan, run.interrupts.stop, (onEvent) => carryOut(run, {}, onEvent));
     if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
@@ -80,12 +81,12 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
   });
 }
 
-/** A change in place, of something that is there: it orders nothing and removes nothing. */
+/** Returns true for an update in place: it orders and removes nothing. */
 function isHarmless(change: Change): boolean {
   return isNoOp(change) || (change.actions[0] === "update" && change.importing === undefined);
 }
 
-/** The errors of an apply, each once. */
+/** Returns the errors of an apply. */
 export function errorsOf({ outcomes, diagnostics }: ApplyResult): Diagnostic[] {
   return [...outcomes.flatMap((outcome) => outcome.diagnostics), ...diagnostics].filter(isError);
 }

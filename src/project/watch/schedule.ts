@@ -1,46 +1,46 @@
-/** When to look at the account next, and at what: the interval, and what events name. */
+/** The schedule of checks, by the interval and by events. */
 import type { EventSubject, Kinds } from "../../core/kinds/kind.ts";
 import type { State } from "../../core/model/index.ts";
 
 export type { EventSubject };
 
-/** Events that come within this time of the first one are looked into together. */
+/** Events within this time after the first one share a check. */
 export const COALESCE_MS = 2_000;
-/** A look that events lead to comes at least this after the one before, whatever that was for. */
+/** Minimum time between a check and a later one for events. */
 const LEAST_GAP_MS = 10_000;
-/** After a failure the first look that comes early comes after this. */
+/** Delay of the first early check after a failure. */
 const RETRY_MS = 60_000;
-/** Failures and contention make no wait longer than this, unless the interval is. */
+/** Maximum wait after failures and contention, unless the interval is longer. */
 const MOST_BACKOFF_MS = 3_600_000;
-/** What looks that events lead to may use of the request budget. */
+/** Share of the request budget for checks of events. */
 const SHARE = 0.5;
 
-/** `whole`: at everything; `hinted`: at what events have named. */
+/** `whole`: a check of everything; `hinted`: of objects that events have named. */
 export type LookKind = "whole" | "hinted";
 
-/** How a look ended. Times are monotonic, in milliseconds. */
+/** The end of a check. Times are monotonic, in milliseconds. */
 interface LookEnd {
   readonly kind: LookKind;
   readonly at: number;
-  /** API requests that it took. */
+  /** Number of API requests. */
   readonly requests: number;
   /** The smallest request budget of the accounts, per minute. */
   readonly perMinute: number;
-  /** `ended`: in order, or refused by something that a person has to mend; `troubled`: another try costs requests and may fail again. */
+  /** `ended`: a success, or an error that a person has to correct; `troubled`: another try costs requests and may fail again. */
   readonly outcome: "ended" | "troubled" | "failed";
 }
 
 /**
- * When to look next. Looks at everything come at the interval, whatever happens: with every event lost they are enough.
- * Events only add looks, as many as leave half of the request budget to others.
+ * Times of the next checks. Checks of everything follow the interval, and suffice without events. Checks for events leave half of the
+ * request budget to others.
  */
 export class Schedule {
   readonly #intervalMs: number;
   #wholeAt: number;
-  /** Since when events wait. */
+  /** Time of the first waiting event. */
   #hintedSince: number | undefined;
   #hintedNotBefore = 0;
-  /** In succession. */
+  /** Number of successive failures. */
   #troubles = 0;
 
   constructor(intervalMs: number, now: number) {
@@ -48,17 +48,17 @@ export class Schedule {
     this.#wholeAt = now;
   }
 
-  /** An event has come that may be worth a look. */
+  /** Registers an event. */
   hint(now: number): void {
     this.#hintedSince ??= now;
   }
 
-  /** Nothing waits any more: a look begins that covers what has come so far, or it was worth none. */
+  /** Drops waiting events: a check covers them, or they need none. */
   covered(): void {
     this.#hintedSince = undefined;
   }
 
-  /** Events have named so much, or so little, that a look at everything is due, as soon as one of theirs is. */
+  /** Makes a check of everything due now. */
   widen(now: number): void {
     this.#wholeAt = Math.min(this.#wholeAt, now);
   }
@@ -70,21 +70,21 @@ export class Schedule {
       const most = Math.max(this.#intervalMs, MOST_BACKOFF_MS);
       this.#wholeAt = at + Math.min(most, this.#intervalMs * backoff);
     } else if (outcome === "failed") {
-      // What the events named is not forgotten: a look at everything finds it.
+      // A check of everything covers the failed events.
       this.#wholeAt = Math.min(this.#wholeAt, at + RETRY_MS * backoff);
     }
     this.#holdHints(at, (requests * 60_000) / (perMinute * SHARE));
     if (outcome !== "ended") this.#holdHints(at, Math.min(MOST_BACKOFF_MS, RETRY_MS * backoff));
   }
 
-  /** Events were about something else: finding that out is not free either. */
+  /** Delays the next check after irrelevant events. */
   idle(now: number): void {
     this.#holdHints(now, 0);
   }
 
   /**
-   * What is put right does not stay so. @param times how often within the hour: each time events lead to a look later.
-   * @returns milliseconds for which they are not.
+   * Delays checks for events after repeated corrections. @param times number of corrections within the hour.
+   * @returns the delay in milliseconds.
    */
   contended(now: number, times: number): number {
     const ms = Math.min(MOST_BACKOFF_MS, RETRY_MS * 2 ** Math.min(20, times - 1));
@@ -96,7 +96,7 @@ export class Schedule {
     this.#hintedNotBefore = Math.max(this.#hintedNotBefore, now + Math.max(LEAST_GAP_MS, ms));
   }
 
-  /** The next look: what at, and when. One at everything covers all events, so it goes first. */
+  /** Returns the next check. A check of everything covers all events, so it is preferred. */
   next(): { readonly kind: LookKind; readonly at: number } {
     const since = this.#hintedSince ?? Number.POSITIVE_INFINITY;
     const at = Math.max(since + COALESCE_MS, this.#hintedNotBefore);
@@ -104,24 +104,24 @@ export class Schedule {
   }
 }
 
-/** More than this waiting at once is as good as all. */
+/** Maximum number of waiting events. More lead to a check of everything. */
 const MOST_HINTS = 100;
-/** A look at more addresses than this costs as much as one at everything. */
+/** Maximum number of addresses of a partial check. More cost as much as a check of everything. */
 const MOST_TARGETS = 10;
 
-/** The events that wait for a look. Bounded, however many come. */
+/** The events that wait for a check, bounded in number. */
 export class Hints {
   readonly #waiting = new Map<string, EventSubject>();
   #overflown = false;
 
-  /** The same thing named twice is one hint. */
+  /** Adds an event. Equal events count once. */
   add(hint: EventSubject): void {
     const key = JSON.stringify([hint.event, hint.service ?? null, hint.invoice ?? null]);
     if (this.#waiting.size < MOST_HINTS || this.#waiting.has(key)) this.#waiting.set(key, hint);
     else this.#overflown = true;
   }
 
-  /** Takes what waits. */
+  /** Returns and drops the waiting events. */
   take(): { readonly hints: readonly EventSubject[]; readonly overflown: boolean } {
     const taken = { hints: [...this.#waiting.values()], overflown: this.#overflown };
     this.#waiting.clear();
@@ -130,19 +130,19 @@ export class Hints {
   }
 }
 
-/** What events mean for this project. */
+/** The subjects of events in this project. */
 interface Named {
-  /** Addresses to look at. */
+  /** Addresses for a partial check. */
   readonly targets: readonly string[];
-  /** It is better to look at everything. */
+  /** Everything must be checked. */
   readonly everything: boolean;
-  /** Events about what is not ours, as far as is known. */
+  /** Events about unknown objects. */
   readonly strangers: readonly EventSubject[];
 }
 
 /**
- * The addresses in the state that events name, by the rule of each kind. An event that names nothing may be about anything.
- * @param open a create has no known outcome, or something declared is not made yet: then an id that is not recorded may be ours.
+ * Finds the addresses that events name, by the rule of each kind. An event without a subject may mean any object.
+ * @param open a declared resource has no object yet, or a pending create: an unknown id may belong to it.
  */
 export function namedBy(hints: readonly EventSubject[], state: State, kinds: Kinds, open: boolean): Named {
   const resources = [...state.resources.values()];

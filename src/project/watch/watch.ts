@@ -1,4 +1,4 @@
-/** The loop of `watch`: when it is time, or an event names something, reconcile; report what is new; wait. */
+/** The loop of a watch: reconcile at the interval or after an event, report news, wait. */
 import { hash } from "node:crypto";
 import { type EventSubject, kinds } from "../../core/kinds/index.ts";
 import {
@@ -24,48 +24,48 @@ import { errorsOf, type ReconcileOptions, type Reconciliation, reconcileOnce } f
 import { Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
 
 interface WatchOptions {
-  /** Milliseconds from the end of a look at everything to the next one. */
+  /** Milliseconds between checks of everything. */
   readonly intervalMs: number;
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
-  /** Ends after so many looks; absent: with Ctrl-C. */
+  /** Maximum number of checks. Default: until Ctrl-C. */
   readonly maxRuns?: number;
 }
 
-/** One look, as it is reported. */
+/** The reported parts of a check. */
 export interface WatchReport {
   readonly look: number;
   readonly events: readonly string[];
-  /** None: everything. */
+  /** Addresses of a partial check. */
   readonly targets: readonly string[];
 }
 
-/** What shows a watch to people or programs: each call is one thing that has happened. Times are milliseconds. */
+/** Reports a watch to people or programs. Times are milliseconds. */
 export interface WatchReporter {
-  /** A verified event has come. */
+  /** Reports a verified event. */
   event(hint: EventSubject): void;
-  /** Events that name nothing of this project. */
+  /** Reports events about unknown objects. */
   strangers(hints: readonly EventSubject[]): void;
   reloading(): void;
-  /** The wall clock is set to another time than the one that has passed. @param ms negative: it was set back. */
+  /** Reports a step of the wall clock. @param ms negative: a step back. */
   stepped(ms: number): void;
   settling(): void;
-  /** @param why the end of a sentence: what that shows. */
+  /** @param why the end of a sentence with the cause. */
   contended(contended: Contended, heldMs: number, why: string): void;
   began(report: WatchReport): void;
-  /** What is new in a plan, before anything of it is done. @returns whether anything is. */
+  /** Reports the news of a plan before its apply. @returns true for news. */
   plan(plan: Plan, news: News, report: WatchReport, moneyScale: MoneyScale): boolean;
-  /** Runs an apply and shows its progress. */
+  /** Runs an apply with its progress. */
   applying: ReconcileOptions["applying"];
   applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void;
-  /** @param news whether it had any. @param nextMs undefined: there is no next one. */
+  /** @param news the check had news. @param nextMs undefined: the last check. */
   ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
-  /** A look that could not be made, or not to its end. */
+  /** Reports a failed check. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
   stopped(looks: number, reason: "interrupted" | "max_runs"): void;
 }
 
-/** What can be over by the next look, and so is no reason not to begin. All else that fails the first look ends the command. */
+/** Codes of temporary failures. Any other failure of the first check ends the watch. */
 const PASSING: ReadonlySet<string> = new Set([
   "api.unreachable",
   "api.timeout",
@@ -74,12 +74,11 @@ const PASSING: ReadonlySet<string> = new Set([
   "state.locked",
 ]);
 
-/** The wall clock was set, or the machine slept, if it differs by so much from the time that has passed. */
+/** Difference between wall clock and elapsed time that shows a step or a sleep of the machine. */
 const STEP_MS = 5_000;
-/** A step of the clock is noticed within this time. */
+/** Maximum delay until a step is found. */
 const MOST_SLEEP_MS = 60_000;
 
-/** The loop: when it is time, or an event has named something, look; report what is new; wait. */
 export class Watch {
   readonly #project: Project;
   readonly #options: WatchOptions;
@@ -90,24 +89,24 @@ export class Watch {
   readonly #hints = new Hints();
   readonly #memory = new Memory();
   readonly #contention = new Contention();
-  /** Ends the present wait. */
+  /** Ends the current wait. */
   #wake = new AbortController();
-  /** A look at everything is wanted as soon as this one has ended. */
+  /** A check of everything is due after the current one. */
   #reloading = false;
   #looks = 0;
-  /** Something declared is not made, or a create has no known outcome: an event about an unknown id may be about it. */
+  /** A declared resource has no object yet, or a pending create. An event with an unknown id may mean it. */
   #open = true;
-  /** Invoices exceeded a limit on spending: nothing more is ordered, however little a later look alone would. */
+  /** Invoices exceeded the spending limit: no later check orders. */
   #spent = false;
-  /** The last look ended as an `apply` that succeeds does: what only a person may order again is not in its plan. */
+  /** The last check ended like a successful apply. */
   #good = true;
 
-  /** Conditions at the end of the last whole check, or of a later one. */
+  /** Conditions of the last check of everything and of later ones. */
   #holds: ReadonlySet<FailOn> = new Set();
 
-  /** Milliseconds of the wall clock at the beginning of the monotonic one, as they were last. */
+  /** Last difference between the wall clock and the monotonic clock, in milliseconds. */
   #ahead: number | undefined;
-  /** Ctrl-C came during an apply, and not all of it was done. */
+  /** Ctrl-C has stopped an apply before its end. */
   #cut = false;
 
   /** @param stop aborted by Ctrl-C. */
@@ -120,7 +119,7 @@ export class Watch {
     this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
 
-  /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
+  /** Registers a verified event for the loop. */
   hint(hint: EventSubject): void {
     this.#reporter.event(hint);
     this.#hints.add(hint);
@@ -128,7 +127,7 @@ export class Watch {
     this.#wake.abort();
   }
 
-  /** The declaration has changed, as its deployment says: a look at everything comes at once, or after the present one. */
+  /** Requests a check of everything, because the declaration was deployed. */
   reload(): void {
     this.#reporter.reloading();
     this.#reloading = true;
@@ -140,9 +139,9 @@ export class Watch {
   }
 
   /**
-   * Looks until it is stopped.
+   * Checks until it is stopped.
    * @returns the exit code.
-   * @throws HostformError what fails the first look, if waiting will not mend it.
+   * @throws HostformError a lasting failure of the first check.
    */
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
@@ -167,14 +166,14 @@ export class Watch {
     });
   }
 
-  /** A look, unless all that has come is about something else. */
+  /** Checks, unless all events are irrelevant. */
   async #turn(kind: LookKind): Promise<void> {
     this.#schedule.covered();
     const { hints, overflown } = this.#hints.take();
     const report = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
     try {
       if (kind === "whole" || overflown) return await this.#look(report);
-      // As it is now: another process may have recorded what an event names.
+      // Another process may have recorded the subject of an event.
       const recorded = await (await this.#readAgain()).state.read(false);
       const { targets, everything, strangers } = namedBy(hints, recorded, kinds, this.#open);
       this.#reporter.strangers(strangers);
@@ -207,7 +206,7 @@ export class Watch {
     this.#reporter.ended(report, look, news, this.#untilNext());
   }
 
-  /** @returns whether a plan was applied with another outcome than at the look before. */
+  /** Reports an outcome that differs from the last one. @returns true for a report. */
   #reportOutcome({ plan, result, end, moneyScale }: Reconciliation): boolean {
     if (result === undefined || end === "as_declared") return false;
     const done = doneChanges(plan, result).map(({ address }) => address);
@@ -217,7 +216,7 @@ export class Watch {
     return isNew;
   }
 
-  /** What follows from a look for the next ones. */
+  /** Updates the memory and the schedule after a check. */
   #note({ plan, end, result, requests, perMinute }: Reconciliation, { look, targets }: WatchReport): void {
     this.#looks = look;
     const holds = holding(plan, end === "applied" || end === "as_declared" ? result : undefined);
@@ -226,7 +225,7 @@ export class Watch {
     this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
     const kind = targets.length === 0 ? "whole" : "hinted";
-    // A status that is not understood is not mended by waiting: somebody has to say what it means.
+    // A wait does not help against an unknown status word.
     const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [], held: [] }));
     const outcome = failed ? "troubled" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests, perMinute, outcome });
@@ -251,26 +250,26 @@ export class Watch {
   }
 
   #failed(kind: LookKind, report: WatchReport, error: unknown): void {
-    // Ctrl-C ended it, which nobody needs to know.
+    // Ctrl-C needs no report.
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
     if (report.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
     const diagnostics = forStack(this.#project.source, error.diagnostics);
     this.#looks = report.look;
     this.#good = false;
-    // What a person has to mend is not mended any later for being looked at; only the API is spared.
+    // Only failures of the API delay the next check.
     const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
     this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
   }
 
-  /** The declaration as it is now: a project of its own, as each reads its declaration once. */
+  /** Returns a new project, which reads the present declaration. */
   async #readAgain(): Promise<Project> {
     const project = this.#project;
     const { stack } = project.source;
     if (stack === undefined) return project.on(project.source);
     const { purpose, options, source: at, language } = stack.run;
-    // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
+    // Secrets of a stack may be written anywhere in the project's folder.
     const source = { ...project.source, dir: stack.run.project };
     const wanted = { only: [stack.name], variables: options, language };
     const { stacks, run } = await chooseStacks(source, at, wanted, purpose);
@@ -278,14 +277,14 @@ export class Watch {
     return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
   }
 
-  /** Milliseconds; undefined when this was the last look. */
+  /** Returns the milliseconds until the next check; undefined after the last one. */
   #untilNext(): number | undefined {
     const { maxRuns } = this.#options;
     if (this.#stop.aborted || this.#looks === maxRuns) return undefined;
     return Math.max(0, this.#schedule.next().at - this.#now);
   }
 
-  /** Reports a step of the wall clock. After a step forward the machine may have slept: a look at everything is due. */
+  /** Reports a step of the wall clock. After a step forward, which may be a sleep, a check of everything is due. */
   #noticeStep(): void {
     const { clock } = this.#project.host;
     const ahead = clock.now() - clock.monotonic();
@@ -296,29 +295,28 @@ export class Watch {
     if (stepMs > 0) this.#schedule.widen(this.#now);
   }
 
-  /** Monotonic: no interval depends on what somebody sets the clock to. */
+  /** Monotonic time in milliseconds, without steps of the wall clock. */
   get #now(): number {
     return this.#project.host.clock.monotonic();
   }
 }
 
-/** How long a declaration has to stay the same before it is acted upon. */
+/** Time without changes before a declaration is applied. */
 const SETTLE_MS = 3_000;
-/** A declaration that changes this often in succession is written by something that does not stop. */
+/** Maximum number of successive changes. */
 const MOST_READINGS = 12;
 
 /**
- * Reads the declaration, look after look, and holds back what is being written just now: half of a file that an editor or a
- * checkout is writing can be valid, and would mean that the other half is to be removed.
- * @returns the declaration, once it has stayed the same for {@link SETTLE_MS}, if it differs from what was read last time.
- * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
+ * Waits for the end of writes to the declaration: half of a valid file would remove the resources of the other half.
+ * @returns a function that returns the declaration after {@link SETTLE_MS} without a change. It throws the mistakes of the declaration,
+ *   and `config.unreadable` for one that keeps changing.
  */
 function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
   let known = "";
   const read = async () => {
     const own = await again();
     const { desired } = await own.declaration.load();
-    // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
+    // The files and variables of a stack decide the values of its expressions.
     return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
   };
   return async (signal: AbortSignal, onWait: () => void): Promise<Project> => {
@@ -328,7 +326,7 @@ function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
       if (readings === MOST_READINGS) {
         fail("config.unreadable", "The declaration keeps changing, and was not applied", {
           detail: `It was different at each of ${MOST_READINGS} readings.`,
-          remedies: ["Find out what keeps writing it; if a template makes it, write it once."],
+          remedies: ["Find the program that keeps writing it. A template should write it once."],
         });
       }
       await clock.sleep(SETTLE_MS, signal);
@@ -340,7 +338,7 @@ function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
   };
 }
 
-/** The same for two declarations that were written alike. */
+/** Returns the same digest for equal declarations. */
 function digestOf(parts: readonly unknown[]): string {
   const text = JSON.stringify(parts, (_, value: unknown) => (value instanceof Map ? [...value] : value));
   return hash("sha256", text);

@@ -55,7 +55,7 @@ function is(operation: string, { method, path }: RequestEntry): boolean {
   return matches(patternOf(operation), method, path);
 }
 
-/** Whether the request may have taken effect, as far as the client can know: only a 4xx rules it out, faults or not. */
+/** Returns true if the request may have taken effect from the client's view. Only a 4xx rules that out. */
 function mayHaveDone({ status }: RequestEntry): boolean {
   return status === null || status < 400 || status >= 500;
 }
@@ -117,7 +117,7 @@ function wish(body: unknown): string {
   });
 }
 
-/** Whether of two orders for a domain the later one was placed after the service of the earlier one had ended. */
+/** Returns true if the later of two orders for a domain was placed after the service of the earlier one had ended. */
 function isAfterEnd(earlier: RequestEntry, later: RequestEntry): boolean {
   const { ordered } = earlier;
   return ordered !== null && later.ordered !== null && !later.ordered.beside.includes(ordered.id);
@@ -174,7 +174,6 @@ function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvaria
   );
 }
 
-/** The requests that belong together, by what they have in common. */
 function grouped(entries: readonly RequestEntry[], by: (entry: RequestEntry) => string): RequestEntry[][] {
   return [...Map.groupBy(entries, by).values()];
 }

@@ -96,7 +96,7 @@ const WITH_BODY: ReadonlySet<Called> = new Set<Called>([
 ]);
 const CREATING: ReadonlySet<Called> = new Set<Called>(["seedServices", "offerTransfer", "addFault"]);
 
-/** What most calls answer: what the function returns for the names in the path, and the body; 204 where that is nothing. */
+/** The answer of most calls: the result of the function for the names in the path and the body; 204 for no result. */
 async function answerOf(c: Context, name: Called, control: Control): Promise<Response> {
   const args: unknown[] = [];
   if (c.req.param("collection") !== undefined) args.push(collectionOf(c));

@@ -150,7 +150,6 @@ main.alone { max-width: 40rem; margin: 10vh auto }
 .lead { color: var(--soft); max-width: 46rem; margin-bottom: 14px }
 .note { padding: 8px 12px; border-radius: 7px; background: var(--wait-bg); color: var(--wait) }
 .empty { color: var(--soft); margin: 4px 0 }
-.big { font-size: 17px; font-weight: 600 }
 
 .flash { padding: 10px 14px; margin: 0 0 16px; border-radius: 8px; background: var(--good-bg); border: 1px solid var(--good) }
 .flash p { margin: 0 }

@@ -52,7 +52,7 @@ function keptOf(visit: Visit, parts: ActParts): Kept {
     prefix: parts.id === undefined ? parts.do : `${parts.do}-${parts.id}`,
     value: (name) => failed && (failed.form.raw(name) ?? ""),
     values: (name) => failed?.form.all(name),
-    // Of the field, or of one of its parts ("events.0").
+    // Includes errors of parts of the field ("events.0").
     error: (name) => errors.find(([field]) => field === name || field.startsWith(`${name}.`))?.[1][0],
   };
 }

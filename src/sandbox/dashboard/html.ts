@@ -118,7 +118,7 @@ interface TableParts<T> {
   row(item: T, at: number): readonly Cell[];
   /** In place of a table without rows. */
   empty: Cell;
-  /** Where the page is that has this table as its list: in pages, by the query's `page`, and sorted. */
+  /** Address of the page with this table as its list: paged by the query's `page`, and sorted. */
   list?: List<T> | undefined;
 }
 
@@ -126,7 +126,7 @@ interface TableParts<T> {
 export interface List<T> {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By what the list can be sorted, by the titles of the columns: their headings are links. */
+  /** Sort keys by the titles of the columns: their headings are links. */
   readonly by?: Readonly<Record<string, (item: T) => string | number>>;
 }
 
@@ -140,7 +140,8 @@ function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T
   if (key === undefined) return items;
   const direction = name === wanted ? 1 : -1;
   return items.toSorted((a, b) => {
-    const [one, other] = [key(a), key(b)];
+    const one = key(a);
+    const other = key(b);
     const order =
       typeof one === "number" && typeof other === "number" ? one - other : COMPARE.compare(`${one}`, `${other}`);
     return direction * order;

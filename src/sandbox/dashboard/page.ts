@@ -14,7 +14,7 @@ export interface About {
   /** Base URL of the API port; known once it listens. */
   readonly url: string;
   readonly settings: Pick<Settings, "profile" | "seed" | "rateLimit" | "autoPay">;
-  /** How often an open page is sent what is new, in milliseconds of real time. Default 700. */
+  /** Real time between two updates of an open page, in milliseconds. Default 700. */
   readonly liveMs?: number;
 }
 
@@ -87,7 +87,7 @@ export interface Page {
   readonly live?: Readonly<Record<string, (visit: Visit) => Html>>;
 }
 
-/** Where the pages are; the first one is at the root of the port as well. */
+/** Path of the pages; the first one is at the root of the port as well. */
 export const ROOT = "/dashboard";
 
 export class Form {
@@ -134,21 +134,12 @@ export class Form {
     return text;
   }
 
-  /** A whole number of 0 or more, or undefined for an empty field. @throws Refusal 422 for anything else. */
-  count(name: string, label: string): number | undefined {
-    return this.#number(name, label, /^\d{1,9}$/, "a whole number");
-  }
-
-  /** A number of 0 or more with or without a fraction. */
+  /** A number of 0 or more, or undefined for an empty field. @throws Refusal 422 for anything else. */
   number(name: string, label: string): number | undefined {
-    return this.#number(name, label, /^\d{1,9}(?:\.\d{1,9})?$/, "a number");
-  }
-
-  #number(name: string, label: string, form: RegExp, what: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (!form.test(text)) throw wrongField(name, `${label} must be ${what} of 0 or more, not "${text}".`);
-    return Number(text);
+    if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return Number(text);
+    throw wrongField(name, `${label} must be a number of 0 or more, not "${text}".`);
   }
 
   /** The id of the record that a button belongs to. */

@@ -150,9 +150,9 @@ export class EventSender {
 
   async #attempt(id: number): Promise<void> {
     const { store } = this.#deps;
-    const [delivery, waiting] = [store.table("deliveries").get(id), store.table("outbox").get(id)];
+    const delivery = store.table("deliveries").get(id);
     const webhook = delivery && store.table("webhooks").get(delivery.webhook_id);
-    const made = { at: waiting?.due_at ?? this.#deps.clock.instant(), status: null, error: null };
+    const made = { at: store.table("outbox").get(id)?.due_at ?? this.#deps.clock.instant(), status: null, error: null };
     if (delivery === undefined || webhook === undefined) {
       this.#note(id, { ...made, error: "The subscription was removed." }, "abandoned");
       return;

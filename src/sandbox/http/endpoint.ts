@@ -32,7 +32,9 @@ export interface Endpoint {
 const needs =
   (ability: Ability) =>
   (answer: Endpoint["answer"]): Endpoint => ({ ability, answer });
-export const [view, technical, billing] = [needs("view"), needs("technical"), needs("billing")];
+export const view = needs("view");
+export const technical = needs("technical");
+export const billing = needs("billing");
 
 /** Endpoints by their operations, which name the method and the path. */
 export type Endpoints = { [O in OperationName]?: Endpoint };

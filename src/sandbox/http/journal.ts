@@ -17,12 +17,12 @@ export interface RequestEntry {
   status: number | null;
   /** Id of the fault that was injected, or null. */
   fault: number | null;
-  /** What it ordered, whether or not the answer arrived; null: nothing, or what an earlier request had ordered. */
+  /** The new order, whether or not the answer arrived; null for none, or for a repetition of an earlier request. */
   ordered: Ordered | null;
 }
 
 export interface Ordered {
-  /** Of the service or the domain. */
+  /** Id of the service or the domain. */
   id: number;
   /** Services of the account for the same domain that were live, or about to be, when it was ordered. */
   beside: number[];

@@ -20,7 +20,7 @@ export function requireOwnHost(url: string, what: string): void {
 export interface RequestBody {
   /** The JSON value; the text when it is not JSON; null when there is none. */
   value: unknown;
-  /** As it was received; undefined when there was none, or it was too large. */
+  /** The text as received; undefined for none, and for a body that is too large. */
   text: string | undefined;
   /** Kept until the body is needed. */
   problem: Refusal | undefined;

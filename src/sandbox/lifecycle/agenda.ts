@@ -81,7 +81,8 @@ function pop(heap: Due[]): Due | undefined {
   if (last === undefined || heap.length === 0) return first;
   let at = 0;
   for (;;) {
-    const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]];
+    const left = heap[2 * at + 1];
+    const right = heap[2 * at + 2];
     const less = right !== undefined && left !== undefined && before(right, left) ? right : left;
     if (less === undefined || !before(less, last)) break;
     heap[at] = less;

@@ -21,11 +21,11 @@ export const PROFILE_SWITCHES = {
   pages: ["from_one", "from_zero"],
   /** A page after the last one (§4 Pagination does not say): an empty one, 404, or the last one again. */
   past_end: ["empty", "not_found", "repeats"],
-  /** What an empty list holds in place of its items (§4 Gaps), or instead of its envelope: `[]`, null, `{}`, or `{}` alone. */
+  /** Items of an empty list (§4 Gaps), or its whole answer: `[]`, null, `{}`, or `{}` alone. */
   empty_list: ["array", "null", "map", "nothing"],
   /** Items of a list: as they are, or each under `data` (§4 Gaps). */
   items: ["bare", "wrapped"],
-  /** How long a new record is missing from lists (§4 says nothing of it). */
+  /** Time for which a new record is missing from lists (not specified in §4). */
   list_lag: ["none", "four_seconds", "thirty_seconds"],
   /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is stable without any order. */
   order: ["newest", "oldest", "scattered"],
@@ -37,17 +37,17 @@ export const PROFILE_SWITCHES = {
   rate_headers: ["full", "none"],
   /** `Retry-After` of a 429 (§7: "not specified beyond status"). */
   retry_after: ["seconds", "date", "none"],
-  /** How the minute is counted (§8: "60 requests per minute per token"). `bucket` refills one a second. */
+  /** Count of the minute (§8: "60 requests per minute per token"). `bucket` refills one a second. */
   rate: ["fixed", "sliding", "bucket"],
   /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
   field_errors: ["lists", "texts"],
   /** Spelling of status words (§2 Gaps). `words` are entirely different: "Pending Payment", "running". `digits`: "1"; `numbers`: 1. */
   status: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"],
-  /** What `provisioning_status` holds (§2 Gaps). */
+  /** Value of `provisioning_status` (§2 Gaps). */
   provisioning: ["words", "queued", "active", "empty", "null"],
   /** Words for the status of an invoice (§2 Gaps): unpaid and paid, Open and Paid, DUE and SETTLED. */
   invoice_status: ["lower", "open", "upper"],
-  /** What `billing_cycle` holds (§2: "e.g. monthly"): "quarterly", "3 months", "quarter", 3. */
+  /** Form of `billing_cycle` (§2: "e.g. monthly"): "quarterly", "3 months", "quarter", 3. */
   billing_cycle: ["word", "months", "unit", "integer"],
   /** Words for the product kind (§2 Gaps): vps, "Root VPS", "root-vps". */
   product_type: ["slug", "title", "other"],
@@ -63,7 +63,7 @@ export const PROFILE_SWITCHES = {
   bodies: ["full", "empty204"],
   /** Name of a generated password (§4: "the new password once"). */
   password: ["password", "new_password"],
-  /** Where the invoice stands in the answer to an order (§4 Gaps). */
+  /** Place of the invoice in the answer to an order (§4 Gaps). */
   creation: ["nested", "beside", "split", "invoice_wrapped"],
   /** Single objects without their `data` wrapper. */
   unwrapped: ["no", "yes"],
@@ -75,13 +75,13 @@ export const PROFILE_SWITCHES = {
   webhook: ["secret", "signing_secret", "bare"],
   /** `events` of a webhook (§2 Gaps): names, a map of all names to true or false, objects with a name, names with commas. */
   webhook_events: ["list", "map", "objects", "text"],
-  /** Where the domain of a migration request and of a registration stands (§2 Gaps); `nested`: `{"domain": {"name": …}}`. */
+  /** Place of the domain in a migration request and a registration (§2 Gaps); `nested`: `{"domain": {"name": …}}`. */
   domain_name: ["domain", "domain_name", "hostname", "nested"],
   /** Results of an availability check (§2 Gaps): a list or a map; `available`, `is_available` or a `status`. */
   domain_check: ["list", "map", "is_available", "status"],
-  /** What `registrant_contact` must hold (§4 Gaps): the usual fields, or anything. */
+  /** Accepted `registrant_contact` (§4 Gaps): the usual fields, or anything. */
   registrant: ["fields", "loose"],
-  /** Where the answers to source type and scope questions stand in a migration request (§2 Gaps). */
+  /** Place of the answers to source type and scope questions in a migration request (§2 Gaps). */
   migration: ["flat", "nested"],
   /** Form of instants; `offset` is what §2 says. */
   timestamps: ["offset", "micros_z", "date"],
@@ -94,13 +94,13 @@ export const PROFILE_SWITCHES = {
    * "a repeated request … returns the original response").
    */
   refused_key: ["free", "kept"],
-  /** How long an Idempotency-Key is kept (§8 Gaps). */
+  /** Retention of an Idempotency-Key (§8 Gaps). */
   key_retention: ["day", "ten_minutes"],
   /** `data` of an event (§6: "not shown"): the fields, the record under its name, or its id alone. */
   event_data: ["fields", "nested", "id"],
   /** Intervals between the retries of a delivery (§6: "not shown"): 10 s, 100 s, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
   backoff: ["tens", "minutes", "seconds"],
-  /** How often an event arrives: once, or twice, as queues sometimes deliver (§6 does not say). */
+  /** Number of deliveries of an event (not specified in §6): some queues deliver twice. */
   deliveries: ["once", "twice"],
   /** `flaky`: some requests fail, before or after their effect; the seed chooses them. */
   weather: ["calm", "flaky"],
@@ -126,7 +126,7 @@ export function firstPage(profile: Profile): 0 | 1 {
 export const PROFILE_SETS = {
   /** The defaults: those of a Laravel application. */
   laravel: {},
-  /** As little as possible: no headers, no bodies, no wrappers, no prices. */
+  /** The least that is possible: no headers, no bodies, no wrappers, no prices. */
   minimal: {
     envelope: "array",
     error_bodies: "empty",

@@ -125,7 +125,7 @@ export class Fields {
   }
 }
 
-/** With an offset or a Z, or a bare date (midnight UTC): plausible forms of a timestamp "with UTC offset" (§2). */
+/** Plausible forms of a timestamp "with UTC offset" (§2): an offset, a Z, or a bare date (midnight UTC). */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;

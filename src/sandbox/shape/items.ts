@@ -215,8 +215,9 @@ export function idOf(id: number | null, profile: Profile): number | string | nul
   return id !== null && profile.ids === "string" ? String(id) : id;
 }
 
-/** What an opaque id has before and after its number: characters that a path, a query, a shell and a template read otherwise. */
-const [OPAQUE_HEAD, OPAQUE_TAIL] = ["/", ":a@b?c=d&e #f%2Fé"];
+/** Text before and after the number of an opaque id: characters that a path, a query, a shell and a template read otherwise. */
+const OPAQUE_HEAD = "/";
+const OPAQUE_TAIL = ":a@b?c=d&e #f%2Fé";
 
 /** An id of any other record. Its UUID can be computed from the id and back, so that it need not be stored. */
 export function recordId(kind: RecordKind, id: number, profile: Profile): number | string | null {

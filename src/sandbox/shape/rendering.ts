@@ -279,9 +279,10 @@ export function renderRate(
   form: NonNullable<HeadersRendering["rate"]>,
 ): Record<string, string> {
   const reset = Math.max(0, Math.ceil((resetsAt - now) / 1000));
-  const [max, left, wait] = [String(limit), String(remaining), String(reset)];
+  const max = String(limit);
+  const left = String(remaining);
   const fields = {
-    draft3: { "RateLimit-Limit": max, "RateLimit-Remaining": left, "RateLimit-Reset": wait },
+    draft3: { "RateLimit-Limit": max, "RateLimit-Remaining": left, "RateLimit-Reset": String(reset) },
     draft7: { RateLimit: `limit=${limit}, remaining=${remaining}, reset=${reset}` },
     draft9: { RateLimit: `"default";r=${remaining};t=${reset}`, "RateLimit-Policy": `"default";q=${limit};w=60` },
     dashed: { "X-Rate-Limit-Limit": max, "X-Rate-Limit-Remaining": left },

@@ -192,7 +192,7 @@ export interface Delivery extends Owned {
 
 export interface Attempt {
   at: string;
-  /** Of the answer; null when there was none. */
+  /** Status of the answer; null for no answer. */
   status: number | null;
   /** Why the attempt failed. */
   error: string | null;
@@ -221,7 +221,7 @@ export interface BillingStep {
   due_at: string;
   /** The invoice whose payment cancels the step; null without one. */
   invoice_id: number | null;
-  /** That invoice is for the next term, not for the one that the order began. */
+  /** True for the invoice of a renewal, false for the invoice of the order. */
   renewal: boolean;
   /** The day of the month that terms end on, where the month has it. */
   anchor_day: number;

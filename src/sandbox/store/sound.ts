@@ -81,12 +81,6 @@ function ruleOf(collection: string, name: string): FieldRule | undefined {
   return HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
 }
 
-/** Returns true if a record of the collection can hold this. */
-export function isSound(collection: string, name: string, value: unknown): boolean {
-  if (value === null) return isNullable(collection, name);
-  return ruleOf(collection, name)?.[0](value) ?? true;
-}
-
 /** @throws Refusal (422) for a value that the field cannot hold. */
 export function checkSound(collection: string, name: string, value: unknown): void {
   const rule = ruleOf(collection, name);

@@ -58,14 +58,11 @@ export class Table<T extends { id: RecordId }> {
   }
 
   find(test: (row: T) => boolean): T | undefined {
-    for (const row of this.#rows.values()) if (test(row)) return row;
-    return undefined;
+    return this.all().find(test);
   }
 
   filter(test: (row: T) => boolean): T[] {
-    const found: T[] = [];
-    for (const row of this.#rows.values()) if (test(row)) found.push(row);
-    return found;
+    return this.all().filter(test);
   }
 
   /** Adds the record, or replaces the one with its id. */

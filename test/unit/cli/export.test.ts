@@ -15,7 +15,7 @@ describe("export", () => {
       },
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toBe(`# Written by \`hostform export\` from hosting.yaml: the same resources at the same addresses.
+    expect(stdout).toBe(`# Written by hostform from hosting.yaml: the same resources at the same addresses.
 # \`terraform plan\` shows what \`hostform plan\` shows, on the same state.
 
 terraform {

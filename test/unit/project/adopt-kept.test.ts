@@ -37,8 +37,8 @@ async function keptFile(encryption = clear()) {
 describe.each([
   ["in the clear", clear],
   ["with a key", () => keyOf(7)],
-])("lists that were kept %s", (_, encryption) => {
-  it("are found again, for their owner alone, and others are added behind them", async () => {
+])("kept lists %s", (_, encryption) => {
+  it("are read again, and further lists are appended", async () => {
     const { file, found } = await keptFile(encryption());
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const { again, names } = await found();
@@ -53,7 +53,7 @@ describe.each([
     await expect(stat(file)).rejects.toThrow("ENOENT");
   });
 
-  it("end where a killed run left half a line, and go on from there", async () => {
+  it("end before the half line of a killed run, and continue there", async () => {
     const { found, edit } = await keptFile(encryption());
     await edit((text) => `${text}{"list":"webh`);
     const { again, names } = await found();
@@ -68,12 +68,12 @@ describe.each([
     ["from the future", { now: NOW - MINUTE }],
     ["of another account", { account: "another" }],
     ["with another key", { encryption: keyOf(8) }],
-  ])("do not count %s", async (_, over) => {
+  ])("are ignored %s", async (_, over) => {
     const { found } = await keptFile(encryption());
     expect((await found(over)).names).toEqual([]);
   });
 
-  it("do not count through a link", async () => {
+  it("are ignored through a link", async () => {
     const { file, dir, found } = await keptFile(encryption());
     const elsewhere = path.join(dir, "elsewhere");
     const text = await readFile(file, "utf8");
@@ -91,7 +91,7 @@ describe("lists that were kept with a key", () => {
     ["repeated", ([head = "", first = ""]) => [head, first, first, ""]],
     ["changed", ([head = "", first = ""]) => [head, first.replace(/^..../, "AAAA"), ""]],
     ["in the clear", ([head = ""]) => [head, '{"list":"services","records":[]}', ""]],
-  ])("count up to the first line that was %s", async (_, change) => {
+  ])("are read up to the first line that was %s", async (_, change) => {
     const { found, edit } = await keptFile(keyOf(7));
     await edit((text) => change(text.split("\n")).join("\n"));
     const { names } = await found();
@@ -99,7 +99,7 @@ describe("lists that were kept with a key", () => {
     expect(names).not.toContain("grants of 1");
   });
 
-  it("do not count without it", async () => {
+  it("are ignored without the key", async () => {
     const { found } = await keptFile(keyOf(7));
     expect((await found({ encryption: clear() })).names).toEqual([]);
   });

@@ -27,8 +27,8 @@ function meaning(blocks: readonly NewBlock[], templates: JsonObject = {}) {
   );
 }
 
-describe("what adopted sites have in common", () => {
-  it("becomes a template of five, named after the plan, with the grants that nearly all have", () => {
+describe("common settings of adopted sites", () => {
+  it("become a template of five sites, named after the plan, with the grants of nearly all", () => {
     const dev = { "dev@agency.example": "manage" };
     // Ten of twelve; of four in five it would be the fewest.
     const blocks = sites(12, (i) => (i === 3 || i === 9 ? {} : i === 4 ? { ...dev, "owner@s4.example": "view" } : dev));
@@ -47,11 +47,11 @@ describe("what adopted sites have in common", () => {
     ["comments, which somebody has to complete", sites(6).map((one) => ({ ...one, commented: ["choose: plan_id"] }))],
     ["other kinds", sites(6).map((one) => ({ ...one, section: "webhooks" }))],
     ["servers without a domain", Array.from({ length: 6 }, (_, i) => ({ ...site(`s${i}`), body: { plan_id: 31 } }))],
-  ])("is left where it is for %s", (_, blocks) => {
+  ])("stay in the blocks for %s", (_, blocks) => {
     expect(templated(blocks, [])).toEqual({ templates: {}, blocks });
   });
 
-  it("means the same, whatever the sites are and in whatever order they come", () => {
+  it("mean the same for any sites in any order", () => {
     const permission = fc.constantFrom<Json>(
       "view",
       "manage",

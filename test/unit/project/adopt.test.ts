@@ -2,15 +2,13 @@
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { PlanRecord, Reader } from "../../../src/core/api/index.ts";
+import type { PlanRecord } from "../../../src/core/api/index.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { planOf } from "../../../src/core/kinds/service/steps.ts";
-import { Account } from "../../../src/core/lifecycle/index.ts";
 import { isError, isName, type JsonObject } from "../../../src/core/model/index.ts";
 import { insertNested, parseDeclaration, printDocument } from "../../../src/fronts/yaml/index.ts";
 import { declare, type Known } from "../../../src/project/adopt/declare.ts";
 import { preferredName, readPairs, slug } from "../../../src/project/adopt/names.ts";
-import { readCollections, readGrants } from "../../../src/project/adopt/read.ts";
 import { writeFiles } from "../../../src/project/adopt/write.ts";
 import fc, { character } from "../../support/fc.ts";
 import { quickFolder } from "../../support/folder.ts";
@@ -41,7 +39,7 @@ function declaredOf(...services: readonly JsonObject[]) {
   return declare({ objects, plans: [], unread: [] }, NOTHING, new Map());
 }
 
-describe("the file of what is a client's", () => {
+describe("the file of a client account", () => {
   it.each([
     ["Con", "client-con"],
     ["NUL", "client-nul"],
@@ -49,7 +47,7 @@ describe("the file of what is a client's", () => {
     ["unassigned", "client-unassigned"],
     ["Acme", "acme"],
     ["Console.", "console"],
-  ])("named %j is %s: Windows takes some names for devices", (name, file) => {
+  ])("named %j is %s, which is no device on Windows", (name, file) => {
     const client = remote({
       id: "7",
       name,
@@ -78,7 +76,7 @@ describe("names", () => {
     expect(preferredName(service, remote({ ...liveService, domain }))).toBe(name);
   });
 
-  it("are names, whatever the text", () => {
+  it("are valid names for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 300 }), (text) => {
         expect(slug(text) === "" || isName(slug(text))).toBe(true);
@@ -87,7 +85,7 @@ describe("names", () => {
     );
   });
 
-  it("are read from CSV with quotes, a header and a byte order mark; a mistake is at its line", () => {
+  it("are read from CSV with quotes, a header and a byte order mark; an error names its line", () => {
     const csv = '\uFEFFservice id,client\r\n1001,"Acme, ""Ltd"""\r\n\r\n 1002 , beta \r\n';
     expect(readPairs(csv, "map.csv").map(({ key, value }) => [key, value])).toEqual([
       ["1001", 'Acme, "Ltd"'],
@@ -98,8 +96,8 @@ describe("names", () => {
   });
 });
 
-describe("a declaration of what is there", () => {
-  it("is valid, and says what the API shows, whatever that is", () => {
+describe("a declaration of an account", () => {
+  it("is valid and has the values of the API, whatever they are", () => {
     const words = [
       "${env.X}",
       "$${env.X}",
@@ -141,7 +139,7 @@ describe("a declaration of what is there", () => {
     );
   });
 
-  it("numbers what has one name by id, leaves out a second service of one domain, and writes no `suspended`", () => {
+  it("numbers equal names by id, leaves out a second service of one domain, and writes no `suspended`", () => {
     const made = declaredOf(
       { id: "1001", domain: "www.acme.example", suspended: true },
       { id: "1002", domain: "www-acme.example" },
@@ -168,7 +166,7 @@ describe("a declaration of what is there", () => {
     ],
     ["without a name, the one of its price and cycle", { plan: null, price: 900 }, 3, [1, 2, 3]],
     ["of a name that is not in the list, none", { plan: "Legacy", price: 900 }, undefined, []],
-  ])("takes for plan_id %s", (_, live, id, candidates) => {
+  ])("has the plan_id %s", (_, live, id, candidates) => {
     const planRecord = (plan_id: number, name: string, price: number) =>
       ({ plan_id, name, price, currency: "USD", prices: {}, billing_cycle: "monthly" }) as unknown as PlanRecord;
     const plans = [planRecord(3, "Twin", 900), planRecord(2, "Twin", 500), planRecord(1, "Solo", 500)];
@@ -177,7 +175,7 @@ describe("a declaration of what is there", () => {
   });
 });
 
-describe("lines in a block that is there", () => {
+describe("new lines in an existing block", () => {
   const place = { section: "services", name: "www", nested: "grants" };
   const entries = { "new@acme.example": "view" };
 
@@ -194,7 +192,7 @@ describe("lines in a block that is there", () => {
       "---\nproject: a\n---\nservices:\n    www:\n        grants: # all\n            a@b.example: view",
       "a@b.example: view\n            new@acme.example: view\n",
     ],
-  ])("are put behind what is there: %j", (text, expected) => {
+  ])("follow the present lines: %j", (text, expected) => {
     const after = insertNested(text, place, entries) ?? "";
     expect(after).toContain(expected);
     const kept = text.split("\n");
@@ -208,52 +206,7 @@ describe("lines in a block that is there", () => {
     "services:\n  www: *site\n",
     "services:\n  www:\n    grants: {a@b.example: view}\n",
     "services:\n  other: {}\n",
-  ])("are not put into %j", (text) => expect(insertNested(text, place, entries)).toBeUndefined());
-});
-
-describe("reading 3,000 services", () => {
-  it("asks each for its grants once, ten at a time, in whatever order they are listed", async () => {
-    const ids = Array.from({ length: 3000 }, (_, at) => String(at + 1));
-    const asked: string[] = [];
-    let [open, most] = [0, 0];
-    const grants = (id: string) => ({
-      all: async () => [],
-      async *[Symbol.asyncIterator]() {
-        asked.push(id);
-        most = Math.max(most, ++open);
-        await new Promise(setImmediate);
-        open -= 1;
-        yield { ...liveGrant, id: `9${id}`, raw: {} } as never;
-      },
-    });
-    const empty = { all: async () => [], async *[Symbol.asyncIterator]() {} };
-    const services = {
-      ...empty,
-      async *[Symbol.asyncIterator]() {
-        for (const id of ids.toReversed()) yield { ...liveService, id, raw: {} } as never;
-      },
-    };
-    const none = { list: () => empty };
-    const reader = {
-      hostNow: () => 0,
-      plans: none,
-      webhooks: none,
-      accounts: none,
-      migrationRequests: none,
-      services: { list: () => services },
-      grants: { list: grants },
-    } as unknown as Reader;
-    const account = new Account(reader, { statusWords: {} });
-    const flat = await readCollections(account, { lists: () => true, wants: () => true });
-    const found = flat.objects.get("hosting_service") ?? [];
-    expect(found.map(({ id }) => id)).toEqual(ids);
-    const progress: number[] = [];
-    const nested = await readGrants(account, found, (left) => progress.push(left));
-    expect(asked.toSorted()).toEqual(ids.toSorted());
-    expect(most).toBe(10);
-    expect([progress[0], progress.at(-1)]).toEqual([3000, 0]);
-    expect(nested.objects.get("hosting_grant")).toHaveLength(3000);
-  });
+  ])("are refused for %j", (text) => expect(insertNested(text, place, entries)).toBeUndefined());
 });
 
 describe("files", () => {
@@ -268,7 +221,7 @@ describe("files", () => {
     return Promise.all(names.map(async (name) => [name, await readFile(path.join(dir, name), "utf8")]));
   };
 
-  it("are all written, with the rights that they had", async () => {
+  it("are all written, and keep their modes", async () => {
     const dir = await folder();
     await chmod(path.join(dir, "old.yaml"), 0o640);
     const [old, fresh] = [path.join(dir, "old.yaml"), path.join(dir, "new.yaml")];
@@ -290,7 +243,7 @@ describe("files", () => {
     ["another file has the name", "old.yaml", undefined, false],
     ["somebody has changed one meanwhile", "old.yaml", "older\n", false],
     ["a folder is missing and cannot be made", "old.yaml/new.yaml", undefined, false],
-  ])("are as they were when %s", async (_, name, before, fails) => {
+  ])("stay unchanged when %s", async (_, name, before, fails) => {
     const dir = await folder();
     const was = await contents(dir);
     const changes = [

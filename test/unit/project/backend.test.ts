@@ -45,7 +45,7 @@ async function remoteProject(options: HttpBackendOptions = {}, settings?: object
 const apply = ["apply", "--auto-approve"];
 
 describe("a project with a backend", () => {
-  it("has its state there and nothing beside the declaration", async () => {
+  it("keeps its state at the backend, and no file beside the declaration", async () => {
     const { remote, server, dir } = await remoteProject();
     const applied = await remote(apply);
     expect(applied.code, applied.stderr).toBe(0);
@@ -58,7 +58,7 @@ describe("a project with a backend", () => {
     expect((await remote(["state", "list"])).stdout).toBe("hosting_webhook.new\n");
   });
 
-  it("takes addresses and methods from Terraform's variables where none are declared", async () => {
+  it("reads undeclared addresses and methods from Terraform's variables", async () => {
     const { remote, server } = await remoteProject({ flavour: "gitlab" }, {});
     const { address = "", lock_address = "" } = server.settings;
     const missing = await remote(apply);
@@ -88,15 +88,15 @@ describe("a project with a backend", () => {
     expect(ran.stderr).not.toContain("pw-in-address");
   });
 
-  it("refuses --state beside it", async () => {
+  it("refuses --state beside the backend", async () => {
     const { remote, server } = await remoteProject();
     const ran = await remote(["state", "list", "--state", "other.tfstate"]);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain("--state names a file, and the declaration names a backend");
+    expect(ran.stderr).toContain("A state file is named, and the declaration names a backend");
     expect(server.requests).toEqual([]);
   });
 
-  it("touches no state when a mistake may hide where it is, and any when the mistake is elsewhere", async () => {
+  it("touches no state when a mistake may hide the backend, and ignores other mistakes", async () => {
     const { remote, write, read, server, dir } = await remoteProject();
     const declaration = await read("hosting.yaml");
     await write("hosting.yaml", declaration.replace("lock_address", "lok_address"));
@@ -113,7 +113,7 @@ describe("a project with a backend", () => {
     expect(JSON.parse(server.state ?? "").lineage).toBe("l");
   });
 
-  it("does not begin an empty state while a state file lies beside it; state push moves that file", async () => {
+  it("refuses an empty state beside a state file; state push moves the file", async () => {
     const { remote, write, read, server } = await remoteProject();
     const declaration = await read("hosting.yaml");
     await write("hosting.yaml", `project: test\n${WEBHOOK}`);
@@ -129,7 +129,7 @@ describe("a project with a backend", () => {
     expect(quiet.code, quiet.stdout + quiet.stderr).toBe(0);
   });
 
-  it("is refused without a lock, unless that is declared", async () => {
+  it("is refused without a lock, unless without_lock is declared", async () => {
     const { remote, write, server } = await remoteProject({}, {});
     const env = { TF_HTTP_ADDRESS: server.url };
     const refused = await remote(["plan"], env);
@@ -152,7 +152,7 @@ describe("force-unlock at a backend", () => {
     Path: "",
   };
 
-  it("says who holds the state, asks, and frees it", async () => {
+  it("names the holder of the state, asks, and frees the lock", async () => {
     const { remote, server } = await remoteProject();
     server.lock = holder;
     const refused = await remote(["force-unlock"], {}, ["no"]);

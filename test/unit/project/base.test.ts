@@ -47,8 +47,8 @@ async function changed(document: object): Promise<Project> {
 
 const { www, shop, old } = BEFORE.services;
 
-describe("what is planned", () => {
-  it("is what is declared otherwise, new, or no longer declared, with what refers to it", async () => {
+describe("the plan of a base", () => {
+  it("has changed, new and removed blocks, and the resources that refer to them", async () => {
     const fresh = site("new");
     const services = { www: { ...www, suspended: true }, shop, fresh };
     const project = await changed({ project: "agency", services });
@@ -69,7 +69,7 @@ describe("what is planned", () => {
     expect((await project.apply("--base", "main")).out).toContain("2 added");
   });
 
-  it("is nothing for the same, in another order and layout, or with another limit", async () => {
+  it("is empty for the same blocks in another order, layout, or with another limit", async () => {
     const project = await changed(BEFORE);
     for (const document of [
       BEFORE,
@@ -83,7 +83,7 @@ describe("what is planned", () => {
     expect((await project.run("plan", "--base", "main")).out).toContain("No changes in what was planned.");
   });
 
-  it("counts whose it is, where its account is, and what it refers to", async () => {
+  it("compares client, account and references", async () => {
     const project = await changed(BEFORE);
     const { services } = BEFORE;
     for (const [document, count] of [
@@ -96,7 +96,7 @@ describe("what is planned", () => {
     }
   });
 
-  it("is what was moved and what is to be forgotten, where the state has it by now", async () => {
+  it("has moved and forgotten records", async () => {
     const project = await changed(BEFORE);
     await project.declare({
       project: "agency",
@@ -120,7 +120,7 @@ describe("what is planned", () => {
     ]);
   });
 
-  it("is what differs in the files that are included, as they were and as they are", async () => {
+  it("compares included files of both versions", async () => {
     const { services, project: name } = BEFORE;
     const project = await changed(BEFORE);
     mkdirSync(path.join(project.dir, "clients"));
@@ -137,7 +137,7 @@ describe("what is planned", () => {
     expect(await changes("main")).toEqual(['delete hosting_grant.old["dev@acme.example"]']);
   });
 
-  it("is everything where nothing was declared before, and all files of a folder of the repository count", async () => {
+  it("has everything without an earlier declaration, and reads all files of a folder", async () => {
     const project = await changed(BEFORE);
     const folder = path.join(project.dir, "clients", "grün");
     mkdirSync(folder, { recursive: true });
@@ -157,8 +157,8 @@ describe("what is planned", () => {
   });
 });
 
-describe("what is refused", () => {
-  it("a name that is none of a commit", async () => {
+describe("a base is refused", () => {
+  it("for a name that no commit has", async () => {
     const project = await changed(BEFORE);
     for (const [ref, says] of [
       ["--upload-pack=touch x", "is not the name of a commit"],
@@ -173,7 +173,7 @@ describe("what is refused", () => {
     expect(project.sent()).toEqual([]);
   });
 
-  it("a folder outside of git, a shallow clone, a declaration with mistakes, a missing git", async () => {
+  it("for a folder outside of git, a shallow clone, a declaration with mistakes, a missing git", async () => {
     const project = await changed(BEFORE);
     const first = git(project.dir, "rev-parse", "main").trim();
     git(project.dir, "commit", "-q", "--allow-empty", "-m", "second");
@@ -184,21 +184,21 @@ describe("what is refused", () => {
     writeFileSync(path.join(project.dir, "hosting.yaml"), "project: [");
     git(project.dir, "commit", "-q", "-a", "-m", "mistakes");
     await project.declare(BEFORE);
-    expect(await of("--base", "HEAD")).toContain("the declaration of that commit has mistakes");
+    expect(await of("--base", "HEAD")).toContain("The base HEAD has a declaration with mistakes");
     project.onCapture = async () => ({ failure: "could not be found", stdout: "", stderr: "" });
-    expect(await of("--base", "HEAD")).toContain("git could not be found");
+    expect(await of("--base", "HEAD")).toContain("cannot be read: git could not be found");
     project.onCapture = captureCommand;
     rmSync(path.join(project.dir, ".git"), { recursive: true });
-    expect(await of("--base", "HEAD")).toContain("is in no git repository");
+    expect(await of("--base", "HEAD")).toContain("git finds no repository");
   });
 
-  it("what says otherwise what is planned, a stack, and a stranger's declaration: without starting git", async () => {
+  it("for targets, a removal, a stack and an untrusted declaration, without a start of git", async () => {
     const project = await changed(BEFORE);
     project.onCapture = async () => Promise.reject(new Error("git was started"));
     const of = async (...args: string[]) => (await project.run(...args, "--base", "main")).err;
-    expect(await of("plan", "--target", "hosting_service.www")).toContain("--base does not go with --target");
-    expect(await of("plan", "--destroy")).toContain("--base does not go with the removal of everything");
-    expect(await of("plan", "--untrusted")).toContain("--base does not go with an untrusted declaration");
+    expect(await of("plan", "--target", "hosting_service.www")).toContain("A base cannot be combined with targets");
+    expect(await of("plan", "--destroy")).toContain("combined with the removal of everything");
+    expect(await of("plan", "--untrusted")).toContain("combined with an untrusted declaration");
     await project.declare(
       { resource: { hosting_webhook: { a: { url: "https://a.example", events: ["invoice.paid"] } } } },
       "main.tf.json",
@@ -207,8 +207,8 @@ describe("what is refused", () => {
   });
 });
 
-describe("what git is given and made to do", () => {
-  it("no credential, and no program of the repository's configuration", async () => {
+describe("git", () => {
+  it("gets no credential, and runs no program of the repository's configuration", async () => {
     const project = await changed({ ...BEFORE, services: { www, shop } });
     const ran = path.join(project.dir, "ran");
     const hook = path.join(project.dir, "hook");
@@ -238,7 +238,7 @@ describe("what git is given and made to do", () => {
     expect([...names].filter((name) => /HOSTING|TOKEN|GIT_DIR|EXTERNAL/.test(name))).toEqual([]);
   });
 
-  it("fetches nothing that a partial clone lacks", async () => {
+  it("fetches no missing object of a partial clone", async () => {
     const project = await changed(BEFORE);
     const ran = path.join(project.dir, "ran");
     const blob = git(project.dir, "rev-parse", "main:hosting.yaml").trim();
@@ -251,11 +251,11 @@ describe("what git is given and made to do", () => {
     git(project.dir, "config", "protocol.ext.allow", "always");
     git(project.dir, "config", "extensions.partialClone", "origin");
     const { code, err } = await project.run("plan", "--base", "main");
-    expect([code, err]).toEqual([1, expect.stringContaining("is not in this clone")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("which this clone lacks")]);
     expect(existsSync(ran)).toBe(false);
   });
 
-  it("a folder of the project that looks like a repository is not used as one", async () => {
+  it("does not use a bare repository in a folder of the project", async () => {
     const project = await changed(BEFORE);
     const ran = path.join(project.dir, "ran");
     const inner = path.join(project.dir, "inner");
@@ -263,7 +263,7 @@ describe("what git is given and made to do", () => {
     git(inner, "config", "core.fsmonitor", `touch ${ran}`);
     writeFileSync(path.join(inner, "hosting.yaml"), JSON.stringify(BEFORE));
     const { code, err } = await project.run("plan", "-C", "inner", "--state", project.statePath, "--base", "main");
-    expect([code, err]).toEqual([1, expect.stringContaining("is in no git repository that git reads here")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("git finds no repository")]);
     expect(existsSync(ran)).toBe(false);
   });
 });

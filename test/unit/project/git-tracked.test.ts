@@ -39,12 +39,12 @@ function repository(tracked: readonly string[], init: readonly string[] = [], ve
 const NAMES = ["hosting.tfstate", "hosting.tfstate.backup", "hosting.tfstate.journal", "untracked.tfstate"];
 const files = ["a", "hosting.tf", "hosting.tfstate", "hosting.tfstate.journal", "ü/hosting.tfstate.backup", "ü/z"];
 
-describe("what git tracks", () => {
+describe("the files that git tracks", () => {
   it.each<[string, string[], string]>([
     ["version 2", [], "2"],
     ["version 4, whose names share their beginnings", [], "4"],
     ["SHA-256", ["--object-format=sha256"], "2"],
-  ])("is read from its index: %s", (_, init, version) => {
+  ])("are read from the index: %s", (_, init, version) => {
     const top = repository(files, init, version);
     expect(trackedFiles(top, NAMES)).toEqual(["hosting.tfstate", "hosting.tfstate.journal"]);
     expect(trackedFiles(path.join(top, "ü"), NAMES)).toEqual(["hosting.tfstate.backup"]);
@@ -54,13 +54,13 @@ describe("what git tracks", () => {
     expect(trackedFiles(top, NAMES)).toEqual([]);
   });
 
-  it("is read in a worktree, too", () => {
+  it("are read in a worktree", () => {
     const top = repository(["hosting.tfstate"], ["--object-format=sha256"]);
     git(top, "worktree", "add", "--quiet", "tree");
     expect(trackedFiles(path.join(top, "tree"), NAMES)).toEqual(["hosting.tfstate"]);
   });
 
-  it("is read whatever bytes the other names have", () => {
+  it("are read beside names of any bytes", () => {
     const top = repository(["hosting.tfstate"], [], "4");
     const blob = git(top, "hash-object", "hosting.tfstate").toString().trim();
     const input = Buffer.concat([Buffer.from(`100644 ${blob}\thosting.a`), Buffer.from([0xe9, 0xff, 0])]);
@@ -68,24 +68,21 @@ describe("what git tracks", () => {
     expect(trackedFiles(top, NAMES)).toEqual(["hosting.tfstate"]);
   });
 
-  it("is nothing where the system refuses to say", () => {
+  it("are none if the system refuses the read", () => {
     const top = repository(["hosting.tfstate"]);
     rmSync(path.join(top, ".git"), { recursive: true });
     symlinkSync(".git", path.join(top, ".git"));
     expect(trackedFiles(top, NAMES)).toEqual([]);
   });
 
-  it.skipIf(process.platform === "win32")(
-    "is nothing where a pipe stands in place of the index, which never ends",
-    () => {
-      const top = repository(["hosting.tfstate"]);
-      rmSync(path.join(top, ".git/index"));
-      execFileSync("mkfifo", [path.join(top, ".git/index")]);
-      expect(trackedFiles(top, NAMES)).toEqual([]);
-    },
-  );
+  it.skipIf(process.platform === "win32")("are none for a pipe in place of the index", () => {
+    const top = repository(["hosting.tfstate"]);
+    rmSync(path.join(top, ".git/index"));
+    execFileSync("mkfifo", [path.join(top, ".git/index")]);
+    expect(trackedFiles(top, NAMES)).toEqual([]);
+  });
 
-  it("is nothing without a repository, and where its index cannot be read", () => {
+  it("are none without a repository, and with an unreadable index", () => {
     const top = repository(["hosting.tfstate"]);
     for (const text of ["", "DIRC", "DIRC\0\0\0\u0002\0\0\0\u0009", "x".repeat(200)]) {
       writeFileSync(path.join(top, ".git/index"), text);

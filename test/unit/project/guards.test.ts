@@ -8,7 +8,7 @@ const caps = fc.record({ maxOrders: most, maxSpend: spend, maxRemovals: most }, 
 const open = Number.POSITIVE_INFINITY;
 
 describe("the limits of a saved plan, with those of its apply", () => {
-  it("are the stricter ones, whatever the plan lifted", () => {
+  it("are the stricter ones of both, even if the plan lifted its own", () => {
     fc.assert(
       fc.property(caps, caps, fc.boolean(), caps, (declared, flags, allowRemovals, given) => {
         const limits = limitsOf(declared, { ...flags, allowRemovals });

@@ -32,17 +32,7 @@ function begin() {
 const aborted = ({ stop, now, abandon }: Interrupts) => [stop.aborted, now.aborted, abandon.aborted];
 
 describe("Ctrl-C", () => {
-  it("while reading ends all requests; a second one ends the process", () => {
-    const { run, press, exits } = begin();
-    const interrupts = run();
-    press();
-    expect(aborted(interrupts)).toEqual([true, true, false]);
-    expect(exits).toEqual([]);
-    press();
-    expect(exits).toEqual([1]);
-  });
-
-  it("while applying stops what has not left; a second one ends what has, and gives recording its time", async () => {
+  it("during an apply holds back further requests; a second one cancels those under way, and waits for the records", async () => {
     const { run, press, pass, exits } = begin();
     const interrupts = run();
     interrupts.planned();
@@ -59,7 +49,7 @@ describe("Ctrl-C", () => {
     expect(exits).toEqual([1]);
   });
 
-  it("a third time waits for no recording, and a fourth for nothing", () => {
+  it("a third time does not wait for records, and a fourth time ends the process", () => {
     const { run, press, exits } = begin();
     const interrupts = run();
     interrupts.planned();
@@ -70,7 +60,7 @@ describe("Ctrl-C", () => {
     expect(exits).toEqual([1]);
   });
 
-  it("of a run that ended in time ends no process", async () => {
+  it("does not end a process whose run has ended", async () => {
     const { run, press, pass, exits } = begin();
     const interrupts = run();
     interrupts.planned();
@@ -82,7 +72,7 @@ describe("Ctrl-C", () => {
     expect(exits).toEqual([]);
   });
 
-  it("of a run whose state is no longer written stops that, and ends the process after the report", async () => {
+  it("during a slow write of the state abandons the write, and ends the process after the summary", async () => {
     const { run, press, exits } = begin();
     const interrupts = run();
     interrupts.planned();
@@ -93,18 +83,9 @@ describe("Ctrl-C", () => {
     await new Promise(setImmediate);
     expect(exits).toEqual([1]);
   });
-
-  it("before a run begins (another look, another stack) is known to it", () => {
-    const { run, press, exits } = begin();
-    const first = run();
-    press();
-    first.end();
-    expect(aborted(run())).toEqual([true, true, false]);
-    expect(exits).toEqual([]);
-  });
 });
 
-it("is not what the clock of tests takes a back-off for that is by chance as long", async () => {
+it("has a time that the test clock does not confuse with a back-off of equal length", async () => {
   const { signal } = new AbortController();
   for (const ms of [RECORDING_MS, SUMMARY_MS]) await testClock().sleep(ms, signal);
 });

@@ -54,7 +54,7 @@ describe("the command of the key", () => {
 describe("the words that a shell completes", () => {
   const complete = ["__complete", "state", "rm", ""];
 
-  it("are none where a server has the state: no request is sent", async () => {
+  it("are none for a state at a server, without a request", async () => {
     const [dir, server] = [temporaryFolder(), await startCanary()];
     writeFileSync(path.join(dir, "hosting.yaml"), `project: p\nbackend: {http: {address: "${server.url}/state"}}\n`);
     expect(await runIn(dir, complete, { env: {} })).toMatchObject({ code: 0, stdout: "", stderr: "" });
@@ -64,7 +64,7 @@ describe("the words that a shell completes", () => {
   });
 
   it.each(["HOSTFORM_STATE_KEY_COMMAND", "HOSTFORM_STATE_OLD_KEY_COMMAND"])(
-    "are none where %s has the key: no program is started",
+    "are none for a key from %s, without a start of the program",
     async (name) => {
       const dir = temporaryFolder();
       const env = { [name]: "kms", ...(name.includes("OLD") && { HOSTFORM_STATE_KEY: KEY }) };

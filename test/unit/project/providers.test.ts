@@ -28,7 +28,7 @@ async function started(env: Record<string, string>) {
   return { clock, sandbox, look, stderr: fake.stderr };
 }
 
-describe("looks of one process", () => {
+describe("checks of one process", () => {
   const unusable = () => {
     const file = path.join(temporaryFolder(), "file");
     writeFileSync(file, "");
@@ -40,7 +40,7 @@ describe("looks of one process", () => {
     ["is not there, for a sandbox", () => ({}), 0],
     ["cannot be written", () => ({ HOSTFORM_STATE_HOME: unusable() }), 1],
     ["is shared", () => ({ HOSTFORM_STATE_HOME: temporaryFolder() }), 0],
-  ])("keep to the rate limit together where the ledger %s; that is said once", async (_, env, said) => {
+  ])("keep to one rate limit if the ledger %s, with one warning", async (_, env, said) => {
     const { clock, sandbox, look, stderr } = await started(env());
     await using _sandbox = sandbox;
     for (let at = 0; at < 4 * BUDGET; at++) await look();

@@ -76,7 +76,7 @@ describe("a known secret", () => {
     ["nothing but space", "         ", "    deep         indentation"],
   ])("stays if it is %s", (_, value, text) => expect(knowing(value).redact(text)).toBe(text));
 
-  it("stays where only its beginning stands: a guess of it looks like any other, also where hostform cuts", () => {
+  it("is not marked if only its beginning is printed, even where hostform cuts a text", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{9,30}[0-9]{3}$/), fc.nat(), (secret, at) => {
         const guess = secret.slice(0, 1 + (at % (secret.length - 1)));
@@ -93,7 +93,7 @@ describe("a known secret", () => {
     );
   });
 
-  it("is refused in what approvers decide by, in either order, and no message shows it", () => {
+  it("is refused in values that approvers decide by, in either order, and no message shows it", () => {
     const fields = [["domain of hosting_service.www", "www.s3cret-one.example"] as const];
     const refused = (run: () => void) => {
       try {
@@ -162,7 +162,7 @@ describe("the guard before the streams", () => {
     return { fake, io: guardIo(fake, knowing(...known)) };
   };
 
-  it("lets our colours through, and shows everything else that would act on a terminal", () => {
+  it("passes our colours, and shows all other control characters", () => {
     const { fake, io } = guarded();
     io.err(
       "\u001b[1m\u001b[31mError:\u001b[39m\u001b[22m a\tb\n\u001b[2J\u001b[5mx\u202e\u009b\u0007\u001b]8;;u\u0007\r\u001b[41m",
@@ -172,7 +172,7 @@ describe("the guard before the streams", () => {
     );
   });
 
-  it("hides secrets in what is written and asked, and not in what is revealed", async () => {
+  it("hides secrets in output and questions, and not in revealed values", async () => {
     const { fake, io } = guarded("s3cret-one");
     io.out("s3cret-one");
     io.reveal("s3cret-one");
@@ -180,7 +180,7 @@ describe("the guard before the streams", () => {
     expect([fake.stdout(), fake.questions]).toEqual([`${M}s3cret-one`, [`Is it ${M}?`]]);
   });
 
-  it("goes up and clears by its own door alone", () => {
+  it("moves the cursor only by its own function", () => {
     const { fake, io } = guarded();
     io.err("\u001b[3A\u001b[J");
     io.rewind(2);
@@ -189,7 +189,7 @@ describe("the guard before the streams", () => {
 });
 
 describe("time", () => {
-  it("hardly grows with the number of secrets: 5,000 of them, a plan of a megabyte", () => {
+  it("hardly grows with the number of secrets: 5,000 secrets, a plan of a megabyte", () => {
     const many = Array.from({ length: 5000 }, (_, i) => `${(i * 7919).toString(36)}_${String(i).padStart(24, "x")}`);
     const redaction = knowing(...many);
     const line = '      + domain              = "www.some-client-of-ours.example"\n';

@@ -44,7 +44,7 @@ describe("the file of a saved plan", () => {
   const names = fc.oneof(fc.constantFrom("__proto__", "1", "constructor", "\u001b[2J", "\ud800"), fc.string());
   const values = fc.dictionary(names, fc.jsonValue({ maxDepth: 3 })) as fc.Arbitrary<JsonObject>;
 
-  it("says what the plan says, whatever stands in it", () => {
+  it("returns the same plan for any values", () => {
     fc.assert(
       fc.property(values, values, fc.string({ unit: character }), (before, after, text) => {
         const of = saved(plan([change({ address: text, actions: ["update"], before, after })], { project: text }));
@@ -54,14 +54,14 @@ describe("the file of a saved plan", () => {
     );
   });
 
-  it("of an earlier version says what can be done: it was one sentence then", () => {
+  it("of an earlier version has its one sentence as a remedy", () => {
     const earlier = { severity: "warning", code: "plan.gone", summary: "It is gone", fix: "Order it again." };
     const text = encodeSavedPlan(saved(plan([], { diagnostics: [earlier as unknown as Diagnostic] })), none);
     const { fix: _, ...same } = earlier;
     expect(decodeSavedPlan(text, "f").plan.diagnostics).toEqual([{ ...same, remedies: ["Order it again."] }]);
   });
 
-  it("of an earlier version gets the words of its kinds, and a file cannot replace them", () => {
+  it("gets the words of its kinds, which no file can replace", () => {
     const { words: _, ...earlier } = change();
     const forged = { ...change(), words: { noun: "present", plural: "presents", name: "id" } };
     for (const one of [earlier as Change, forged]) {
@@ -99,7 +99,7 @@ describe("the file of a saved plan", () => {
     });
   });
 
-  it("marks what is known to be secret wherever else it stands, in names too", () => {
+  it("marks known secrets in all other values and names", () => {
     const of = plan([change({ after: { reference: "token-4711", map: { "token-4711": 1 } }, actions: ["create"] })]);
     const text = encodeSavedPlan(saved(of), knowing("token-4711"));
     expect(text).not.toContain("token-4711");
@@ -109,7 +109,7 @@ describe("the file of a saved plan", () => {
     });
   });
 
-  it("is refused after any change of what it says", () => {
+  it("is refused after any change of its content", () => {
     const text = encodeSavedPlan(saved(plan([order()])), none);
     const at = [...text.matchAll(/[a-z0-9]/g)].map(({ index }) => index);
     fc.assert(
@@ -134,13 +134,13 @@ describe("the file of a saved plan", () => {
     expect(() => decodeSavedPlan(text, "f")).toThrow("is damaged");
   });
 
-  it("is called damaged when it is nested more deeply than the stack allows", () => {
+  it("is damaged if it is nested more deeply than the stack allows", () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const text = `{"form":"hostform plan","version":1,"checksum":"x","request":${deep}}`;
     expect(() => decodeSavedPlan(text, "f")).toThrow("f is damaged");
   });
 
-  it("is called damaged when it was cut off, also within the first number", () => {
+  it("is damaged if it was cut off, even within the first number", () => {
     const text = encodeSavedPlan(saved(plan([order()])), none);
     for (const length of [30, 60, text.length - 10]) {
       expect(() => decodeSavedPlan(text.slice(0, length), "f")).toThrow("f is damaged: it was cut off, or edited");
@@ -153,7 +153,7 @@ describe("the file of a saved plan", () => {
     const { createHash } = process.getBuiltinModule("node:crypto");
     const digest = (body: object) => createHash("sha256").update(JSON.stringify(body)).digest("hex");
 
-    it("is proved with it, and says what the plan says", async () => {
+    it("is proved by the key, and returns the same plan", async () => {
       expect((await provedPlan(await sealed(), "f", quick(rawKey))).plan).toEqual(json(of.plan));
       const passphrase = encodeSavedPlan(of, none, await quick(passphraseKey).fresh());
       expect((await provedPlan(passphrase, "f", quick(passphraseKey))).request).toEqual(request);
@@ -161,7 +161,7 @@ describe("the file of a saved plan", () => {
       expect((await provedPlan(await sealed(), "f", changed)).plan).toEqual(json(of.plan));
     });
 
-    it("is refused without a proof, with another key, and without one", async () => {
+    it("is refused without a proof, with another key, and without a key", async () => {
       const clear = encodeSavedPlan(of, none);
       expect(await provedPlan(clear, "f", quick(undefined))).toEqual(decodeSavedPlan(clear, "f"));
       await expect(provedPlan(clear, "f", quick(rawKey))).rejects.toThrow("f is not signed with the key of the state");
@@ -172,7 +172,7 @@ describe("the file of a saved plan", () => {
         });
     });
 
-    it("is refused with any byte changed, unless it is its layout alone", async () => {
+    it("is refused with any changed byte, except for its layout", async () => {
       const text = await sealed();
       const intact = await provedPlan(text, "f", quick(rawKey));
       for (let index = 0; index < text.length; index++) {
@@ -187,7 +187,7 @@ describe("the file of a saved plan", () => {
       }
     });
 
-    it("is refused with anything else in it, and a checksum that is right: anyone can compute that", async () => {
+    it("is refused with other content and a right checksum", async () => {
       const { form, version, checksum: _, key, proof, ...body } = JSON.parse(await sealed());
       const forged = (over: object, head: object = { version, key, proof }) =>
         JSON.stringify({ form, ...head, checksum: digest({ ...body, ...over }), ...body, ...over });
@@ -213,7 +213,7 @@ describe("the file of a saved plan", () => {
   });
 
   it.each(["", "null", "[]", "1", '"x"', "{", '{"form":"hostform plan"}', '{"form":"hostform plan","version":1}'])(
-    "is refused when it is %j",
+    "is refused as %j",
     (text) => {
       expect(() => decodeSavedPlan(text, "f")).toThrow(/is not a plan|is damaged|does not know/);
     },
@@ -242,14 +242,14 @@ describe("the origin of a saved plan", () => {
       files(...[..."abcdefghijkl"].map((name) => `1 ${name}`)),
       "New: a, b, c, d, e, f, g, h, i, j and 2 more.",
     ],
-  ])("names the files that differ: %s", (_, then, now, detail) => expect(reported(then, now)).toBe(detail));
+  ])("names the different files: %s", (_, then, now, detail) => expect(reported(then, now)).toBe(detail));
 
   it("names another project", () => {
     expect(() => checkOrigin(origin, { ...origin, project: "beta" })).toThrow("made for another project");
   });
 });
 
-describe("what a saved plan and a new one may differ in", () => {
+describe("a difference between a saved plan and a new one", () => {
   const scale = () => undefined;
   const base = update({ suspended: true }, { reasons: [reason("declared", "suspended", "suspended")] });
   const reported = (was: Change, is: Change | undefined) => differences(plan([was]), plan(is ? [is] : []), none, scale);
@@ -259,7 +259,7 @@ describe("what a saved plan and a new one may differ in", () => {
     ["it is worded otherwise", { ...base, reasons: [reason("declared", "in other words", "suspended")] }],
     ["it takes another number of requests", { ...base, requests: 7 }],
     ["a secret is another one", { ...base, after: { ...base.after, password: "other" } }],
-  ])("reports nothing when %s", (_, is) => expect(reported(base, is)).toEqual([]));
+  ])("is ignored when %s", (_, is) => expect(reported(base, is)).toEqual([]));
 
   it.each<[what: string, is: Change]>([
     ["actions", { ...base, actions: ["delete", "create"] }],
@@ -272,7 +272,7 @@ describe("what a saved plan and a new one may differ in", () => {
     ["generation", { ...base, private: { generation: 2 } }],
   ])("%s", (what, is) => expect(reported(base, is).join()).toContain(what));
 
-  it("reports the price", () => {
+  it("names both prices", () => {
     const dearer = order({ quote: { currency: "USD", list: 2500, billed: 2500, most: 2500 } });
     expect(reported(order(), dearer)).toEqual([
       "hosting_service.acme: differs in price. The price was 1800 (USD, API's unit) and is 2500 (USD, API's unit).",
@@ -282,7 +282,7 @@ describe("what a saved plan and a new one may differ in", () => {
     ]);
   });
 
-  it("what is no longer to be done, and what is now", () => {
+  it("names changes that only one of them has", () => {
     const other = order({ address: "hosting_service.b" });
     expect(differences(plan([base]), plan([other]), none, scale)).toEqual([
       "hosting_service.acme: it needs no change any more.",
@@ -290,7 +290,7 @@ describe("what a saved plan and a new one may differ in", () => {
     ]);
   });
 
-  it("not in what the file hides: a marked value is the same as itself", () => {
+  it("is none for a value that the file hides", () => {
     const of = order({ after: { reference: "token-4711" }, config: { reference: "x" } });
     const redaction = knowing("token-4711");
     const read = decodeSavedPlan(encodeSavedPlan(saved(plan([of])), redaction), "f");

@@ -4,10 +4,12 @@ import { describe, expect, it } from "vitest";
 import * as cliParts from "../../../src/cli/parts.ts";
 import type { CaptureOptions, CommandEnd } from "../../../src/core/files/index.ts";
 import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
-import { secretsOf } from "../../../src/project/secrets.ts";
+import { Redaction } from "../../../src/project/redaction.ts";
+import { learnPlan, secretsOf } from "../../../src/project/secrets.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type FakeIoParts, fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
+import { plan } from "../report/builders.ts";
 
 const SECRET = "correct horse battery";
 
@@ -27,7 +29,12 @@ async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
   };
   const { terminal, project } = openedOn(cliParts, fake, {}, { dir, state: path.join(dir, "hosting.tfstate") });
   const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
-  const { readSource } = secretsOf(project.source, project.host, project.redaction, { files: [], providers });
+  const { readSource } = secretsOf(project.source, project.host, project.redaction, {
+    project: "acme",
+    resources: [],
+    files: [],
+    providers,
+  });
   if (readSource === undefined) throw new Error("no reader");
   const shown = (text: string) => {
     terminal.out(text);
@@ -78,7 +85,7 @@ describe("a secret value", () => {
     expect(await read({ file: "pw" })).toBe("pässwörd-\u{1F511}-\u5bc6");
   });
 
-  it("comes from a command without the tokens in use, the keys of the state and what opens its backend", async () => {
+  it("comes from a command that gets no token, no key of the state and no credential of its backend", async () => {
     const names = [
       "HOSTING_TOKEN",
       "ACME_TOKEN",
@@ -93,7 +100,7 @@ describe("a secret value", () => {
     expect(given).toEqual([["VAULT_TOKEN"]]);
   });
 
-  it("is taken from what a command prints, once for all that name the same", async () => {
+  it("is read from the output of a command, once for all that name the command", async () => {
     const { runs, read } = await reader({}, { stdout: `${SECRET}\n` });
     const source: SecretSource = { command: ["pass", "show", "acme"] };
     expect(await Promise.all([read(source), read({ ...source })])).toEqual([SECRET, SECRET]);
@@ -102,7 +109,7 @@ describe("a secret value", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("that could not be read is not asked for a second time", async () => {
+  it("that could not be read is not read a second time", async () => {
     const { runs, read } = await reader({}, { failure: "ended with exit code 1" });
     await refusal(read({ command: ["pass"] }));
     await refusal(read({ command: ["pass"] }));
@@ -151,8 +158,19 @@ describe("a secret value", () => {
     expect(await refusal(read(source))).toEqual(detail);
   });
 
-  it("is refused when there is no file, with its path", async () => {
+  it("is refused without a file, with its path", async () => {
     const { dir, read } = await reader();
     expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: there is no such file or folder.`);
   });
+});
+
+// CDKTF declares all outputs that stacks share as sensitive, such as a domain that an order must show.
+it.each([
+  ["stays with a declared sensitive output", {}, "www.acme.example"],
+  ["is hidden with an output of a secret", { origin: { from: ["var.token"] } }, "(sensitive: var.token)"],
+])("the value of a plan %s", (_, over, shown) => {
+  const redaction = new Redaction();
+  const output = { name: "o", action: "create", before: null, after_unknown: false, sensitive: true } as const;
+  learnPlan(redaction, plan([], { outputs: [{ ...output, after: "www.acme.example", ...over }] }));
+  expect(redaction.redact("mail.www.acme.example")).toBe(`mail.${shown}`);
 });

@@ -49,7 +49,7 @@ async function refused(project: Project, ...args: string[]): Promise<string> {
 }
 
 describe("stacks of one manifest", () => {
-  it("are refused when two keep their state at one place: each would remove what the other has made", async () => {
+  it("are refused with one state, because each would remove the objects of the other", async () => {
     const project = await startProject();
     const [a, b] = [{ a1: service({ reference: "a" }) }, { b1: service({ reference: "b" }) }];
     synthesize(project, { a: { services: a, path: "s.tfstate" } });

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HostformError } from "../../../src/core/model/index.ts";
-import { stackHint } from "../../../src/project/declaration.ts";
 import { Redaction } from "../../../src/project/redaction.ts";
 import { refuseTerraformArguments, refuseWorkspaces } from "../../../src/project/stacks/choose.ts";
 import { load, outlineOf, stackFiles, stacksAt } from "../../../src/project/stacks/files.ts";
@@ -76,7 +75,7 @@ describe("a path", () => {
     return [stacks.map((stack) => stack.name), meant?.name];
   };
 
-  it("leads to an app's output, to one stack of it, to a folder and to a file", async () => {
+  it("leads to the output of an app, to one of its stacks, to a folder and to a file", async () => {
     put("cdktf.out/manifest.json", manifest);
     put("cdktf.out/stacks/one/cdk.tf.json");
     put("plain/a.tf.json");
@@ -88,7 +87,7 @@ describe("a path", () => {
     expect(await at("plain/a.tf.json")).toEqual([["plain"], undefined]);
   });
 
-  it("is refused when it leads to something else, or not to all of it", async () => {
+  it("is refused if it leads to no stack or to a part of one", async () => {
     put("plain/a.tf.json");
     put("plain/b.tf.json");
     put("readme.md");
@@ -104,24 +103,13 @@ describe("a path", () => {
     expect(await refusal(opened("plain/a.tf.json"))).toContain("plain/b.tf.json lies beside plain/a.tf.json");
     expect((await opened("plain"))?.files.map((file) => file.path)).toEqual(["plain/a.tf.json", "plain/b.tf.json"]);
   });
-
-  it("is hinted at where there is no hosting.yaml", () => {
-    expect(stackHint(folder)).toBeUndefined();
-    expect(stackHint(path.join(folder, "nowhere"))).toBeUndefined();
-    put("main.tf.json");
-    expect(stackHint(folder)).toContain("--stack .");
-    put("cdktf.json");
-    expect(stackHint(folder)).toContain("--app");
-    put("cdktf.out/manifest.json");
-    expect(stackHint(folder)).toContain("--stack cdktf.out");
-  });
 });
 
 describe("the outline of a stack", () => {
   const of = (...texts: unknown[]) =>
     outlineOf(texts.map((text) => ({ path: "x", text: typeof text === "string" ? text : JSON.stringify(text) })));
 
-  it("is the same however blocks are written", () => {
+  it("is the same for objects and lists of blocks", () => {
     const backend = { local: { path: "x.tfstate" } };
     const variable = { secret: { sensitive: true, default: "s3cret-default" }, plan: {} };
     const plain = of({ terraform: { backend }, variable, output: { id: { value: 1 } } });
@@ -137,20 +125,20 @@ describe("the outline of a stack", () => {
     expect(lists).toEqual(plain);
   });
 
-  it("passes over what is no stack", () => {
+  it("is empty for other documents", () => {
     const nothing = { variables: new Map(), outputs: [] };
     expect(of("{", "[]", "null", { terraform: 3, variable: "x", output: [null] })).toEqual(nothing);
   });
 });
 
 describe("the state of a stack", () => {
-  it("is where Terraform keeps it", () => {
+  it("is at the place of Terraform", () => {
     expect(stateFile("/s")).toBe("/s/terraform.tfstate");
     expect(stateFile("/s", { path: "../one.tfstate" })).toBe("/one.tfstate");
     expect(stateFile("/s", { path: "/x/one.tfstate" })).toBe("/x/one.tfstate");
   });
 
-  it("has one name, whatever names it", () => {
+  it("has one name for all spellings of its place", () => {
     const local = (path: string) => ({ type: "local", settings: { path } });
     expect(placeName("/s/a", undefined)).toBe(placeName("/s/b", local("../a/terraform.tfstate")));
     const http = (address: string, more = {}) => ({ type: "http", settings: { address, ...more } });
@@ -235,17 +223,14 @@ describe("variables", () => {
     ["numbers too small", '{"plan": 1e-400}', "more digits than can be kept"],
     ["names given twice", '{"plan": "1", "plan": "2"}', "declared twice"],
     ["keys given twice", '{"plan": {"a": 1, "a": 2}}', "declared twice"],
-  ])(
-    "are refused with %s, which would be others than Terraform's; no line of the file is shown",
-    async (_, text, words) => {
-      put("terraform.tfvars.json", text);
-      const found = await given();
-      expect(found.given).toEqual([]);
-      expect(found.diagnostics).toMatchObject([{ severity: "error", summary: expect.stringContaining(words) }]);
-      expect(found.diagnostics[0]?.range).toMatchObject({ file: "terraform.tfvars.json", line: 1 });
-      expect(found.diagnostics[0]?.range).not.toHaveProperty("text");
-    },
-  );
+  ])("are refused with %s, which Terraform reads otherwise, without a line of the file", async (_, text, words) => {
+    put("terraform.tfvars.json", text);
+    const found = await given();
+    expect(found.given).toEqual([]);
+    expect(found.diagnostics).toMatchObject([{ severity: "error", summary: expect.stringContaining(words) }]);
+    expect(found.diagnostics[0]?.range).toMatchObject({ file: "terraform.tfvars.json", line: 1 });
+    expect(found.diagnostics[0]?.range).not.toHaveProperty("text");
+  });
 
   it.each<[string, string, "plan" | "apply" | "destroy" | "validate" | "other", boolean]>([
     ["TF_CLI_ARGS", "-var=v=secret-value", "plan", true],
@@ -264,7 +249,7 @@ describe("variables", () => {
     expect(words).not.toContain("secret-value");
   });
 
-  it("say which of their texts are secret", () => {
+  it("announce their secret texts", () => {
     const from = "x";
     const values = [
       { name: "plan", from, value: { text: "eleven" } },

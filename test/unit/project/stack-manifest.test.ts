@@ -44,7 +44,7 @@ describe("a manifest", () => {
     expect(read(manifest(entry("one", paths)))[0]?.file).toBe("/out/stacks/one/cdk.tf.json");
   });
 
-  it("reports what constructs complain of, at the first line outside of the libraries", () => {
+  it("reports annotations of constructs at the first line outside of libraries", () => {
     const annotations = [
       {
         constructPath: "app/one/site/Default",
@@ -89,7 +89,7 @@ describe("the order of stacks", () => {
   const stacks = (...names: [string, ...string[]][]) =>
     read(manifest(...names.map(([name, ...on]) => entry(name, { dependencies: on.map((one) => `app/${one}`) }))));
 
-  it("follows the dependencies, and else the manifest", () => {
+  it("follows the dependencies, and then the manifest", () => {
     const ordered = inOrder(stacks(["c", "b"], ["b", "a"], ["a"], ["d"]));
     expect(ordered.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
   });
@@ -98,7 +98,7 @@ describe("the order of stacks", () => {
     expect(refusal(() => inOrder(stacks(["a", "b"], ["b", "c"], ["c", "b"])))).toContain("b -> c -> b");
   });
 
-  it("is that of a selection by name or construct path", () => {
+  it("holds for a selection by name or construct path", () => {
     const all = stacks(["a"], ["b"], ["c"]);
     expect(selected(all, ["app/c", "a", "a"]).map(({ name }) => name)).toEqual(["a", "c"]);
     expect(selected(all, [])).toHaveLength(3);

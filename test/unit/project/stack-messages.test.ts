@@ -14,7 +14,7 @@ function write({ dir }: Project, resource: object, more: object = {}): void {
 const said = ({ text }: { text: string }) => text.replaceAll(/\s+/g, " ");
 
 describe("messages about a stack", () => {
-  it("names commands that work there, and attributes as they are written there, with their place", async () => {
+  it("have commands for the stack, and attributes in its JSON with their place", async () => {
     const project = await startProject();
     const own = { "//": { metadata: { path: "app/a/Default", uniqueId: "a" } }, ...SERVICE };
     const hook = { hosting_webhook: { h: { url: "https://x.example", events: ["invoice.paid"] } } };
@@ -38,7 +38,7 @@ describe("messages about a stack", () => {
     expect(destroyed).toContain(String.raw`\"from\": \"hosting_service.a\", \"lifecycle\"`);
   });
 
-  it("names a missing state once, with the way out of a stack", async () => {
+  it("name a missing state once, with the way out of a stack", async () => {
     const project = await startProject();
     const sites = ["a", "b", "c"].map((name) => [
       name,
@@ -55,7 +55,7 @@ describe("messages about a stack", () => {
     expect(ran).not.toContain("hostform adopt");
   });
 
-  it("maps a status word where the provider of a stack is configured", async () => {
+  it("map a status word in the provider of the stack", async () => {
     const project = await startProject({ pinned: { status: ["lower"] } });
     write(project, { hosting_service: { a: { ...SERVICE, suspended: true } } });
     expect((await project.run("apply", "--auto-approve", "--stack", "infra")).code).toBe(0);
@@ -67,7 +67,7 @@ describe("messages about a stack", () => {
     expect((await project.run("plan", "--stack", "infra", "--detailed-exitcode")).code).toBe(0);
   });
 
-  it("reports an error that is thrown in the same way, and once", async () => {
+  it("report a thrown error in the same words, and once", async () => {
     const project = await startProject();
     write(project, { hosting_service: { a: SERVICE } });
     const text = said(await project.run("output", "nothing", "--stack", "infra"));
@@ -78,7 +78,7 @@ describe("messages about a stack", () => {
     expect(said(await project.run("plan", "--stack", "infra"))).toContain('Add `"password_version": 1`');
   });
 
-  it("names the way to adopt what exists, as it is done in a stack", async () => {
+  it("name the ways to adopt an object in a stack", async () => {
     const project = await startProject();
     const [there] = project.sandbox.control.seedServices({ plan_id: 11 });
     write(project, { hosting_service: { a: { ...SERVICE, plan_id: 11, domain: there?.domain ?? "" } } });
@@ -87,27 +87,5 @@ describe("messages about a stack", () => {
     expect(text).toContain("or an `import` block (`importFrom` in the program)");
     const adopted = await project.run("import", "hosting_service.a", String(there?.id), "--stack", "infra");
     expect(adopted.code).toBe(0);
-  });
-
-  it("leaves a project in YAML as it is", async () => {
-    const project = await startProject({
-      declare: { project: "acme", services: { a: SERVICE } },
-    });
-    await project.run("apply", "--auto-approve");
-    await project.declare({ project: "acme", services: {} });
-    expect(said(await project.run("plan"))).toContain("`deletion_policy: forget` (or `suspend`)");
-  });
-});
-
-describe("an output that is not there", () => {
-  it.each([
-    ["cdktf.json", '`--app "node main.js"`'],
-    ["main.tf.json", "`--stack .`"],
-  ])("beside %s leads to the stacks", async (name, words) => {
-    const project = await startProject();
-    writeFileSync(path.join(project.dir, name), "{}");
-    for (const args of [["plan"], ["output", "x"], ["output"]]) {
-      expect(said(await project.run(...args))).toContain(words);
-    }
   });
 });

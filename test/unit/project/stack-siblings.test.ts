@@ -95,13 +95,13 @@ describe("the outputs of another stack", () => {
     }
   });
 
-  it("have defaults for what is not recorded, in a state that is there", async () => {
+  it("have defaults for unrecorded outputs of a present state", async () => {
     const defaults = { id: "0", more: "y" };
     record();
     expect((await siblings({ defaults })).outputs).toEqual({ id: "1001", more: "y" });
   });
 
-  it("have no defaults where the state itself is missing: everything that depends on them would be removed", async () => {
+  it("have no defaults without a state, because their dependents would be removed", async () => {
     const defaults = { id: "0", more: "y" };
     for (const all of [undefined, []]) {
       const { outputs, said } = await siblings({ defaults }, { ...(all && { all }) });
@@ -112,7 +112,7 @@ describe("the outputs of another stack", () => {
     expect(await siblings({ defaults }, { purpose: "other" })).toEqual({ outputs: defaults, said: [] });
   });
 
-  it("are not known where nothing is to be asked, nor where all is to be removed", async () => {
+  it("are unknown in a validation and in a removal", async () => {
     const unknown = { id: UNKNOWN, domain: UNKNOWN };
     for (const purpose of ["validate", "destroy"] as const) {
       expect(await siblings({}, { purpose })).toEqual({ outputs: unknown, said: [] });
@@ -121,7 +121,7 @@ describe("the outputs of another stack", () => {
     expect(await siblings({}, { purpose: "other" })).toEqual({ outputs: UNKNOWN, said: [] });
   });
 
-  it("are refused where they do not exist: the message names what to apply first", async () => {
+  it("are refused without a state, with the stack to apply first", async () => {
     const { outputs, said } = await siblings({});
     expect(outputs).toBe(UNKNOWN);
     expect(said).toEqual(["stack.remote_state: Stack sites, which team refers to, has not been applied yet"]);

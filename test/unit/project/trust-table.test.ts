@@ -175,7 +175,7 @@ const jsonSchema = JSON.parse(
 ) as Schema;
 /** What the reader of stacks goes by; a key whose own keys are listed is none that holds a value. */
 const languagePaths = Object.entries<Keys>(KEYS)
-  .flatMap(([block, { known, refused }]) => [...known, ...Object.keys(refused)].map((key) => `${block}.${key}`))
+  .flatMap(([block, { known, refused }]) => [...known, ...refused].map((key) => `${block}.${key}`))
   .filter((key) => key !== "terraform.backend" && !(key.replace(/^stack\./, "") in KEYS));
 const stackPaths = [
   ...languagePaths,

@@ -36,7 +36,7 @@ describe("with a token that only views", () => {
     expect(more.stdout).toContain("Plan: 1 to add, 0 to change, 0 to destroy. 2 resources are not checked.");
   });
 
-  it("what is recorded and no longer declared is shown as removed, as recorded", async () => {
+  it("a recorded resource without a block is shown as removed, as recorded", async () => {
     const { write, plan } = await planned(`project: test\n${WEBHOOK}`);
     await write("hosting.yaml", "project: test\n");
     const { stdout } = await plan("--untrusted", "--allow-removals");
@@ -45,7 +45,7 @@ describe("with a token that only views", () => {
     );
   });
 
-  it("each person whom a request lets in is shown, and no tile has none in place of unknown", async () => {
+  it("each person who gains access is shown, and no tile shows 0 for an unknown number", async () => {
     const { write, plan } = await planned();
     const tile = async () => {
       const page = (await plan("--untrusted", "--format", "html")).stdout;
@@ -60,7 +60,7 @@ describe("with a token that only views", () => {
     );
   });
 
-  it("people are shown also if the same request orders a service, whose grants nobody can read yet", async () => {
+  it("people are shown for a new service, whose grants cannot be read yet", async () => {
     const { write, plan } = await planned();
     const grants = "grants: {dev@acme.example: view, stranger@evil.example: manage}";
     const more = `  more: {plan_id: 11, currency: USD, domain: more.acme.example, ${grants}}\n`;
@@ -100,7 +100,7 @@ describe("with a token that only views", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining("Plan: 2 to add, 0 to change, 0 to destroy.\n")]);
   });
 
-  it("what refers to it takes what is recorded, and is not known where nothing is", async () => {
+  it("a reference uses the recorded value, and is unknown without one", async () => {
     const output = "outputs:\n  id: {value: '${hosting_webhook.hook.id}'}\n";
     const { write, plan } = await planned("project: test\n");
     await write("hosting.yaml", `project: test\n${WEBHOOK}${output}`);
@@ -108,7 +108,7 @@ describe("with a token that only views", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/id += \(known after apply\)/)]);
   });
 
-  it("what needs no more than `view` is an error where the token may not read it", async () => {
+  it("an unreadable object that needs only `view` is an error", async () => {
     const { sandbox, run } = await project(`project: test\n${SITE}}\n`);
     const { value } = sandbox.control.create("tokens", { name: "biller", abilities: ["billing"] });
     const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: value };
@@ -118,7 +118,7 @@ describe("with a token that only views", () => {
     });
   });
 
-  it("such a plan does not count as complete: by its exit code, as JSON, nor as a saved plan", async () => {
+  it("such a plan is incomplete by exit code, as JSON and as a saved plan", async () => {
     const { plan, dir } = await planned(`project: test\n${WEBHOOK}`);
     expect((await plan("--untrusted", "--detailed-exitcode")).code).toBe(2);
     expect((await plan("--untrusted", "--json")).json()).toMatchObject({

@@ -69,7 +69,7 @@ describe("an untrusted declaration", () => {
     expect((await run(["validate"], { HOSTFORM_UNTRUSTED: value })).code).toBe(expected);
   });
 
-  it("has one error for each thing that it may not name, at its place, and nothing is sent", async () => {
+  it("has one error for each forbidden setting at its place, and sends nothing", async () => {
     const { run, canary } = await place({
       "hosting.yaml": `project: test
 providers:
@@ -216,7 +216,7 @@ describe("the files of an untrusted project", () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  it("stay as they are: a plan makes no lock, and opens none that lies there", async () => {
+  it("stay unchanged: a plan creates no lock, and opens none", async () => {
     const { dir, run } = await place(declared());
     const names = readdirSync(dir);
     writeFileSync(path.join(dir, ".hosting.tfstate.lock"), "SQLite format 3\0 of a stranger");
@@ -324,6 +324,6 @@ describe("an untrusted stack", () => {
   it("is not synthesized", async () => {
     const { run } = await place(declared());
     const { code, stderr } = await run(["plan", "--untrusted", "--app", "node main.js"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("--app runs a program of the project")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The app is a program of the untrusted project")]);
   });
 });

@@ -24,7 +24,7 @@ const state: State = {
 
 const hint = (event: string, service?: string, invoice?: string): EventSubject => ({ event, service, invoice });
 
-describe("what events name", () => {
+describe("the subject of events", () => {
   it.each<[string, EventSubject, readonly string[]]>([
     [
       "a service, with those whom it is shared with",
@@ -38,12 +38,12 @@ describe("what events name", () => {
     expect(namedBy([one], state, kinds, false)).toEqual({ targets, everything: false, strangers: [] });
   });
 
-  it("is a stranger when nothing recorded has the id", () => {
+  it("is unknown without a recorded id", () => {
     const one = hint("service.suspended", "9");
     expect(namedBy([one], state, kinds, false)).toEqual({ targets: [], everything: false, strangers: [one] });
   });
 
-  it("may be anything when an order of ours is not settled, or when no id is named", () => {
+  it("is everything with a pending order, and without an id", () => {
     expect(namedBy([hint("invoice.created", "9", "8")], state, kinds, true)).toMatchObject({
       everything: true,
       strangers: [],
@@ -51,7 +51,7 @@ describe("what events name", () => {
     expect(namedBy([hint("service.provisioned")], state, kinds, false)).toMatchObject({ everything: true });
   });
 
-  it("is everything when it is much", () => {
+  it("is everything for more than ten addresses", () => {
     const services = Array.from({ length: 11 }, (_, i) => recorded(`hosting_service.s${i}`, { id: `${i}` }));
     const hints = services.map(([, { attributes }]) => hint("invoice.paid", String(attributes.id)));
     const many: State = { ...state, resources: new Map(services) };
@@ -59,7 +59,7 @@ describe("what events name", () => {
     expect(namedBy(hints, many, kinds, false)).toMatchObject({ everything: true, targets: [] });
   });
 
-  it("is the same in any order, and however often it is repeated", () => {
+  it("does not depend on order and repetition", () => {
     const some = fc.array(
       fc.record({
         event: fc.constantFrom("service.suspended", "invoice.paid", "service.new"),

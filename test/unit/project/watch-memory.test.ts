@@ -9,21 +9,8 @@ const suspended = update(
 );
 const fine = change({ address: WWW });
 
-describe("what is new at a look", () => {
-  it("is said once", () => {
-    const memory = new Memory();
-    expect(memory.compare(plan([suspended]), [])).toMatchObject({ notes: [expect.stringContaining(WWW)], settled: [] });
-    expect(memory.compare(plan([suspended]), [])).toEqual({ notes: [], settled: [], problems: [] });
-  });
-
-  it("is also that there is nothing to do any more", () => {
-    const memory = new Memory();
-    memory.compare(plan([suspended]), []);
-    expect(memory.compare(plan([fine]), [])).toMatchObject({ notes: [], settled: [WWW] });
-    expect(memory.compare(plan([suspended]), [])).toMatchObject({ notes: [expect.any(String)] });
-  });
-
-  it("is not what was just made, nor that something no longer moves", () => {
+describe("the news of a check", () => {
+  it("has no reported changes and no ended movements", () => {
     const memory = new Memory();
     memory.compare(plan([suspended]), []);
     memory.made([WWW]);
@@ -32,7 +19,7 @@ describe("what is new at a look", () => {
     expect(memory.compare(plan([fine]), [])).toMatchObject({ notes: [], settled: [] });
   });
 
-  it("is nothing about what a look did not look at", () => {
+  it("has nothing about unchecked addresses", () => {
     const memory = new Memory();
     const other = order({ address: "hosting_service.other" });
     memory.compare(plan([suspended, other]), []);
@@ -40,7 +27,7 @@ describe("what is new at a look", () => {
     expect(memory.compare(plan([fine, other]), [])).toEqual({ notes: [], settled: [], problems: [] });
   });
 
-  it("is an error or a warning until it goes and comes back", () => {
+  it("has a problem once, until it ends and returns", () => {
     const memory = new Memory();
     const refused = plan([fine], { diagnostics: [diagnostic({ address: WWW })] });
     expect(memory.compare(refused, []).problems).toHaveLength(1);
@@ -49,16 +36,7 @@ describe("what is new at a look", () => {
     expect(memory.compare(refused, []).problems).toHaveLength(1);
   });
 
-  it("is a failure that is another one than before, or comes after a look that succeeded", () => {
-    const memory = new Memory();
-    const failure = [diagnostic()];
-    expect([memory.isNew("failure", failure), memory.isNew("failure", failure)]).toEqual([true, false]);
-    expect(memory.isNew("failure", [diagnostic({ summary: "Another" })])).toBe(true);
-    memory.compare(plan(), []);
-    expect(memory.isNew("failure", [diagnostic({ summary: "Another" })])).toBe(true);
-  });
-
-  it("is no failure that has only lasted longer", () => {
+  it("has no failure that differs only in its duration", () => {
     const memory = new Memory();
     const locked = (seconds: string) => [
       diagnostic({ detail: `Held by process 4711 (apply), ann@ci-7, since 2026-11-22T08:00:00Z (${seconds} ago).` }),
@@ -68,14 +46,5 @@ describe("what is new at a look", () => {
     expect(memory.isNew("failure", [diagnostic({ summary: "The API asks for a pause of 40 seconds" })])).toBe(true);
     expect(memory.isNew("failure", [diagnostic({ summary: "The API asks for a pause of 7 seconds" })])).toBe(false);
     expect(memory.isNew("failure", [diagnostic({ detail: "Held by process 4712 (apply)." })])).toBe(true);
-  });
-
-  it("is an apply that leaves something else undone", () => {
-    const memory = new Memory();
-    expect(memory.isNew("outcome", [diagnostic()])).toBe(true);
-    memory.compare(plan([suspended]), []);
-    expect(memory.isNew("outcome", [diagnostic()])).toBe(false);
-    memory.isNew("outcome", []);
-    expect(memory.isNew("outcome", [diagnostic()])).toBe(true);
   });
 });

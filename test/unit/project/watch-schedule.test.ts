@@ -6,15 +6,8 @@ import { fc } from "../../support/fc.ts";
 const MINUTE = 60_000;
 const END = { requests: 4, perMinute: 60, outcome: "ended" } as const;
 
-describe("looks at everything", () => {
-  it("begin at once, and then come at the interval from the end of the one before", () => {
-    const schedule = new Schedule(5 * MINUTE, 1_000);
-    expect(schedule.next()).toEqual({ kind: "whole", at: 1_000 });
-    schedule.ended({ kind: "whole", at: 9_000, ...END });
-    expect(schedule.next()).toEqual({ kind: "whole", at: 9_000 + 5 * MINUTE });
-  });
-
-  it("come more rarely while they fail, once an hour at the least, and as before when one succeeds", () => {
+describe("checks of everything", () => {
+  it("become rarer with each failure, down to once an hour, and return to the interval after a success", () => {
     const schedule = new Schedule(10 * MINUTE, 0);
     const gaps = [1, 2, 3, 4, 5, 6].map(() => {
       schedule.ended({ kind: "whole", at: 0, ...END, outcome: "failed" });
@@ -25,21 +18,14 @@ describe("looks at everything", () => {
     expect(schedule.next().at).toBe(10 * MINUTE);
   });
 
-  it("are not made more frequent than the interval by failures when that is longer than an hour", () => {
+  it("stay at an interval of more than an hour after failures", () => {
     const schedule = new Schedule(120 * MINUTE, 0);
     for (let i = 0; i < 5; i++) schedule.ended({ kind: "whole", at: 0, ...END, outcome: "failed" });
     expect(schedule.next().at).toBe(120 * MINUTE);
   });
-
-  it("follow soon when a look at what an event named has failed", () => {
-    const schedule = new Schedule(60 * MINUTE, 0);
-    schedule.ended({ kind: "whole", at: 0, ...END });
-    schedule.ended({ kind: "hinted", at: 1_000, ...END, outcome: "failed" });
-    expect(schedule.next()).toEqual({ kind: "whole", at: 1_000 + MINUTE });
-  });
 });
 
-describe("looks that events lead to", () => {
+describe("checks for events", () => {
   const afterWhole = (requests = 1) => {
     const schedule = new Schedule(60 * MINUTE, 0);
     schedule.ended({ kind: "whole", at: 0, ...END, requests });
@@ -55,7 +41,7 @@ describe("looks that events lead to", () => {
     expect(schedule.next().kind).toBe("whole");
   });
 
-  it("leave ten seconds between them, and more where a look costs more", () => {
+  it("leave ten seconds between them, and more after an expensive check", () => {
     const cheap = afterWhole(2);
     cheap.hint(0);
     expect(cheap.next().at).toBe(10_000);
@@ -64,7 +50,7 @@ describe("looks that events lead to", () => {
     expect(dear.next().at).toBe(80_000);
   });
 
-  it("come later and later while what they put right does not stay so, which other looks do not shorten", () => {
+  it("are delayed after repeated corrections, and other checks do not shorten the delay", () => {
     const schedule = afterWhole();
     expect([3, 4, 5, 9].map((times) => schedule.contended(0, times) / MINUTE)).toEqual([4, 8, 16, 60]);
     schedule.ended({ kind: "hinted", at: 5 * MINUTE, ...END });
@@ -72,14 +58,7 @@ describe("looks that events lead to", () => {
     expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
   });
 
-  it("wait also after events that were about something else", () => {
-    const schedule = afterWhole();
-    schedule.idle(20_000);
-    schedule.hint(20_001);
-    expect(schedule.next()).toEqual({ kind: "hinted", at: 30_000 });
-  });
-
-  it("never postpone a look at everything", () => {
+  it("never postpone a check of everything", () => {
     const schedule = afterWhole();
     for (let at = 0; at < 60 * MINUTE; at += 15_000) {
       schedule.hint(at);
@@ -87,13 +66,6 @@ describe("looks that events lead to", () => {
       schedule.ended({ kind: "hinted", at, ...END });
     }
     expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
-  });
-
-  it("give way to one at everything that is due as well", () => {
-    const schedule = afterWhole();
-    schedule.hint(59 * MINUTE);
-    schedule.widen(59 * MINUTE);
-    expect(schedule.next()).toEqual({ kind: "whole", at: 59 * MINUTE });
   });
 
   it("use at most half of the request budget, however many events come", () => {

@@ -263,9 +263,9 @@ test("over HTTP: trigger, deliveries, replay, rotate", async () => {
   };
   activeService(running);
   const sent = await post("/events/trigger", { event: "service.expiring", account: "agency" });
-  expect(sent).toMatchObject({ status: 201, body: [{ event: "service.expiring", status: "pending" }] });
-  await running.sandbox.control.settled();
-  expect((await post(`/deliveries/${sent.body[0].id}/replay`)).status).toBe(201);
+  expect(sent).toMatchObject({ status: 201, body: [{ event: "service.expiring", status: "delivered" }] });
+  const again = await post(`/deliveries/${sent.body[0].id}/replay`);
+  expect(again).toMatchObject({ status: 201, body: { status: "delivered", replay_of: sent.body[0].id } });
   expect((await post("/webhooks/201/rotate")).body.secret).toMatch(/^whsec_/);
   expect((await post("/clock/advance", { days: 1 })).status).toBe(200);
   expect(receiver.received).toHaveLength(2);

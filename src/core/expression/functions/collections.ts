@@ -1,3 +1,4 @@
+import { CALLS } from "../../messages/expressions.ts";
 import { canConvert, convert, unify } from "../conversion.ts";
 import { equals, set } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
@@ -18,24 +19,21 @@ import {
   unknown,
 } from "../typed-value.ts";
 import { attributesOf, attributeType, elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
-import { ArgumentError, CallError, type Definition, NOTHING, type Parameter, textOf, texts } from "./definition.ts";
+import { CallError, type Definition, take, textOf, texts } from "./definition.ts";
 
 // Functions of maps, objects and sets.
 
-const mapping = (name: string): Parameter => ({ name, type: "any", secret: "own" });
-
 function paired(names: Typed, items: readonly unknown[]): readonly string[] {
   const found = elementsOf(names);
-  if (found.length !== items.length)
-    throw new CallError(`number of keys (${found.length}) does not match number of values (${items.length})`);
+  if (found.length !== items.length) throw new CallError(CALLS.keys_count(found.length, items.length));
   const missing = found.findIndex(({ content }) => content === null);
-  if (missing >= 0) throw new CallError(`keys list has null value at index ${missing}`);
+  if (missing >= 0) throw new CallError(CALLS.keys_null(missing));
   return found.map(textOf);
 }
 
 const NAMED_TEXTS: Type = { map: { list: "string" } };
 
-const anySet = (name: string): Parameter => ({ name, type: { set: "any" }, untyped: true });
+const anySet = (name: string) => take(name, { set: "any" }, "untyped");
 
 const SETS = { parameters: [anySet("first_set")], rest: anySet("other_sets") };
 
@@ -43,21 +41,21 @@ const SETS = { parameters: [anySet("first_set")], rest: anySet("other_sets") };
 function ofSets(takes: Pick<Definition, "parameters" | "rest">, combine: Combine, needsAll = true): Definition {
   return {
     ...takes,
-    result(args) {
+    result(...args) {
       const types = args
         .filter((arg) => !(isKnown(arg) && elementsOf(arg).length === 0 && elementType(arg.type) === "any"))
         .map(({ type }) => elementType(type));
       const common = types.length === 0 ? "any" : unify(types);
-      if (common === undefined) throw new CallError("given sets must all have compatible element types");
+      if (common === undefined) throw new CallError(CALLS.set_types);
       return { set: common };
     },
-    run(args, type) {
+    run(type, ...args) {
       // Any unknown element can change the result.
       if (needsAll && !args.every(isWhollyKnown)) return unknown(type);
       const converted = args.map((arg) => convert(arg, type));
       const [first] = converted.filter((arg) => elementsOf(arg).length > 0);
       if (first !== undefined && converted.some((arg) => elementsOf(arg).length > 0 && !sameType(arg.type, first.type)))
-        throw new Refusal("sets whose elements have different types are not supported");
+        throw new Refusal(CALLS.sets_differ);
       const sets = converted.map(elementsOf);
       return set(elementType(type), sets.reduce(combine));
     },
@@ -72,14 +70,14 @@ const LARGEST_PRODUCT = 100_000;
 
 export const COLLECTIONS: Readonly<Record<string, Definition>> = {
   keys: {
-    parameters: [{ ...mapping("inputMap"), unknown: true }],
-    result([given = NOTHING]) {
+    parameters: [take("inputMap", "any", "own", "unknown")],
+    result(given) {
       const shape = shapeOf(given.type);
       if (shape === "map") return { list: "string" };
       if (shape === "object") return { tuple: [...attributesOf(given.type).keys()].map(() => "string") };
-      throw new ArgumentError(0, "must have map or object type");
+      throw new CallError(CALLS.map_or_object, 0);
     },
-    run([given = NOTHING], type) {
+    run(type, given) {
       // The attribute names of an unknown object are known.
       if (shapeOf(given.type) === "object")
         return tuple([...attributesOf(given.type).keys()].sort(compareText).map(text));
@@ -88,49 +86,42 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
   },
 
   lookup: {
-    parameters: [
-      { ...mapping("inputMap"), unknown: true },
-      { name: "key", type: "string", secret: "own", unknown: true },
-    ],
-    rest: { ...mapping("default"), secret: "parts", unknown: true, untyped: true, nullable: true },
-    result(args) {
-      const [given = NOTHING, key = NOTHING, preset] = args;
-      if (args.length > 3) throw new CallError(`lookup() takes two or three arguments, got ${args.length}`);
+    parameters: [take("inputMap", "any", "own", "unknown"), take("key", "string", "own", "unknown")],
+    rest: take("default", "any", "parts", "unknown", "untyped", "nullable"),
+    result(given, key, preset?: Typed, ...more) {
+      if (more.length > 0) throw new CallError(CALLS.lookup_count(3 + more.length));
       const shape = shapeOf(given.type);
       if (shape === "map") {
         const type = elementType(given.type);
-        if (preset !== undefined && !canConvert(preset.type, type))
-          throw new ArgumentError(2, "the default value must have the same type as the map elements");
+        if (preset !== undefined && !canConvert(preset.type, type)) throw new CallError(CALLS.lookup_default, 2);
         return type;
       }
-      if (shape !== "object") throw new ArgumentError(0, "lookup() requires a map as the first argument");
+      if (shape !== "object") throw new CallError(CALLS.lookup_map, 0);
       if (!isKnown(key)) return "any";
       const type = attributeType(given.type, textOf(key)) ?? preset?.type;
-      if (type === undefined)
-        throw new ArgumentError(0, `the given object has no attribute ${JSON.stringify(textOf(key))}`);
+      if (type === undefined) throw new CallError(CALLS.lookup_attribute(textOf(key)), 0);
       return type;
     },
-    run([given = NOTHING, key = NOTHING, preset], type) {
+    run(type, given, key, preset?: Typed) {
       if (!isKnown(given) || !isKnown(key)) return unknown(type);
       const found = entriesOf(given).find(([name]) => name === textOf(key));
       if (found !== undefined) return found[1];
-      if (preset === undefined) throw new CallError(`lookup failed to find key ${JSON.stringify(textOf(key))}`);
+      if (preset === undefined) throw new CallError(CALLS.lookup_key(textOf(key)));
       return convert(preset, type);
     },
   },
 
   merge: {
     parameters: [],
-    rest: { ...mapping("maps"), secret: "parts", untyped: true, nullable: true },
-    result(args) {
+    rest: take("maps", "any", "parts", "untyped", "nullable"),
+    result(...args) {
       const attributes = new Map<string, Type>();
       const types: Type[] = [];
       let complete = true;
       for (const arg of args) {
         if (arg.type === "any") return "any";
         const shape = shapeOf(arg.type);
-        if (shape !== "map" && shape !== "object")
-          throw new CallError(`arguments must be maps or objects, got "${typeName(arg.type)}"`);
+        if (shape !== "map" && shape !== "object") throw new CallError(CALLS.merge_type(typeName(arg.type)));
         types.push(shape === "object" && arg.content === null ? { object: {} } : arg.type);
         if (shape === "map" && !isKnown(arg)) complete = false;
         else if (shape === "map") for (const [key, { type }] of entriesOf(arg)) attributes.set(key, type);
@@ -141,7 +132,7 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
       if (types.every((type) => sameType(type, first))) return first;
       return complete ? { object: Object.fromEntries(attributes) } : "any";
     },
-    run(args, type) {
+    run(type, ...args) {
       const entries = args.flatMap(entriesOf);
       return secretIf(
         shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries),
@@ -154,35 +145,35 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
 
   setproduct: {
     parameters: [],
-    rest: { name: "sets", type: "any", secret: "own", unknown: true },
-    result(args) {
-      if (args.length < 2) throw new CallError("at least two arguments are required");
+    rest: take("sets", "any", "own", "unknown"),
+    result(...args) {
+      if (args.length < 2) throw new CallError(CALLS.two_arguments);
       const types = args.map(({ type }, i): Type => {
         const shape = shapeOf(type);
         if (shape === "set" || shape === "list") return elementType(type);
-        if (shape !== "tuple") throw new ArgumentError(i, "a set or a list is required");
+        if (shape !== "tuple") throw new CallError(CALLS.set_or_list, i);
         if (tupleTypes(type).length === 0) return "any";
         const common = unify(tupleTypes(type));
-        if (common === undefined) throw new ArgumentError(i, "all elements must be of the same type");
+        if (common === undefined) throw new CallError(CALLS.one_type, i);
         return common;
       });
       return args.every(({ type }) => shapeOf(type) !== "set") ? { list: { tuple: types } } : { set: { tuple: types } };
     },
-    run(args, type) {
+    run(type, ...args) {
       const unsure = ({ type: of }: Typed) => shapeOf(of) === "set" || shapeOf(type) === "set";
       if (args.some((arg) => !isKnown(arg) || (unsure(arg) && !isWhollyKnown(arg)))) return unknown(type);
       const element = elementType(type);
       const types = tupleTypes(element);
       const sizes = args.map((arg) => elementsOf(arg).length);
       if (sizes.reduce((all, size) => all * size, 1) > LARGEST_PRODUCT)
-        throw new Refusal(`setproduct() of more than ${LARGEST_PRODUCT} combinations is not supported`);
+        throw new Refusal(CALLS.product(LARGEST_PRODUCT));
       const rows = args.reduce<readonly (readonly Typed[])[]>(
         (found, arg, i) =>
           found.flatMap((row) => elementsOf(arg).map((item) => [...row, convert(item, types[i] ?? "any")])),
         [[]],
       );
       if (rows.some((row) => row.some((item, i) => !sameType(item.type, types[i] ?? "any"))))
-        throw new Refusal("setproduct() of values whose types differ is not supported");
+        throw new Refusal(CALLS.product_types);
       const made = rows.map((row) => ({ ...tuple(row), type: element }));
       return shapeOf(type) === "list" ? list(element, made) : set(element, made);
     },
@@ -194,14 +185,14 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
   setunion: ofSets(SETS, (some, others) => [...some, ...others], false),
 
   transpose: {
-    parameters: [{ name: "values", type: NAMED_TEXTS }],
+    parameters: [take("values", NAMED_TEXTS)],
     result: NAMED_TEXTS,
-    run([given = NOTHING]) {
+    run(_, given) {
       if (!isWhollyKnown(given)) return unknown(NAMED_TEXTS);
       const pairs = entriesOf(given).flatMap(([key, items]) => {
-        if (items.content === null) throw new CallError("input must not contain null list");
+        if (items.content === null) throw new CallError(CALLS.null_list);
         return elementsOf(items).map((item) => {
-          if (item.content === null) throw new CallError("input list must not contain null string");
+          if (item.content === null) throw new CallError(CALLS.null_string);
           return [textOf(item), key] as const;
         });
       });
@@ -214,35 +205,35 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
   },
 
   values: {
-    parameters: [mapping("mapping")],
-    result([given = NOTHING]) {
+    parameters: [take("mapping", "any", "own")],
+    result(given) {
       const shape = shapeOf(given.type);
       if (shape === "map") return { list: elementType(given.type) };
-      if (shape !== "object") throw new CallError("values() requires a map as the first argument");
+      if (shape !== "object") throw new CallError(CALLS.values_map);
       const types = [...attributesOf(given.type)].sort(([a], [b]) => compareText(a, b));
       return { tuple: types.map(([, type]) => type) };
     },
-    run([given = NOTHING], type) {
+    run(type, given) {
       const items = elementsOf(given);
       return shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
     },
   },
 
   zipmap: {
-    parameters: [{ name: "keys", type: { list: "string" } }, mapping("values")],
-    result([names = NOTHING, items = NOTHING]) {
+    parameters: [take("keys", { list: "string" }), take("values", "any", "own")],
+    result(names, items) {
       const shape = shapeOf(items.type);
       if (shape === "list") return { map: elementType(items.type) };
-      if (shape !== "tuple") throw new CallError("values argument must be a list or tuple value");
+      if (shape !== "tuple") throw new CallError(CALLS.values_sequence);
       if (!isWhollyKnown(names)) return "any";
       const types = tupleTypes(items.type);
       const keysGiven = paired(names, types);
       return { object: Object.fromEntries(keysGiven.map((key, i) => [key, types[i] ?? "any"])) };
     },
-    run([names = NOTHING, items = NOTHING], type) {
+    run(type, names, items) {
       if (!isWhollyKnown(names)) return unknown(type);
       const found = elementsOf(items);
-      const entries = paired(names, found).map((key, i) => [key, found[i] ?? NOTHING] as const);
+      const entries = paired(names, found).map((key, i) => [key, found[i] ?? unknown("any")] as const);
       return shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries);
     },
   },

@@ -1,3 +1,4 @@
+import { CALLS } from "../../messages/expressions.ts";
 import { canConvert, convert, convertOr, unify } from "../conversion.ts";
 import { JsonError, type JsonMaker, readJson } from "../json.ts";
 import { formatNumber, parseNumber, ZERO } from "../number.ts";
@@ -21,45 +22,29 @@ import {
   unknown,
 } from "../typed-value.ts";
 import { sameType, shapeOf, typeName } from "../types.ts";
-import {
-  ArgumentError,
-  CallError,
-  type Definition,
-  NOTHING,
-  numberIn,
-  type Parameter,
-  textArg,
-  textOf,
-} from "./definition.ts";
+import { CallError, type Definition, numberIn, take, textOf } from "./definition.ts";
 
 // Functions that convert values: to another type, to and from JSON, secret or not.
 
-const anything: Parameter = {
-  name: "value",
-  type: "any",
-  nullable: true,
-  unknown: true,
-  untyped: true,
-  secret: "parts",
-};
+const anything = take("value", "any", "nullable", "unknown", "untyped", "parts");
 
 /** `tolist`, `tostring` and so on. */
 function conversion(wanted: Type): Definition {
   return {
     parameters: [{ ...anything, name: "v" }],
-    result([given = NOTHING]) {
+    result(given) {
       if (!canConvert(given.type, wanted))
-        throw new ArgumentError(0, `cannot convert ${typeName(given.type)} to ${typeName(wanted)}`);
+        throw new CallError(CALLS.convert(typeName(given.type), typeName(wanted)), 0);
       return wanted;
     },
-    run([given = NOTHING]) {
-      // As in Terraform, the result is a wholly unknown list, even if parts of the argument are known.
+    run(_, given) {
+      // The result is a wholly unknown list, even if parts of the argument are known: so it is in Terraform.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       const failure = ({ message }: Error) => {
         const { content, type } = given;
         const hint = typeof content === "string" && typeof wanted === "string" ? HINTS[wanted] : undefined;
         const what = hint === undefined ? typeName(type) : JSON.stringify(content);
-        return new ArgumentError(0, `cannot convert ${what} to ${typeName(wanted)}${hint ?? `: ${message}`}`);
+        return new CallError(CALLS.convert(what, typeName(wanted), hint ?? CALLS.why(message)), 0);
       };
       return convertOr(given, wanted, failure);
     },
@@ -68,8 +53,8 @@ function conversion(wanted: Type): Definition {
 
 /** Hints for strings that cannot be converted. */
 const HINTS: Readonly<Record<string, string>> = {
-  bool: '; only the strings "true" or "false" are allowed',
-  number: "; given string must be a decimal representation of a number",
+  bool: CALLS.bool_text,
+  number: CALLS.number_text,
 };
 
 /** Characters with a meaning in HTML, and JavaScript's line separators, are escaped. */
@@ -102,25 +87,25 @@ export function writtenJson(typed: Typed): string {
   }
 }
 
-const sameAsFirst: Definition["result"] = ([given = NOTHING]) => given.type;
+const sameAsFirst: Definition["result"] = (given: Typed) => given.type;
 
 export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   /** The first argument that is neither null nor an empty string. */
   coalesce: {
     parameters: [],
-    rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
-    result(args) {
+    rest: take("vals", "any", "nullable", "unknown", "untyped"),
+    result(...args) {
       const type = unify(args.map((arg) => arg.type));
-      if (type === undefined) throw new CallError("all arguments must have the same type");
+      if (type === undefined) throw new CallError(CALLS.coalesce_types);
       return type;
     },
-    run(args, type) {
+    run(type, ...args) {
       for (const arg of args) {
         const value = convert(arg, type);
         if (!isKnown(value)) return unknown(type);
         if (value.content !== null && !(type === "string" && value.content === "")) return value;
       }
-      throw new CallError("no non-null, non-empty-string arguments");
+      throw new CallError(CALLS.coalesce_none);
     },
   },
 
@@ -128,31 +113,31 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
     parameters: [anything],
     result: "bool",
     // The type of an unknown value is known only after apply.
-    run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret !== undefined) : unknown("bool")),
+    run: (_, given) => (isKnown(given) ? bool(given.secret !== undefined) : unknown("bool")),
   },
 
   jsondecode: {
-    parameters: [textArg("str")],
-    result: ([given = NOTHING]) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
-    run: ([given = NOTHING]) => decoded(textOf(given)),
+    parameters: [take("str")],
+    result: (given) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
+    run: (_, given) => decoded(textOf(given)),
   },
 
   jsonencode: {
-    parameters: [{ name: "val", type: "any", nullable: true, unknown: true, untyped: true }],
+    parameters: [take("val", "any", "nullable", "unknown", "untyped")],
     result: "string",
-    run: ([given = NOTHING]) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
+    run: (_, given) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
   },
 
   nonsensitive: {
     parameters: [anything],
     result: sameAsFirst,
-    run: ([given = NOTHING]) => bare(given),
+    run: (_, given) => bare(given),
   },
 
   sensitive: {
     parameters: [anything],
     result: sameAsFirst,
-    run: ([given = NOTHING]) => secretIf(given, given.secret ?? { from: ["sensitive()"] }),
+    run: (_, given) => secretIf(given, given.secret ?? { from: ["sensitive()"] }),
   },
 
   tobool: conversion("bool"),
@@ -176,16 +161,15 @@ function decoded(document: string): Typed {
     if (!(error instanceof JsonError)) throw error;
     const { offset, trailing } = error;
     // Some versions of Terraform ignore an extra closing bracket.
-    if (trailing && /[\]}]/.test(document[offset] ?? ""))
-      throw new Refusal("JSON with an extra closing bracket is not supported");
-    if (trailing) throw new CallError("extraneous data after JSON object");
-    throw new CallError(`the text is not valid JSON: error at character ${offset + 1}`);
+    if (trailing && /[\]}]/.test(document[offset] ?? "")) throw new Refusal(CALLS.json_bracket);
+    if (trailing) throw new CallError(CALLS.json_rest);
+    throw new CallError(CALLS.json(offset + 1));
   }
 }
 
 const TYPED: JsonMaker<Typed> = {
   enter(depth) {
-    if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`);
+    if (depth > DEEPEST) throw new Refusal(CALLS.json_depth(DEEPEST));
   },
   number: (digits) => number(parseNumber(digits) ?? ZERO),
   leaf: (value) => (value === null ? nullOf("any") : typeof value === "string" ? text(value) : bool(value)),
@@ -194,10 +178,7 @@ const TYPED: JsonMaker<Typed> = {
     const types = new Map<string, Type>();
     for (const { key, value } of members) {
       const before = types.get(normal(key));
-      if (before !== undefined && !sameType(before, value.type))
-        throw new Refusal(
-          `duplicate property ${JSON.stringify(normal(key))} in a JSON object, with values of different types`,
-        );
+      if (before !== undefined && !sameType(before, value.type)) throw new Refusal(CALLS.json_duplicate(normal(key)));
       types.set(normal(key), value.type);
     }
     return object(members.map(({ key, value }) => [key, value]));

@@ -1,6 +1,7 @@
+import { CALLS } from "../../messages/expressions.ts";
 import { Refusal } from "../refusal.ts";
 import { text, whole } from "../typed-value.ts";
-import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
+import { CallError, type Definition, take, textOf } from "./definition.ts";
 
 // Functions of points in time.
 
@@ -14,20 +15,18 @@ interface Moment {
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):(\d\d))$/;
 const SECOND = 1_000_000_000n;
-const FORM = "not a valid RFC3339 timestamp";
 
-/** @throws ArgumentError */
+/** @throws CallError */
 function moment(written: string, index: number): Moment {
   const match = TIMESTAMP.exec(written);
-  if (match === null)
-    throw new ArgumentError(index, `${FORM}: ${JSON.stringify(written)} is not like 2026-01-31T12:00:00Z`);
+  if (match === null) throw new CallError(CALLS.time_form(written), index);
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
   const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0));
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   if (!exists || hour > 23 || minute > 59 || second > 59 || Number(match[9] ?? 0) > 23 || Number(match[10] ?? 0) > 59)
-    throw new ArgumentError(index, `${FORM}: ${JSON.stringify(written)} has a part that is out of range`);
+    throw new CallError(CALLS.time_range(written), index);
   const seconds = BigInt(date.getTime() / 1000 + hour * 3600 + minute * 60 + second);
   return { reading: seconds * SECOND + BigInt((match[7] ?? "").padEnd(9, "0")), offset };
 }
@@ -44,8 +43,7 @@ function offsetText({ offset }: Moment, between: string): string {
 /** Without fractions of a second, as Terraform writes them. */
 function timestamp(at: Moment): string {
   const clock = clockOf(at);
-  if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999)
-    throw new Refusal("timeadd() beyond the years 0 to 9999 is not supported");
+  if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999) throw new Refusal(CALLS.years);
   return clock.toISOString().slice(0, 19) + (at.offset === 0 ? "Z" : offsetText(at, ":"));
 }
 
@@ -65,7 +63,7 @@ const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 function duration(written: string): bigint {
   const unsigned = written.replace(/^[+-]/, "");
   if (unsigned === "0") return 0n;
-  const invalid = () => new CallError(`time: invalid duration ${JSON.stringify(written)}`);
+  const invalid = () => new CallError(CALLS.duration(written));
   let total = 0n;
   PART.lastIndex = 0;
   let end = 0;
@@ -73,9 +71,9 @@ function duration(written: string): bigint {
     const match = PART.exec(unsigned);
     const [all = "", whole = "", fraction = "", unit = ""] = match ?? [];
     if (match === null || whole + fraction === "") throw invalid();
-    if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`);
+    if (whole.length > 15 || fraction.length > 15) throw new Refusal(CALLS.duration_size(written));
     const size = UNITS[unit] ?? 0;
-    // As in Terraform, fractions are computed in floating point.
+    // Terraform computes fractions in floating point.
     total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));
     end += all.length;
   }
@@ -84,18 +82,18 @@ function duration(written: string): bigint {
 }
 
 const timeadd: Definition = {
-  parameters: [textArg("timestamp"), textArg("duration")],
+  parameters: [take("timestamp"), take("duration")],
   result: "string",
-  run([start = NOTHING, length = NOTHING]) {
+  run(_, start, length) {
     const { reading, offset } = moment(textOf(start), 0);
     return text(timestamp({ reading: reading + duration(textOf(length)), offset }));
   },
 };
 
 const timecmp: Definition = {
-  parameters: [textArg("timestamp_a"), textArg("timestamp_b")],
+  parameters: [take("timestamp_a"), take("timestamp_b")],
   result: "number",
-  run(args) {
+  run(_, ...args) {
     const [a = 0n, b = 0n] = args.map((arg, i) => {
       const { reading, offset } = moment(textOf(arg), i);
       return reading - BigInt(offset) * 60n * SECOND;
@@ -145,17 +143,17 @@ function written(letters: string, at: Moment): string | undefined {
 const FORMAT_PART = /'(?:[^']|'')*'|([A-Za-z])\1*|[^'A-Za-z]+|'/g;
 
 const formatdate: Definition = {
-  parameters: [textArg("format"), textArg("time")],
+  parameters: [take("format"), take("time")],
   result: "string",
-  run([format = NOTHING, time = NOTHING]) {
+  run(_, format, time) {
     const at = moment(textOf(time), 1);
     const made = textOf(format).replace(FORMAT_PART, (part, letter: string | undefined) => {
-      if (part === "'") throw new ArgumentError(0, "unterminated literal '");
+      if (part === "'") throw new CallError(CALLS.literal_open, 0);
       if (part === "''") return "'";
       if (part.startsWith("'")) return part.slice(1, -1).replaceAll("''", "'");
       if (letter === undefined) return part;
       const value = written(part, at);
-      if (value === undefined) throw new ArgumentError(0, `invalid date format verb ${JSON.stringify(part)}`);
+      if (value === undefined) throw new CallError(CALLS.date_verb(part), 0);
       return value;
     });
     return text(made);

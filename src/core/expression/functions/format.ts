@@ -1,22 +1,23 @@
+import { CALLS } from "../../messages/expressions.ts";
 import { convertOr } from "../conversion.ts";
 import { type BigFloat, generalText, isNegative, sizeText, toBigInt } from "../number.ts";
 import { Refusal } from "../refusal.ts";
 import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../typed-value.ts";
 import { isSequence, shapeOf } from "../types.ts";
 import { quotedJson, writtenJson } from "./conversions.ts";
-import { ArgumentError, CallError, type Definition, NOTHING, numberIn, textArg, textOf, texts } from "./definition.ts";
+import { CallError, type Definition, numberIn, take, textOf, texts } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
 // `format` and `formatlist`: Go's verbs.
 
-const parameters = [textArg("format")];
-const rest = { name: "args", type: "any", nullable: true, unknown: true } as const;
+const parameters = [take("format")];
+const rest = take("args", "any", "nullable", "unknown");
 
 const format: Definition = {
   parameters,
   rest,
   result: "string",
-  run([template = NOTHING, ...args]) {
+  run(_, template, ...args) {
     return args.every(isWhollyKnown) ? text(formatted(textOf(template), args)) : unknown("string");
   },
 };
@@ -26,7 +27,7 @@ const formatlist: Definition = {
   parameters,
   rest,
   result: { list: "string" },
-  run([template = NOTHING, ...args]) {
+  run(_, template, ...args) {
     const written = textOf(template);
     const sequences = args.map((arg) => isSequence(arg.type) && arg.content !== null);
     const count = sizeOf(args, sequences);
@@ -36,7 +37,7 @@ const formatlist: Definition = {
     if (args.some((arg) => shapeOf(arg.type) === "set" && !isWhollyKnown(arg))) return unknown({ list: "string" });
     if (count === 0) return texts([]);
     const made = Array.from({ length: count ?? 1 }, (_, k) => {
-      const row = args.map((arg, i) => (sequences[i] === true ? (elementsOf(arg)[k] ?? NOTHING) : arg));
+      const row = args.map((arg, i) => (sequences[i] === true ? (elementsOf(arg)[k] ?? arg) : arg));
       return row.every(isWhollyKnown) ? text(iteration(written, row, k, args.length)) : unknown("string");
     });
     return list("string", made);
@@ -51,9 +52,9 @@ function sizeOf(args: readonly Typed[], sequences: readonly boolean[]): number |
   const [first] = sizes;
   const other = sizes.find(({ size }) => size !== first?.size);
   if (first !== undefined && other !== undefined)
-    throw new ArgumentError(
+    throw new CallError(
+      CALLS.format_lengths(other.index + 1, other.size, first.index + 1, first.size),
       other.index + 1,
-      `argument ${other.index + 1} has length ${other.size}, which is inconsistent with argument ${first.index + 1} of length ${first.size}`,
     );
   return first?.size;
 }
@@ -62,8 +63,8 @@ function iteration(template: string, row: readonly Typed[], index: number, count
   try {
     return formatted(template, row);
   } catch (error) {
-    if (count === 0 || !(error instanceof CallError || error instanceof ArgumentError)) throw error;
-    throw new CallError(`error on format iteration ${index}: ${error.message}`);
+    if (count === 0 || !(error instanceof CallError)) throw error;
+    throw new CallError(CALLS.format_iteration(index, error.message));
   }
 }
 
@@ -85,7 +86,7 @@ function formatted(template: string, args: readonly Typed[]): string {
     const match = PART.exec(template);
     if (match === null) {
       const start = JSON.stringify(template.slice(until, until + 10));
-      throw new CallError(`invalid format string: ${start} at offset ${until}`);
+      throw new CallError(CALLS.format_string(start, until));
     }
     at = PART.lastIndex;
     const [raw, percent, flags = "", width, precision, index, mode = ""] = match;
@@ -96,52 +97,40 @@ function formatted(template: string, args: readonly Typed[]): string {
     const position = index === undefined ? next : Number(index);
     const verb = { raw, at: until, flags, mode, width: sized(width), precision: sized(precision?.slice(1)) };
     const arg = args[position - 1];
-    if (arg === undefined)
-      throw new CallError(
-        `not enough arguments for ${JSON.stringify(raw)} at ${until}: need index ${position} but have ${args.length} total`,
-      );
+    if (arg === undefined) throw new CallError(CALLS.format_arguments(raw, until, position, args.length));
     made += written(verb, arg);
     highest = Math.max(highest, position);
     next = position + 1;
   }
   if (highest < args.length)
-    throw new ArgumentError(
-      highest + 1,
-      highest === 0
-        ? "too many arguments; no verbs in format string"
-        : `too many arguments; only ${highest} used by format string`,
-    );
+    throw new CallError(highest === 0 ? CALLS.format_no_verbs : CALLS.format_too_many(highest), highest + 1);
   return made;
 }
 
 /** A `.` without digits is a precision of zero. */
 function sized(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
-  if (Number(digits) > LARGEST)
-    throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`);
+  if (Number(digits) > LARGEST) throw new Refusal(CALLS.format_width(LARGEST));
   return Number(digits);
 }
 
 function written(verb: Verb, arg: Typed): string {
   const { mode, raw, at } = verb;
-  if (mode !== "v" && arg.content === null)
-    throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: null value cannot be formatted`);
+  if (mode !== "v" && arg.content === null) throw new CallError(CALLS.format_null(raw, at));
   if (mode === "v") return asIs(verb, arg);
   if (mode === "t") return String(as("bool", verb, arg).content);
   if (mode === "s" || mode === "q") return asText(verb, arg);
   if (/^[bdoxX]$/.test(mode)) {
     const whole = toBigInt(numberIn(as("number", verb, arg)));
-    if (whole === undefined)
-      throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: an integer is required`);
+    if (whole === undefined) throw new CallError(CALLS.format_integer(raw, at));
     return formattedInteger(verb, whole);
   }
   if (/^[eEfgG]$/.test(mode)) return formattedFloat(verb, numberIn(as("number", verb, arg)));
-  throw new CallError(`unsupported format verb '${mode}' in ${JSON.stringify(raw)} at offset ${at}`);
+  throw new CallError(CALLS.format_verb(mode, raw, at));
 }
 
 function as(type: Type, { raw, at }: Verb, arg: Typed): Typed {
-  const failure = ({ message }: Error) =>
-    new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: ${message}`);
+  const failure = ({ message }: Error) => new CallError(CALLS.format_value(raw, at, message));
   return convertOr(arg, type, failure);
 }
 
@@ -200,8 +189,7 @@ function formattedFloat(verb: Verb, value: BigFloat): string {
 }
 
 function checkFlags({ flags, raw }: Verb): void {
-  if (flags.includes("#") || (flags.includes("-") && flags.includes("0")))
-    throw new Refusal(`the format ${JSON.stringify(raw)} of a number is not supported`);
+  if (flags.includes("#") || (flags.includes("-") && flags.includes("0"))) throw new Refusal(CALLS.format_flags(raw));
 }
 
 function signOf({ flags }: Verb, negative: boolean): string {

@@ -1,3 +1,4 @@
+import { CALLS } from "../../messages/expressions.ts";
 import { joinOrigins, type Origin } from "../../model/index.ts";
 import { convert, unify } from "../conversion.ts";
 import { equals } from "../equality.ts";
@@ -18,13 +19,14 @@ import {
   whole,
 } from "../typed-value.ts";
 import { attributesOf, elementType, isSequence, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
-import { ArgumentError, CallError, type Definition, integerIn, NOTHING, type Parameter, textOf } from "./definition.ts";
+import { CallError, type Definition, integerIn, take, textOf } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
 // Functions of lists, tuples and sets.
 
-const anyList: Parameter = { name: "list", type: { list: "any" } };
-const anything: Parameter = { name: "list", type: "any" };
+const ANY_LIST: Type = { list: "any" };
+const anyList = take("list", ANY_LIST);
+const anything = take("list", "any");
 
 const hasOrder = (type: Type) => isSequence(type) && shapeOf(type) !== "set";
 
@@ -54,35 +56,33 @@ function flat(given: Typed): {
 }
 
 function bounds(given: Typed, start: Typed, end: Typed): readonly [number, number] {
-  const from = integerIn(start, 1, "invalid start index: ");
-  const to = integerIn(end, 2, "invalid end index: ");
+  const from = integerIn(start, 1, CALLS.start_index);
+  const to = integerIn(end, 2, CALLS.end_index);
   const length = isKnown(given) ? elementsOf(given).length : Number.POSITIVE_INFINITY;
-  if (from < 0) throw new ArgumentError(1, "start index must not be less than zero");
-  if (from > length) throw new ArgumentError(1, "start index must not be greater than the length of the list");
-  if (to < 0) throw new ArgumentError(2, "end index must not be less than zero");
-  if (to > length) throw new ArgumentError(2, "end index must not be greater than the length of the list");
-  if (from > to) throw new ArgumentError(1, "start index must not be greater than end index");
+  if (from < 0) throw new CallError(CALLS.slice_start, 1);
+  if (from > length) throw new CallError(CALLS.slice_start_length, 1);
+  if (to < 0) throw new CallError(CALLS.slice_end, 2);
+  if (to > length) throw new CallError(CALLS.slice_end_length, 2);
+  if (from > to) throw new CallError(CALLS.slice_order, 1);
   return [from, to];
 }
 
 /** Terraform 1.11 refuses a negative index; later versions count from the end. */
 function wrapped(index: Typed, count: number): number {
-  if (count === 0) throw new CallError("cannot use element function with an empty list");
-  const at = integerIn(index, undefined, "invalid index: ");
-  if (at < 0) throw new Refusal("element() with a negative index is not supported");
+  if (count === 0) throw new CallError(CALLS.element_empty);
+  const at = integerIn(index, undefined, CALLS.element_index);
+  if (at < 0) throw new Refusal(CALLS.element_negative);
   return at % count;
 }
 
-const ONE = "must be a list, set, or tuple value with either zero or one elements";
-
-const booleans: Parameter = { name: "list", type: { list: "bool" } };
+const booleans = take("list", { list: "bool" });
 
 export const LISTS: Readonly<Record<string, Definition>> = {
   /** Elements are checked in order: a false one decides only if none before it is unknown. */
   alltrue: {
     parameters: [booleans],
     result: "bool",
-    run([given = NOTHING]) {
+    run(_, given) {
       for (const item of elementsOf(given)) {
         if (!isKnown(item)) return unknown("bool");
         if (item.content !== true) return bool(false);
@@ -94,7 +94,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
   anytrue: {
     parameters: [booleans],
     result: "bool",
-    run([given = NOTHING]) {
+    run(_, given) {
       const items = elementsOf(given);
       if (items.some(({ content }) => content === true)) return bool(true);
       return items.every(isKnown) ? bool(false) : unknown("bool");
@@ -102,14 +102,11 @@ export const LISTS: Readonly<Record<string, Definition>> = {
   },
 
   chunklist: {
-    parameters: [
-      { ...anyList, secret: "own" },
-      { name: "size", type: "number", secret: "own" },
-    ],
-    result: ([given = NOTHING]) => ({ list: given.type }),
-    run([given = NOTHING, size = NOTHING], type) {
-      const count = integerIn(size, undefined, "invalid size: ");
-      if (count < 0) throw new CallError("the size argument must be positive");
+    parameters: [take("list", ANY_LIST, "own"), take("size", "number", "own")],
+    result: (given) => ({ list: given.type }),
+    run(type, given, size) {
+      const count = integerIn(size, undefined, CALLS.invalid_size);
+      if (count < 0) throw new CallError(CALLS.size);
       const items = elementsOf(given);
       const inner = elementType(type);
       const chunks: Typed[] = [];
@@ -121,28 +118,27 @@ export const LISTS: Readonly<Record<string, Definition>> = {
 
   coalescelist: {
     parameters: [],
-    rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
-    result(args) {
+    rest: take("vals", "any", "nullable", "unknown", "untyped"),
+    result(...args) {
       const [first] = args;
-      if (first === undefined) throw new CallError("at least one argument is required");
+      if (first === undefined) throw new CallError(CALLS.one_argument);
       if (!args.every(isKnown)) return "any";
-      if (!args.every(({ type }) => hasOrder(type)))
-        throw new CallError("coalescelist arguments must be lists or tuples");
+      if (!args.every(({ type }) => hasOrder(type))) throw new CallError(CALLS.coalescelist_type);
       return args.every(({ type }) => sameType(type, first.type)) ? first.type : "any";
     },
-    run(args, type) {
+    run(type, ...args) {
       for (const arg of args) {
         if (!isKnown(arg)) return unknown(type);
         if (elementsOf(arg).length > 0) return arg;
       }
-      throw new CallError("no non-null arguments");
+      throw new CallError(CALLS.no_value);
     },
   },
 
   compact: {
-    parameters: [{ name: "list", type: { list: "string" } }],
+    parameters: [take("list", { list: "string" })],
     result: { list: "string" },
-    run([given = NOTHING]) {
+    run(_, given) {
       if (!isWhollyKnown(given)) return unknown({ list: "string" });
       const kept = elementsOf(given).filter((item) => item.content !== null && textOf(item) !== "");
       return list("string", kept);
@@ -151,9 +147,9 @@ export const LISTS: Readonly<Record<string, Definition>> = {
 
   concat: {
     parameters: [],
-    rest: { name: "seqs", type: "any", secret: "own" },
-    result(args) {
-      if (args.length === 0) throw new CallError("at least one argument is required");
+    rest: take("seqs", "any", "own"),
+    result(...args) {
+      if (args.length === 0) throw new CallError(CALLS.one_argument);
       const types = args.map(({ type }) => type);
       if (types.every((type) => shapeOf(type) === "list")) {
         const common = unify(types);
@@ -163,24 +159,23 @@ export const LISTS: Readonly<Record<string, Definition>> = {
       for (const [i, arg] of args.entries()) {
         const shape = shapeOf(arg.type);
         if (shape === "tuple") elements = elements.concat(tupleTypes(arg.type));
-        else if (shape !== "list")
-          throw new ArgumentError(i, `all arguments must be lists or tuples; got ${typeName(arg.type)}`);
+        else if (shape !== "list") throw new CallError(CALLS.concat_type(typeName(arg.type)), i);
         else if (!isKnown(arg)) return "any";
         else elements = elements.concat(elementsOf(arg).map(({ type }) => type));
       }
       return { tuple: elements };
     },
-    run(args, type) {
+    run(type, ...args) {
       const parts = shapeOf(type) === "list" ? args.map((arg) => convert(arg, type)) : args;
       return sequence(type, parts.flatMap(elementsOf));
     },
   },
 
   contains: {
-    parameters: [anything, { name: "value", type: "any" }],
+    parameters: [anything, take("value", "any")],
     result: "bool",
-    run([given = NOTHING, value = NOTHING]) {
-      if (!isSequence(given.type)) throw new CallError("argument must be list, tuple, or set");
+    run(_, given, value) {
+      if (!isSequence(given.type)) throw new CallError(CALLS.list_type);
       const answers = elementsOf(given).map((item) => equals(value, item));
       if (answers.includes(true)) return bool(true);
       return answers.includes(undefined) ? unknown("bool") : bool(false);
@@ -189,8 +184,8 @@ export const LISTS: Readonly<Record<string, Definition>> = {
 
   distinct: {
     parameters: [anyList],
-    result: ([given = NOTHING]) => given.type,
-    run([given = NOTHING], type) {
+    result: (given) => given.type,
+    run(type, given) {
       if (!isWhollyKnown(given)) return unknown(type);
       const found: Typed[] = [];
       for (const item of elementsOf(given)) if (!found.some((other) => equals(other, item) === true)) found.push(item);
@@ -199,60 +194,56 @@ export const LISTS: Readonly<Record<string, Definition>> = {
   },
 
   element: {
-    parameters: [
-      { ...anything, secret: "own" },
-      { name: "index", type: "number" },
-    ],
-    result([given = NOTHING, index = NOTHING]) {
+    parameters: [take("list", "any", "own"), take("index", "number")],
+    result(given, index) {
       const shape = shapeOf(given.type);
       if (shape === "list") return elementType(given.type);
-      if (shape !== "tuple") throw new CallError(`cannot read elements from ${typeName(given.type)}`);
+      if (shape !== "tuple") throw new CallError(CALLS.element_type(typeName(given.type)));
       const types = tupleTypes(given.type);
       return isKnown(index) ? (types[wrapped(index, types.length)] ?? "any") : "any";
     },
-    run([given = NOTHING, index = NOTHING], type) {
+    run(type, given, index) {
       const items = elementsOf(given);
       return items[wrapped(index, items.length)] ?? unknown(type);
     },
   },
 
   flatten: {
-    parameters: [{ ...anything, secret: "parts" }],
-    result([given = NOTHING]) {
+    parameters: [take("list", "any", "parts")],
+    result(given) {
       if (!isWhollyKnown(given)) return "any";
-      if (!isSequence(given.type)) throw new CallError("can only flatten lists, sets and tuples");
+      if (!isSequence(given.type)) throw new CallError(CALLS.flatten_type);
       return { tuple: flat(given).items.map(({ type }) => type) };
     },
-    run([given = NOTHING]) {
+    run(_, given) {
       const { items, secret, known } = flat(given);
       return known ? secretIf(tuple(items), secret) : secretIf(unknown("any"), originOf(given));
     },
   },
 
   index: {
-    parameters: [anything, { name: "value", type: "any" }],
+    parameters: [anything, take("value", "any")],
     result: "number",
-    run([given = NOTHING, value = NOTHING]) {
-      if (!hasOrder(given.type)) throw new CallError("argument must be a list or tuple");
+    run(_, given, value) {
+      if (!hasOrder(given.type)) throw new CallError(CALLS.index_type);
       const items = elementsOf(given);
-      if (items.length === 0) throw new CallError("cannot search an empty list");
+      if (items.length === 0) throw new CallError(CALLS.index_empty);
       for (const [i, item] of items.entries()) {
         const same = equals(item, value);
         if (same === undefined) return unknown("number");
         if (same) return whole(i);
       }
-      throw new CallError("item not found");
+      throw new CallError(CALLS.index_none);
     },
   },
 
   length: {
-    parameters: [{ name: "value", type: "any", untyped: true, unknown: true, secret: "own" }],
-    result([given = NOTHING]) {
-      if (["number", "bool"].includes(shapeOf(given.type)))
-        throw new CallError("argument must be a string, a collection type, or a structural type");
+    parameters: [take("value", "any", "untyped", "unknown", "own")],
+    result(given) {
+      if (["number", "bool"].includes(shapeOf(given.type))) throw new CallError(CALLS.length_type);
       return "number";
     },
-    run([given = NOTHING]) {
+    run(_, given) {
       switch (shapeOf(given.type)) {
         // The types of these include their length.
         case "tuple":
@@ -271,19 +262,14 @@ export const LISTS: Readonly<Record<string, Definition>> = {
   },
 
   matchkeys: {
-    parameters: [
-      { ...anyList, name: "values" },
-      { ...anyList, name: "keys" },
-      { ...anyList, name: "searchset" },
-    ],
-    result([values = NOTHING, keys = NOTHING, searched = NOTHING]) {
-      if (unify([keys.type, searched.type]) === undefined)
-        throw new CallError("keys and searchset must be of the same type");
+    parameters: [take("values", ANY_LIST), take("keys", ANY_LIST), take("searchset", ANY_LIST)],
+    result(values, keys, searched) {
+      if (unify([keys.type, searched.type]) === undefined) throw new CallError(CALLS.matchkeys_types);
       return values.type;
     },
-    run([values = NOTHING, keys = NOTHING, searched = NOTHING], type) {
+    run(type, values, keys, searched) {
       const items = elementsOf(values);
-      if (items.length !== elementsOf(keys).length) throw new CallError("length of keys and values should be equal");
+      if (items.length !== elementsOf(keys).length) throw new CallError(CALLS.matchkeys_length);
       const common = unify([keys.type, searched.type]) ?? "any";
       const wanted = elementsOf(convert(searched, common));
       // For an unknown part of the search set Terraform returns an empty list, which would change later.
@@ -296,52 +282,43 @@ export const LISTS: Readonly<Record<string, Definition>> = {
 
   one: {
     parameters: [anything],
-    result([given = NOTHING]) {
+    result(given) {
       const shape = shapeOf(given.type);
       if (shape === "list" || shape === "set") return elementType(given.type);
       const types = tupleTypes(given.type);
-      if (shape !== "tuple" || types.length > 1) throw new ArgumentError(0, ONE);
+      if (shape !== "tuple" || types.length > 1) throw new CallError(CALLS.one_element, 0);
       return types[0] ?? "any";
     },
-    run([given = NOTHING], type) {
+    run(type, given) {
       const items = elementsOf(given);
       if (shapeOf(given.type) === "set" && items.length > 1 && !isWhollyKnown(given)) return unknown(type);
-      if (items.length > 1) throw new ArgumentError(0, ONE);
+      if (items.length > 1) throw new CallError(CALLS.one_element, 0);
       return items[0] ?? nullOf(type);
     },
   },
 
   reverse: {
-    parameters: [{ ...anything, secret: "own" }],
-    result([given = NOTHING]) {
+    parameters: [take("list", "any", "own")],
+    result(given) {
       const shape = shapeOf(given.type);
       if (shape === "tuple") return { tuple: [...tupleTypes(given.type)].reverse() };
       if (shape === "list" || shape === "set") return { list: elementType(given.type) };
-      throw new ArgumentError(0, `can only reverse list or tuple values, not ${typeName(given.type)}`);
+      throw new CallError(CALLS.reverse_type(typeName(given.type)), 0);
     },
-    run: ([given = NOTHING], type) => sequence(type, [...elementsOf(given)].reverse()),
+    run: (type, given) => sequence(type, [...elementsOf(given)].reverse()),
   },
 
   slice: {
-    parameters: [
-      { ...anything, secret: "own" },
-      { name: "start_index", type: "number" },
-      { name: "end_index", type: "number" },
-    ],
-    result(args) {
-      const [given = NOTHING, start = NOTHING, end = NOTHING] = args;
+    parameters: [take("list", "any", "own"), take("start_index", "number"), take("end_index", "number")],
+    result(given, start, end) {
       const shape = shapeOf(given.type);
-      if (shape === "set")
-        throw new ArgumentError(
-          0,
-          "cannot slice a set, because its elements do not have indices; explicitly convert to a list if the ordering of the result is not important",
-        );
-      if (shape !== "list" && shape !== "tuple") throw new ArgumentError(0, "must be a list or tuple value");
+      if (shape === "set") throw new CallError(CALLS.slice_set, 0);
+      if (shape !== "list" && shape !== "tuple") throw new CallError(CALLS.slice_type, 0);
       if (!isKnown(start) || !isKnown(end)) return shape === "list" ? given.type : "any";
       const [from, to] = bounds(given, start, end);
       return shape === "list" ? given.type : { tuple: tupleTypes(given.type).slice(from, to) };
     },
-    run([given = NOTHING, start = NOTHING, end = NOTHING], type) {
+    run(type, given, start, end) {
       const [from, to] = bounds(given, start, end);
       return sequence(type, elementsOf(given).slice(from, to));
     },

@@ -1,8 +1,9 @@
 import { type Matcher, RE2JS, RE2JSSyntaxException } from "re2js";
+import { CALLS } from "../../messages/expressions.ts";
 import { Refusal } from "../refusal.ts";
 import { isKnown, list, nullOf, object, type Type, type Typed, text, tuple } from "../typed-value.ts";
 import { elementType, shapeOf } from "../types.ts";
-import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
+import { CallError, type Definition, take, textOf } from "./definition.ts";
 import { replaceText } from "./strings.ts";
 
 // Functions that search with patterns.
@@ -16,7 +17,7 @@ const LONGEST = 20_000;
  * @param wrong makes the error for an invalid pattern, from the reason and the invalid part.
  */
 function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
-  const tooLarge = new Refusal("a pattern of this size is not supported");
+  const tooLarge = new Refusal(CALLS.pattern_size);
   if (pattern.length > LONGEST) throw tooLarge;
   try {
     const found = RE2JS.compile(pattern);
@@ -26,13 +27,13 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     const what = error.getDescription();
     // Terraform's version of Go allows duplicate group names.
-    if (what.startsWith("duplicate")) throw new Refusal("groups of the same name in a pattern are not supported");
+    if (what.startsWith("duplicate")) throw new Refusal(CALLS.pattern_groups);
     throw wrong(what, error.getPattern() ?? "");
   }
 }
 
 const patternOf = (pattern: Typed) =>
-  compiled(textOf(pattern), (what, part) => new ArgumentError(0, `invalid regexp pattern: ${what} in ${part}`));
+  compiled(textOf(pattern), (what, part) => new CallError(CALLS.pattern(what, part), 0));
 
 /** The names of the groups in order; undefined for unnamed ones. */
 function namesOf(pattern: RE2JS): readonly (string | undefined)[] {
@@ -47,8 +48,7 @@ function resultType(pattern: Typed): Type {
   const named = names.filter((name) => name !== undefined);
   if (names.length === 0) return "string";
   if (named.length === 0) return { tuple: names.map(() => "string") };
-  if (named.length < names.length)
-    throw new ArgumentError(0, "invalid regexp pattern: cannot mix both named and unnamed capture groups");
+  if (named.length < names.length) throw new CallError(CALLS.pattern_mixed, 0);
   return { object: Object.fromEntries(named.map((name) => [name, "string"])) };
 }
 
@@ -81,20 +81,20 @@ function* matches(pattern: RE2JS, subject: string): Generator<Matcher> {
 }
 
 const regex: Definition = {
-  parameters: [textArg("pattern"), textArg("string")],
-  result: ([pattern = NOTHING]) => resultType(pattern),
-  run([pattern = NOTHING, subject = NOTHING], type) {
+  parameters: [take("pattern"), take("string")],
+  result: (pattern) => resultType(pattern),
+  run(type, pattern, subject) {
     const search = patternOf(pattern);
     const matcher = search.matcher(textOf(subject));
-    if (!matcher.find()) throw new CallError("pattern did not match any part of the given string");
+    if (!matcher.find()) throw new CallError(CALLS.no_match);
     return captured(matcher, namesOf(search), type);
   },
 };
 
 const regexall: Definition = {
-  parameters: [textArg("pattern"), textArg("string")],
-  result: ([pattern = NOTHING]) => ({ list: resultType(pattern) }),
-  run([pattern = NOTHING, subject = NOTHING], type) {
+  parameters: [take("pattern"), take("string")],
+  result: (pattern) => ({ list: resultType(pattern) }),
+  run(type, pattern, subject) {
     const search = patternOf(pattern);
     const names = namesOf(search);
     const element = elementType(type);
@@ -119,7 +119,7 @@ function expanded(template: string, match: Matcher, names: readonly (string | un
 }
 
 function replaceAll(subject: string, source: string, template: string): string {
-  const pattern = compiled(source, (what, part) => new CallError(`error parsing regexp: ${what}: \`${part}\``));
+  const pattern = compiled(source, (what, part) => new CallError(CALLS.pattern_error(what, part)));
   const names = namesOf(pattern);
   const matcher = pattern.matcher(subject);
   let made = "";
@@ -135,9 +135,9 @@ function replaceAll(subject: string, source: string, template: string): string {
 }
 
 const replace: Definition = {
-  parameters: [textArg("str"), textArg("substr"), textArg("replace")],
+  parameters: [take("str"), take("substr"), take("replace")],
   result: "string",
-  run(args) {
+  run(_, ...args) {
     const [subject = "", part = "", by = ""] = args.map(textOf);
     const pattern = part.length > 1 && part.startsWith("/") && part.endsWith("/") ? part.slice(1, -1) : undefined;
     return text(pattern === undefined ? replaceText(subject, part, by) : replaceAll(subject, pattern, by));

@@ -1,39 +1,28 @@
 import { createHash } from "node:crypto";
+import { CALLS } from "../../messages/expressions.ts";
 import { Refusal } from "../refusal.ts";
 import { bool, compareText, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../typed-value.ts";
-import {
-  ArgumentError,
-  CallError,
-  type Definition,
-  integerIn,
-  NOTHING,
-  type Parameter,
-  textArg,
-  textOf,
-  texts,
-} from "./definition.ts";
+import { CallError, type Definition, integerIn, take, textOf, texts } from "./definition.ts";
 
 // Functions of strings, and characters as Terraform counts and maps them.
 
 /** A function from strings to a string. */
 function ofTexts(names: readonly string[], compute: (...texts: string[]) => string): Definition {
   return {
-    parameters: names.map(textArg),
+    parameters: names.map((name) => take(name)),
     result: "string",
-    run: (args) => text(compute(...args.map(textOf))),
+    run: (_, ...args) => text(compute(...args.map(textOf))),
   };
 }
 
 /** A predicate on two strings. */
 function question(names: readonly string[], ask: (subject: string, part: string) => boolean): Definition {
   return {
-    parameters: names.map(textArg),
+    parameters: names.map((name) => take(name)),
     result: "bool",
-    run: ([subject = NOTHING, part = NOTHING]) => bool(ask(textOf(subject), textOf(part))),
+    run: (_, subject, part) => bool(ask(textOf(subject), textOf(part))),
   };
 }
-
-const loose = (name: string): Parameter => ({ ...textArg(name), untyped: true });
 
 const LARGEST_INDENT = 10_000;
 
@@ -60,11 +49,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 function decodeBase64(subject: string): string {
   // Line breaks are allowed anywhere.
   const encoded = subject.replace(/[\r\n]/g, "");
-  if (!BASE64.test(encoded)) throw new CallError(`failed to decode base64 data ${JSON.stringify(subject)}`);
+  if (!BASE64.test(encoded)) throw new CallError(CALLS.base64(subject));
   try {
     return utf8.decode(Buffer.from(encoded, "base64"));
   } catch {
-    throw new CallError("the result of decoding the provided string is not valid UTF-8");
+    throw new CallError(CALLS.utf8);
   }
 }
 
@@ -146,8 +135,7 @@ const NEWER_MARKS =
 /** The characters of a string (extended grapheme clusters). @throws Refusal for marks that are too new. */
 export function charactersOf(text: string): readonly string[] {
   if (ASCII.test(text)) return text.split("");
-  if (NEWER_MARKS.test(text))
-    throw new Refusal("counting the characters of a text with marks of Unicode 16 is not supported");
+  if (NEWER_MARKS.test(text)) throw new Refusal(CALLS.marks);
   return Array.from(segmenter.segment(text), ({ segment }) => segment).flatMap((segment) =>
     segment.length > 1 ? segment.split(CONJUNCT) : [segment],
   );
@@ -167,58 +155,60 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
   endswith: question(["str", "suffix"], (subject, suffix) => subject.endsWith(suffix)),
 
   indent: {
-    parameters: [{ name: "spaces", type: "number" }, textArg("str")],
+    parameters: [take("spaces", "number"), take("str")],
     result: "string",
-    run([spaces = NOTHING, subject = NOTHING]) {
+    run(_, spaces, subject) {
       const count = integerIn(spaces);
-      if (count < 0) throw new CallError("the count of spaces must not be negative");
-      if (count > LARGEST_INDENT) throw new Refusal(`indent() by more than ${LARGEST_INDENT} spaces is not supported`);
+      if (count < 0) throw new CallError(CALLS.spaces);
+      if (count > LARGEST_INDENT) throw new Refusal(CALLS.indent(LARGEST_INDENT));
       return text(textOf(subject).replaceAll("\n", `\n${" ".repeat(count)}`));
     },
   },
 
   join: {
-    parameters: [textArg("separator")],
-    rest: { name: "lists", type: { list: "string" } },
+    parameters: [take("separator")],
+    rest: take("lists", { list: "string" }),
     result: "string",
-    run([separator = NOTHING, ...lists]) {
-      if (lists.length === 0) throw new CallError("at least one list is required");
+    run(_, separator, ...lists) {
+      if (lists.length === 0) throw new CallError(CALLS.one_list);
       if (!lists.every(isWhollyKnown)) return unknown("string");
       const parts = lists.flatMap((one, i) =>
         elementsOf(one).map((item, k) => {
           if (item.content !== null) return textOf(item);
-          const where = lists.length > 1 ? `element ${k} of list ${i + 1}` : `element ${k}`;
-          throw new ArgumentError(i + 1, `${where} is null; cannot concatenate null values`);
+          throw new CallError(CALLS.join_null(k, lists.length > 1 ? i + 1 : undefined), i + 1);
         }),
       );
       return text(parts.join(textOf(separator)));
     },
   },
 
-  lower: { ...ofTexts(["str"], (subject) => Array.from(subject, lowerOf).join("")), parameters: [loose("str")] },
+  lower: {
+    ...ofTexts(["str"], (subject) => Array.from(subject, lowerOf).join("")),
+    parameters: [take("str", "string", "untyped")],
+  },
   md5: hash("md5", "hex"),
   sha1: hash("sha1", "hex"),
   sha256: hash("sha256", "hex"),
   sha512: hash("sha512", "hex"),
 
   sort: {
-    parameters: [{ name: "list", type: { list: "string" }, unknown: true }],
+    parameters: [take("list", { list: "string" }, "unknown")],
     result: { list: "string" },
-    run([given = NOTHING]) {
+    run(_, given) {
       if (!isKnown(given)) return unknown({ list: "string" });
       const items = elementsOf(given);
       // The length is known even if the order is not.
       if (!isWhollyKnown(given)) return list("string", Array(items.length).fill(unknown("string")));
       const missing = items.findIndex(({ content }) => content === null);
-      if (missing >= 0) throw new CallError(`given list element ${missing} is null; a null string cannot be sorted`);
+      if (missing >= 0) throw new CallError(CALLS.sort_null(missing));
       return texts(items.map(textOf).sort(compareText));
     },
   },
 
   split: {
-    parameters: [textArg("separator"), textArg("str")],
+    parameters: [take("separator"), take("str")],
     result: { list: "string" },
-    run: (args) => {
+    run: (_, ...args) => {
       const [separator = "", subject = ""] = args.map(textOf);
       return texts(separator === "" ? [...subject] : subject.split(separator));
     },
@@ -226,9 +216,9 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
 
   /** Even an unknown string begins with the empty prefix. */
   startswith: {
-    parameters: [{ ...textArg("str"), unknown: true }, textArg("prefix")],
+    parameters: [take("str", "string", "unknown"), take("prefix")],
     result: "bool",
-    run([subject = NOTHING, prefix = NOTHING]) {
+    run(_, subject, prefix) {
       const start = textOf(prefix);
       if (!isKnown(subject) && start !== "") return unknown("bool");
       return bool(textOf(subject).startsWith(start));
@@ -239,17 +229,17 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
 
   strrev: {
     ...ofTexts(["str"], (subject) => [...charactersOf(subject)].reverse().join("")),
-    parameters: [loose("str")],
+    parameters: [take("str", "string", "untyped")],
   },
 
   substr: {
     parameters: [
-      loose("str"),
-      { name: "offset", type: "number", untyped: true },
-      { name: "length", type: "number", untyped: true },
+      take("str", "string", "untyped"),
+      take("offset", "number", "untyped"),
+      take("length", "number", "untyped"),
     ],
     result: "string",
-    run([subject = NOTHING, from = NOTHING, count = NOTHING]) {
+    run(_, subject, from, count) {
       const offset = integerIn(from);
       const length = integerIn(count);
       const characters = charactersOf(textOf(subject));
@@ -269,6 +259,9 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
   trimsuffix: ofTexts(["str", "suffix"], (subject, suffix) =>
     suffix !== "" && subject.endsWith(suffix) ? subject.slice(0, -suffix.length) : subject,
   ),
-  upper: { ...ofTexts(["str"], (subject) => Array.from(subject, upperOf).join("")), parameters: [loose("str")] },
+  upper: {
+    ...ofTexts(["str"], (subject) => Array.from(subject, upperOf).join("")),
+    parameters: [take("str", "string", "untyped")],
+  },
   urlencode: ofTexts(["str"], urlencode),
 };

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
+import { problem, requireScale } from "../../messages/index.ts";
 import {
   CURRENCIES,
   type Diagnostic,
-  errorOf,
   foldedDomain,
-  inScale,
+  invoiceOf,
   isDomainForm,
   sameDomain,
   sameFolded,
@@ -13,7 +13,7 @@ import {
   type ValueObject,
 } from "../../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
-import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
+import { invoiceAttributes, invoiceProblem, recordedInvoice } from "../invoice.ts";
 import { type ChangeStep, holdsId, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "../life.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
@@ -201,7 +201,7 @@ function isOtherProduct(
 ): boolean {
   if (typeof product !== "string") return false;
   const form = passwordForm(product);
-  // What is ordered without a domain is no hosting: that requires one (§4).
+  // Hosting requires a domain (§4).
   if (domain == null && form === "given") return true;
   if (declared === null || sameFolded(declared, product)) return false;
   const own = passwordForm(declared);
@@ -224,16 +224,7 @@ const DESCRIBING = [
 
 function check(config: ValueObject): Diagnostic[] {
   if (config.password === undefined || config.password_version !== undefined) return [];
-  return [
-    errorOf("config.missing_attribute", "password needs password_version", {
-      detail: "The password is never stored, so a change of it cannot be seen.",
-      remedies: [
-        { do: "set", attribute: "password_version", value: 1 },
-        "Raise it each time the password is to be set.",
-      ],
-      attribute: ["password"],
-    }),
-  ];
+  return [problem("config.missing_attribute/password_version", { attribute: ["password"] })];
 }
 
 /** Services: the paid kind. §2 Service, §4 services endpoints. */
@@ -261,7 +252,7 @@ export const service: Kind<"createService"> = {
   async *list(context) {
     const { client, settings, ...options } = context;
     for await (const record of client.services.list(options)) {
-      inScale(settings.moneyScale, "service", [record]);
+      requireScale(settings.moneyScale, "service", [record]);
       yield remote(record, settings, lifeOf(record, context, LIVES.services));
     }
   },
@@ -304,7 +295,7 @@ export const service: Kind<"createService"> = {
       id,
       phase,
       attributes: { ...live, ...recordedInvoice(invoice) },
-      invoice: reportedInvoice(invoice),
+      invoice: invoice && invoiceOf(invoice),
       ...(unclear && { unclear }),
       ...(warning && { warning }),
     };

@@ -1,5 +1,6 @@
 import type { PlanRecord } from "../../api/index.ts";
-import { type Diagnostic, errorOf, type Quote, type ValueObject, warningOf } from "../../model/index.ts";
+import { problem } from "../../messages/index.ts";
+import type { Diagnostic, Quote, ValueObject } from "../../model/index.ts";
 import { monthsOf } from "./words.ts";
 
 /**
@@ -23,18 +24,12 @@ export function quoteService(
   if (plan === undefined) {
     const { quote } = unpriced(`plan ${planned.plan_id} is not in the list of plans`);
     if (plans.length === 0) return { quote };
-    // Of an entry whose number cannot be read it is not known that it is another plan.
+    // An entry without a readable number may be the ordered plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
     // An order that is sent again is answered as it was when the plan was offered.
-    const report = isComplete && !isOrdered ? errorOf : warningOf;
-    const summary = `plan_id ${planned.plan_id} is not among the ${plans.length} plans that this account can order`;
-    const diagnostic = report("plan.catalogue", summary, {
-      detail: isComplete
-        ? "The list was read to its end, and only a plan that is in it can be ordered."
-        : "The list has plans without a number; the API refuses the order if the plan is not active.",
-      remedies: [{ do: "see", what: "plans" }],
-      attribute: ["plan_id"],
-    });
+    const severity = isComplete && !isOrdered ? "error" : "warning";
+    const about = { id: planned.plan_id, count: plans.length, isComplete, attribute: ["plan_id"] };
+    const diagnostic = problem("plan.catalogue", { ...about, severity });
     return { quote, diagnostic };
   }
   const list = listPrice(plan, currency);
@@ -60,13 +55,13 @@ export function quoteService(
   return { quote: { ...quote, unknown } };
 }
 
-/** How well a row of the list suits an order: 2, it has the price of the term; 1, a price in the currency; 0, neither. */
+/** Rates a row of the list for an order: 2, it has the price of the term; 1, a price in the currency; 0, neither. */
 function fit(row: PlanRecord, currency: string, term: ValueObject[string] | undefined): 0 | 1 | 2 {
   if (listPrice(row, currency) === null) return 0;
   return cyclesOf(row, term) === 1 ? 2 : 1;
 }
 
-/** Of the rows of one plan (some hosts list it once for each currency or cycle), the one that an order is priced by. */
+/** Chooses the row that prices an order: some hosts list a plan once for each currency or cycle. */
 const rowFor = (rows: readonly PlanRecord[], currency: string, term: ValueObject[string] | undefined) =>
   rows.toSorted((a, b) => fit(b, currency, term) - fit(a, currency, term))[0];
 
@@ -79,7 +74,7 @@ export function listPrice(plan: PlanRecord, currency: string): number | null {
   return amount(own ?? plan.prices[currency]);
 }
 
-/** Whether the amounts that the plan has once are in this currency: it says so. */
+/** Returns true if the row names this currency for its amounts. */
 const isOwn = ({ currency: own }: PlanRecord, currency: string) => own?.trim().toUpperCase() === currency;
 
 const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
@@ -88,7 +83,7 @@ const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
 /** Below zero is no price but a word for "none": it must not make room under a limit. */
 const amount = (price: number | null | undefined) => (price == null || price < 0 ? null : price);
 
-/** How many of the listed price's cycles a term is; undefined when that is not known, or it is less than one. */
+/** Number of listed cycles in a term; undefined: unknown, or less than one. */
 function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefined {
   const months = monthsOf(billing_cycle);
   if (months === undefined) return term === 1 ? 1 : undefined;

@@ -1,13 +1,7 @@
 import { describeEndpoint } from "../../api/endpoints.ts";
 import type { PlanRecord } from "../../api/index.ts";
-import {
-  type Diagnostic,
-  errorOf,
-  type JsonObject,
-  sameFolded,
-  type ValueObject,
-  warningOf,
-} from "../../model/index.ts";
+import { problem } from "../../messages/index.ts";
+import { type Diagnostic, type JsonObject, sameFolded, type ValueObject } from "../../model/index.ts";
 import type { ChangeStep } from "../kind.ts";
 import { listPrice } from "./quote.ts";
 import { isHosting, monthsOf, passwordForm } from "./words.ts";
@@ -29,42 +23,22 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       if (given) return { attributes: { ...done, ...earlier } };
       // The version is recorded either way: the host would answer the same again, and a live server would be reset in vain.
       if (answer.password === null) {
-        const warning = lostPassword(form, answer.names);
-        const again = { ...warning, remedies: ["Apply again: that generates another one, once."] };
-        const never = { attributes: { ...done, ...earlier }, warning };
-        return { ...never, ...(answer.names === undefined && { once: { attributes: earlier, warning: again } }) };
+        const about = { endpoint: describeEndpoint("resetPassword"), names: answer.names ?? "none" };
+        const lost = (isLast: boolean) =>
+          problem("secret.lost/password", { ...about, mayBeGiven: form === "unknown", isLast });
+        const never = { attributes: { ...done, ...earlier }, warning: lost(true) };
+        return { ...never, ...(answer.names === undefined && { once: { attributes: earlier, warning: lost(false) } }) };
       }
       return { attributes: { ...done, ...earlier, generated_password: answer.password } };
     },
   };
 }
 
-type Form = ReturnType<typeof passwordForm>;
-
-/** What to do about a generated password that nobody knows. */
-const withoutPassword = (form: Form) =>
-  `Set a password on the server or in the host's dashboard. ${
-    form === "unknown" ? "Or declare `password` and another `password_version`, which sets it. " : ""
-  }It is reset again only when \`password_version\` changes.`;
-
-/** @param names those in the answer. */
-function lostPassword(form: Form, names = "none"): Diagnostic {
-  return errorOf("secret.lost", "The API's answer holds no generated password", {
-    detail: `${describeEndpoint("resetPassword")} has reset the password, and only that answer shows the new one: nobody knows it. The names in the answer: ${names}.`,
-    remedies: [withoutPassword(form)],
-  });
-}
-
 /** Warns, in each plan, of a generated password that is not known. */
 function unknownPassword(live: JsonObject): Diagnostic[] {
   const { product_type: type, generated_password: password, generated_password_fingerprint: print } = live;
   if (typeof type !== "string" || passwordForm(type) !== "generated" || (password ?? print ?? null) !== null) return [];
-  const summary = "The generated password of this server is not known";
-  const detail = "It was reset, and the answer could not be read.";
-  const remedies = [
-    `${withoutPassword("generated")} Remove \`password_version\` when you have set one: that sends no request.`,
-  ];
-  return [warningOf("secret.lost", summary, { detail, remedies, attribute: ["password_version"] })];
+  return [problem("secret.lost/unknown", { attribute: ["password_version"] })];
 }
 
 /**
@@ -83,17 +57,12 @@ export function passwordSuits(
   const type = live === undefined ? ordered : live.product_type;
   const form = passwordForm(typeof type === "string" ? type : null);
   const given = config.password !== undefined && config.password !== null;
-  if (form === "given" && !given) {
-    const summary = `password_version needs a password: a service of type ${JSON.stringify(type)} does not generate one`;
-    const remedies = ["Declare `password`, or remove `password_version`."];
-    return [errorOf("config.missing_attribute", summary, { remedies, attribute: ["password_version"] })];
-  }
-  if (form !== "generated" || !given) return [];
-  const summary = `A service of type ${JSON.stringify(type)} takes no password: the server generates one`;
-  const detail =
-    "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.";
-  const remedies = ["Remove `password`, and keep `password_version`."];
-  return [errorOf("config.invalid_value", summary, { detail, remedies, attribute: ["password"] })];
+  const about = { type: JSON.stringify(type) };
+  if (form === "given" && !given)
+    return [problem("config.missing_attribute/password", { ...about, attribute: ["password_version"] })];
+  return form === "generated" && given
+    ? [problem("config.invalid_value/password", { ...about, attribute: ["password"] })]
+    : [];
 }
 
 /** A domain is "required for hosting plans" (§4): checked where the list of plans shows that the plan is one. */
@@ -105,14 +74,8 @@ export function domainSuits(
   if (live !== undefined || (domain !== undefined && domain !== null)) return [];
   const type = plans.find((plan) => plan.plan_id === id)?.product_type ?? null;
   if (!isHosting(type)) return [];
-  const summary = `plan_id ${String(id)} is ${JSON.stringify(type)} hosting, which needs a domain`;
-  return [
-    errorOf("config.missing_attribute", summary, {
-      detail: "The API refuses the order of a hosting plan without one.",
-      remedies: [{ do: "set", attribute: "domain", value: "www.example.com", example: true }],
-      attribute: ["domain"],
-    }),
-  ];
+  const about = { id: String(id), type: JSON.stringify(type), attribute: ["domain"] };
+  return [problem("config.missing_attribute/domain", about)];
 }
 
 /** The plans that a service may be of, by its plan's name: the API returns no plan id (§2). */
@@ -170,9 +133,8 @@ export function planSuits(
   const declared = plans.find((plan) => plan.plan_id === id)?.name;
   const namesakes = namesakesOf(plans, name);
   if (declared == null || namesakes.length === 0 || namesakes.includes(id)) return [];
-  const summary = `plan_id ${id} is ${JSON.stringify(declared)}, and this service is ${JSON.stringify(name)}`;
-  const remedies = [`Declare the plan that it has: \`plan_id\` ${namesakes.join(" or ")}.`];
-  return [errorOf("plan.mismatch", summary, { remedies, attribute: ["plan_id"] })];
+  const names = { declared: JSON.stringify(declared), name: JSON.stringify(name), namesakes: namesakes.join(" or ") };
+  return [problem("plan.mismatch/plan", { id, ...names, attribute: ["plan_id"] })];
 }
 
 /** Queues a suspension or its end (§3), which is done when the service shows it. */

@@ -2,8 +2,8 @@
  * What the account has beside its services: invoices, client accounts, webhook subscriptions.
  */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
-import { reportedInvoice } from "../../../core/kinds/invoice.ts";
-import { type Attributes, inScale, type JsonObject } from "../../../core/model/index.ts";
+import { requireScale } from "../../../core/messages/index.ts";
+import { type Attributes, isPaid, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
@@ -42,7 +42,7 @@ function described(record: InvoiceRecord, session: DataSession): JsonObject {
   const { subtotal, total, currency } = record;
   return shaped(invoice, {
     ...record,
-    paid: reportedInvoice(record)?.paid ?? null,
+    paid: isPaid(record) === true,
     subtotal_text: moneyText(subtotal, currency, session),
     total_text: moneyText(total, currency, session),
   });
@@ -58,7 +58,7 @@ export const hostingInvoice: DataSource = {
   check: (config) => exactlyOne(config, ["id", "invoice_number"]),
   async read(config, session) {
     const found = typeof config.id === "string" ? await withId(config.id, session) : await withNumber(config, session);
-    inScale(session.moneyScale, "invoice", [found]);
+    requireScale(session.moneyScale, "invoice", [found]);
     return withConfigured(config, described(found, session));
   },
 };

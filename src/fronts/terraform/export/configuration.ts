@@ -32,7 +32,7 @@ interface ConfigurationParts {
   readonly kinds: Kinds;
   /** The attributes of a kind in Terraform. */
   attributesOf(kind: Kind): Attributes;
-  /** Author and source for the first line: "`hostform export` from hosting.yaml". */
+  /** Author and source for the first line: "hostform from hosting.yaml". */
   readonly origin: string;
   readonly places: Places;
   /** Terraform runs in the project's folder. */

@@ -8,7 +8,7 @@ import {
   type PendingCreate,
   parentOf,
   returnsSecretOnce,
-  settledMark,
+  withoutRequests,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
@@ -97,7 +97,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   if (taken?.adopted !== undefined) {
     const { attributes, private: kept } = taken.adopted;
     const made = {
-      ...markOf(kind, question, attributes, settledMark(kept)),
+      ...markOf(kind, question, attributes, withoutRequests(kept)),
       ...origin(kind, attributes, mark, name, scope),
     };
     return settled(kind, question, attributes, made, taken.diagnostics);
@@ -109,7 +109,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
       const kept = {
-        ...markOf(kind, question, attributes, settledMark(adopted.private)),
+        ...markOf(kind, question, attributes, withoutRequests(adopted.private)),
         ...origin(kind, attributes, mark, name, scope),
       };
       return settled(kind, question, attributes, kept, diagnostics);
@@ -134,7 +134,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     scope.collections.changed(kind, parentOf(kind, attributes));
     if (existing === undefined) scope.add(owner, kind, attributes);
     await dropReplacing(kind, name, scope.session.entries);
-    const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
+    const marked = markOf(kind, question, attributes, withoutRequests(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(kind, attributes, mark, existing === undefined ? name : mark.made, scope) };
     // A failure is not reported as waiting as well.
     const phase = kind.phase?.(attributes, scope.session.settings);
@@ -290,7 +290,7 @@ function failed(
     // Terraform keeps the state of a failed update, and taints nothing.
     const { attributes, private: kept } = resource ?? existing;
     const state = withProviderAttributes(kind, attributes, question.prior ?? {}) as JsonObject;
-    return { state, mark: settledMark(kept), diagnostics: reported };
+    return { state, mark: withoutRequests(kept), diagnostics: reported };
   }
   if (resource === undefined) {
     scope.release(kind, name, question.planned);
@@ -299,7 +299,7 @@ function failed(
   }
   const isPending = isPendingCreate(resource);
   // Also of a pending create: hostform, which may finish it, would take everything in the state as done.
-  const recordedMark = isPending ? resource.private : settledMark(resource.private);
+  const recordedMark = isPending ? resource.private : withoutRequests(resource.private);
   const mark = markOf(kind, question, resource.attributes, recordedMark);
   const kept = { ...mark, ...origin(kind, resource.attributes, mark, name, scope) };
   const answer = settled(kind, question, resource.attributes, kept, []);
@@ -318,7 +318,7 @@ function failed(
 }
 
 /** Terraform accepts no null after an update that failed: without id and mark, the next refresh drops the instance. */
-const forgotten = ({ prior, mark }: ApplyQuestion) => ({ state: { ...prior, id: null }, mark: settledMark(mark) });
+const forgotten = ({ prior, mark }: ApplyQuestion) => ({ state: { ...prior, id: null }, mark: withoutRequests(mark) });
 
 /** Adds failures to an answer: after a create the object waits; after an update they are errors, so that the run fails. */
 const undoneBy = (operation: "create" | "update", failures: readonly Diagnostic[], answer: Answer): Answer =>

@@ -11,8 +11,8 @@ import {
   parentOf,
   planResource,
   read,
-  settledMark,
   thingKey,
+  withoutRequests,
 } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
@@ -314,7 +314,7 @@ async function planRecorded(
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,
-    mark: { ...(pending ? mark : settledMark(mark)), ...(replacing && { replacing }) },
+    mark: { ...(pending ? mark : withoutRequests(mark)), ...(replacing && { replacing }) },
     requiresReplace,
     diagnostics: [...replacement.diagnostics, ...shared, ...edited.map((name) => stillPending(kind, prior, name))],
   };

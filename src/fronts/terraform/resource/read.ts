@@ -14,7 +14,6 @@ import {
   read,
   refreshed,
   sameInUse,
-  settledMark,
   suspensionMark,
   switchedOff,
   type Unread,
@@ -22,6 +21,7 @@ import {
   unreadBy,
   unreadCondition,
   unseenNames,
+  withoutRequests,
 } from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
@@ -90,7 +90,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const kept =
     seen.status === "present"
       ? suspensionMark(observedMark(mark, seen.phase, seen.forms), seen.phase, undefined, scope.account.hostNow())
-      : settledMark(mark);
+      : withoutRequests(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
     const isElsewhere = mark.host !== undefined && mark.host !== host && !scope.session.hasMoved;

@@ -10,9 +10,9 @@ import {
   planRemoval,
   policyOf,
   read,
-  settledMark,
   unreadBy,
   unreadCondition,
+  withoutRequests,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
@@ -198,7 +198,7 @@ export async function destroyResource(
   });
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
-    const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
+    const left = { state, mark: withoutRequests(latest.resource?.private ?? mark) };
     // It leaves the state only when it is suspended: until then the policy is not carried out.
     const summary = `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`;
     const suspending = errorOf("apply.waiting", summary, {

@@ -49,7 +49,7 @@ function states(state: string | undefined): Html {
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
 }
 
-/** What it can be found by. */
+/** Text to search. */
 function nameOf({ control }: Visit, { invoice_number, order_id }: Invoice): string {
   const order = find(control, "services", order_id) ?? find(control, "domains", order_id);
   return `${invoice_number} ${order_id} ${order?.domain ?? ""}`;

@@ -44,7 +44,7 @@ const migration: Page = {
         const { id } = control.setMigrationCredentials(form.id(), {
           host: form.text("host") ?? "",
           username: form.text("username") ?? "",
-          // As it was typed: a password may begin or end with a space.
+          // A password may begin or end with a space.
           password: form.raw("password") ?? "",
         });
         return `The credentials of migration request ${id} are set.`;

@@ -30,7 +30,7 @@ ${section(
   },
 };
 
-/** Of all accounts, as the API has received them. */
+/** The requests of all accounts. */
 function log({ control, query }: Visit): Html {
   const text = searched(query);
   const all = control.requests().filter((entry) => text === "" || wordsOf(entry).includes(text));
@@ -41,7 +41,7 @@ function log({ control, query }: Visit): Html {
   return html`${requestTable(all.slice(-SHOWN).toReversed(), "Requests to the API, newest first")}${older}`;
 }
 
-/** What it can be found by. */
+/** Text to search. */
 function wordsOf(entry: RequestEntry): string {
   const { method, path, query, status, token } = entry;
   return [method, path, ...Object.values(query).flat(), status ?? "cut", token ?? "none"].join(" ").toLowerCase();

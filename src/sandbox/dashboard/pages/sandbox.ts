@@ -10,7 +10,7 @@ import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
 
-/** As over HTTP, the answer waits until the events that fell due are sent. */
+/** Waits until the events that fell due are sent, as the call over HTTP does. */
 async function advance({ control }: Visit, span: Span): Promise<string> {
   const { now } = control.advanceClock(span);
   await control.settled();
@@ -85,7 +85,6 @@ function agenda({ control }: Visit, most: number): Group[] {
   return [...groups.values()].slice(0, most) as unknown as Group[];
 }
 
-/** What happens to one, and to several. */
 const WORDS: Readonly<Record<Upcoming["what"], readonly [one: string, many: string]>> = {
   provision: ["is provisioned", "are provisioned"],
   register: ["is registered", "are registered"],
@@ -98,7 +97,7 @@ const WORDS: Readonly<Record<Upcoming["what"], readonly [one: string, many: stri
   deliver: ["is sent", "are sent"],
 };
 
-/** The same in short, for the overview. Of all accounts, which share the clock. */
+/** The same in short, for the overview: of all accounts, since they share the clock. */
 export function dueList(visit: Visit, most: number): Html {
   const due = agenda(visit, most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
@@ -159,7 +158,7 @@ const add: Action = {
     const words = OUTCOMES.map(({ word }) => word);
     const outcome = form.oneOf("outcome", "What happens", words);
     const phase = form.oneOf("phase", "The phase", FAULT_PHASES);
-    const times = form.count("times", "How often");
+    const times = form.number("times", "How often");
     const percent = form.number("percent", "How likely");
     const operation = form.text("operation");
     const fault = control.addFault({

@@ -27,7 +27,7 @@ const TRANSFER_ACTIONS = {
   offer: {
     api: "POST /services/:id/transfer",
     run: ({ control, accounts }, form) => {
-      const transfer = control.offerTransfer(form.id(), { to: form.count("to", "The account") ?? "" });
+      const transfer = control.offerTransfer(form.id(), { to: form.number("to", "The account") ?? "" });
       const to = accounts.find(({ id }) => id === transfer.to_customer_id);
       return `Service ${transfer.service_id} is on offer to ${to?.name ?? transfer.to_customer_id}.`;
     },
@@ -46,8 +46,8 @@ const seed: Action = {
   run: ({ control, account }, form) => {
     const made = control.seedServices({
       account: account.id,
-      plan_id: form.count("plan_id", "The plan") ?? 0,
-      count: form.count("count", "The number of services") ?? 1,
+      plan_id: form.number("plan_id", "The plan") ?? 0,
+      count: form.number("count", "The number of services") ?? 1,
       domain_prefix: form.required("domain_prefix", "The beginning of the domain"),
     });
     const [first] = made;
@@ -250,7 +250,7 @@ function buttons(visit: Visit, record: Service): Html {
           id,
           label: "Unsuspend",
           about: `service ${id}`,
-          // With an overdue invoice, paying it below is the primary action.
+          // Paying an overdue invoice below is the primary action.
           ...(record.suspended_for !== "unpaid" && { tone: "primary" }),
         })
       : ""
@@ -321,8 +321,8 @@ ${act(visit, { do: "decline", id, label: "Decline", about })}`;
 }
 
 function line(visit: Visit, transfer: Transfer): Html {
-  const [from, to] = [nameOf(visit, transfer.from_customer_id), nameOf(visit, transfer.to_customer_id)];
-  return html`${badge(transfer.status)} ${from} to ${to} <span class="hint">${when(transfer.created_at)}</span>`;
+  const { status, from_customer_id, to_customer_id } = transfer;
+  return html`${badge(status)} ${nameOf(visit, from_customer_id)} to ${nameOf(visit, to_customer_id)} <span class="hint">${when(transfer.created_at)}</span>`;
 }
 
 /** The offers of other accounts to the selected one. */

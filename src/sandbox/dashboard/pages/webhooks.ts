@@ -34,8 +34,8 @@ const TRIGGER: Action = {
   api: "POST /events/trigger",
   run: async ({ control, account }, form) => {
     const event = form.oneOf("event", "The event", EVENTS);
-    const subject = form.count("subject", "The id");
-    const webhook = form.count("webhook_id", "The webhook");
+    const subject = form.number("subject", "The id");
+    const webhook = form.number("webhook_id", "The webhook");
     const sent = control.trigger(event, {
       account: account.id,
       ...(subject !== undefined && (event.startsWith("invoice.") ? { invoice_id: subject } : { service_id: subject })),
@@ -217,7 +217,7 @@ function next({ control, now }: Visit, { id, status }: Delivery): Html {
     : html`<p class="hint">The next attempt: ${when(due.at)}, ${fromNow(due.at, now)}.</p>`;
 }
 
-/** With the current secret: after a rotation it differs from the one that was sent. */
+/** The signature with the current secret. After a rotation it differs from the one that was sent. */
 function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
   const subscription = control.list("webhooks").find(({ id }) => id === webhook_id);
   if (subscription === undefined)

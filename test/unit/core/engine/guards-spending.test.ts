@@ -456,7 +456,7 @@ describe("while a plan is applied", () => {
     expect(said).toMatchObject([
       {
         code: "guard.orders",
-        summary: "hosting_service.b was not ordered: 1 order was made, and max_orders allows 1",
+        summary: "hosting_service.b was not ordered: this run has placed 1 order, and max_orders allows 1",
         address: "hosting_service.b",
       },
     ]);

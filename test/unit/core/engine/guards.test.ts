@@ -76,7 +76,7 @@ describe("max_orders", () => {
       severity: "error",
       code: "guard.orders",
       summary: "The plan makes 2 orders; max_orders allows 1",
-      detail: "hosting_service.a, hosting_service.b",
+      detail: "Orders: hosting_service.a, hosting_service.b.",
       remedies: saying("Check the orders. To allow this for one run: `--max-orders 2`."),
       range,
     });
@@ -87,7 +87,7 @@ describe("max_orders", () => {
       Array.from({ length: 500 }, (_, at) => order(`s${at}`)),
       { maxOrders: 1 },
     );
-    expect(found?.detail).toMatch(/^(?:hosting_service\.s\d+,? ){10}and 490 more$/);
+    expect(found?.detail).toMatch(/^Orders: (?:hosting_service\.s\d+,? ){10}and 490 more\.$/);
   });
 });
 

@@ -34,7 +34,7 @@ describe("an order", () => {
     const spending = start({ maxOrders: 2 });
     const first = spending.admit(order("a", 1));
     spending.admit(order("b", 1));
-    expect(refused(spending, "c", 1)).toContain("2 orders were made, and max_orders allows 2");
+    expect(refused(spending, "c", 1)).toContain("this run has placed 2 orders, and max_orders allows 2");
     first.withdrawn();
     expect(refused(spending, "c", 1)).toBeUndefined();
     expect(refused(spending, "d", 1), "one was withdrawn, not two").toContain("guard.orders");

@@ -52,12 +52,7 @@ function gateOf(changes: readonly Change[], limits: Limits = {}, now: Quote = QU
       return { quote: now, warnings: [] };
     },
   } as unknown as ReturnType<typeof kindOf>;
-  const gate = new OrderGate({
-    plan: { changes } as Plan,
-    limits,
-    kinds: new Map([[kind.type, kind]]),
-    providers: new Map(),
-  });
+  const gate = new OrderGate({ changes } as Plan, limits, new Map([[kind.type, kind]]), new Map());
   const { account } = fakeAccount(kind);
   const pass = (
     one: Change,

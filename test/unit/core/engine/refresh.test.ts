@@ -134,7 +134,7 @@ const changesIn = ({ changes }: Plan) =>
 
 describe("what is read", () => {
   it("of a declaration like the state nothing, and the plan names all of it", async () => {
-    for (const mode of ["changed", "false"] as const) {
+    for (const mode of ["changed", "none"] as const) {
       const { plan: made, asked } = await planned(sites(3), {
         mode,
         lastRead: new Map([["default hosting_service ", "2026-11-20"]]),
@@ -161,10 +161,10 @@ describe("what is read", () => {
 
   it("what a request touches also with `false`, but not what changes the record alone", async () => {
     const world = swapped(sites(2), declaredService(0, { deletion_policy: "suspend" }));
-    expect((await planned(world, { mode: "false" })).asked).toEqual([]);
+    expect((await planned(world, { mode: "none" })).asked).toEqual([]);
     expect((await planned(world, { mode: "changed" })).asked).toEqual(["services"]);
     const off = swapped(sites(2), declaredService(0, { suspended: true }));
-    expect((await planned(off, { mode: "false" })).asked).toEqual(["services"]);
+    expect((await planned(off, { mode: "none" })).asked).toEqual(["services"]);
   });
 
   it.each<[string, PrivateMark]>([
@@ -178,7 +178,7 @@ describe("what is read", () => {
         one.address === serviceAt(0) ? { ...one, private: mark } : one,
       ),
     );
-    expect((await planned({ ...world, state }, { mode: "false" })).asked).toContain("services");
+    expect((await planned({ ...world, state }, { mode: "none" })).asked).toContain("services");
   });
 
   it("a status that is not settled, always", async () => {
@@ -293,7 +293,7 @@ const harmful = ({ changes }: Plan) =>
   });
 
 describe("what is planned", () => {
-  it.each<RefreshMode>(["changed", "false"])(
+  it.each<RefreshMode>(["changed", "none"])(
     "with %s has no create, removal or suspension that the full plan has not",
     async (mode) => {
       await fc.assert(

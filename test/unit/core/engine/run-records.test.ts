@@ -118,21 +118,25 @@ describe("an object", () => {
   });
 });
 
+/** The record of an address, as a change of it sees the record. */
+const priorOf = (records: Records, address: string) =>
+  records.contextOf({ address, provider: "default", type: "hosting_service" } as Change).prior;
+
 describe("what is recorded", () => {
   it("is known from the moment that it is durable, not before", async () => {
     const { records, recorder } = recordsOf([service("a", "x.example")]);
-    expect(records.get("hosting_service.a")?.attributes.domain).toBe("x.example");
+    expect(priorOf(records, "hosting_service.a")?.attributes.domain).toBe("x.example");
     recorder.put = async () => {
-      expect(records.get("hosting_service.b")).toBeUndefined();
+      expect(priorOf(records, "hosting_service.b")).toBeUndefined();
     };
     const one = service("b", "y.example");
     await records.put(one);
-    expect(records.get("hosting_service.b")).toBe(one);
+    expect(priorOf(records, "hosting_service.b")).toBe(one);
     recorder.remove = async () => {
-      expect(records.get("hosting_service.b")).toBe(one);
+      expect(priorOf(records, "hosting_service.b")).toBe(one);
     };
     await records.remove("hosting_service.b");
-    expect(records.get("hosting_service.b")).toBeUndefined();
+    expect(priorOf(records, "hosting_service.b")).toBeUndefined();
   });
 
   it("may be a create without known outcome", () => {

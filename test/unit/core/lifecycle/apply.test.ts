@@ -564,11 +564,6 @@ describe("a change in place", () => {
       ];
     }),
     [
-      "takes what a replacement left behind along",
-      { ...update, config: { suspended: false }, mark: { deposed: { id: "9" } }, type: "hosting_service" },
-      ["failed: internal"],
-    ],
-    [
       "sends nothing more to an object whose status is not understood by then",
       {
         ...update,

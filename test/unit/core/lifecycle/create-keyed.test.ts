@@ -4,7 +4,7 @@ import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { create } from "../../../../src/core/lifecycle/create.ts";
 import { usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
-import { type PendingCreate, settledMark } from "../../../../src/core/lifecycle/pending-create.ts";
+import { type PendingCreate, withoutRequests } from "../../../../src/core/lifecycle/pending-create.ts";
 import type { Progress } from "../../../../src/core/lifecycle/perform.ts";
 import {
   ApiError,
@@ -90,7 +90,7 @@ async function order({
     context,
     diagnostics: [],
     attributes: {},
-    mark: settledMark(one.private),
+    mark: withoutRequests(one.private),
   };
   let summary: string | undefined;
   const withdraw = async (next?: number) =>

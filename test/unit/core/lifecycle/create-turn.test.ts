@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
-import { type Intent, SqliteStore, type Turn } from "../../../../src/core/local/index.ts";
+import { type LeavingCreate, SqliteStore, type Turn } from "../../../../src/core/local/index.ts";
 import {
   ApiError,
   type Change,
@@ -307,7 +307,7 @@ describe("a create without an answer whose repetition did not leave", () => {
     const turnLost = () => Promise.reject(failure("no", undefined, "store.turn_lost"));
     let attempts = 0;
     Object.assign(store ?? {}, {
-      leave: (turn: Turn, intent: Intent) => (++attempts === 1 ? leave?.(turn, intent) : turnLost()),
+      leave: (turn: Turn, intent: LeavingCreate) => (++attempts === 1 ? leave?.(turn, intent) : turnLost()),
     });
     await one.end();
     expect([attempts, one.writer.sent.length], "the repetition is tried eight times").toEqual([9, 1]);

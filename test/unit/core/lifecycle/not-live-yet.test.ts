@@ -151,7 +151,7 @@ describe("a grant of a service that is not live yet", () => {
   it("whose status is not shown cannot be named: the user has to look", async () => {
     const { outcome } = await grant({ phases: ["unknown"], paid: [true], service: { status: null } });
     expect(outcome).toMatchObject({
-      diagnostics: [{ detail: "The status of service 1001 is not shown: it may not be live yet." }],
+      diagnostics: [{ detail: "The status of service 1001 is hidden: it may not be live yet." }],
     });
     expect(outcome).not.toMatchObject({ diagnostics: [{ remedies: saying(expect.stringContaining("status_words")) }] });
   });

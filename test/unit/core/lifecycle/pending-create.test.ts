@@ -13,7 +13,7 @@ import {
   namesOutcome,
   type PendingCreate,
   returnsSecretOnce,
-  settledMark,
+  withoutRequests,
 } from "../../../../src/core/lifecycle/pending-create.ts";
 import type { Intent, JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { kindOf, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
@@ -144,7 +144,7 @@ describe("a mark", () => {
 
   it("that is settled has neither of its requests, and all the rest", () => {
     const mark = { pending, attempt: { since: at(0) }, generation: 2, deposed: { id: "9" } } as unknown as PrivateMark;
-    expect(settledMark(mark)).toEqual({ generation: 2, deposed: { id: "9" } });
+    expect(withoutRequests(mark)).toEqual({ generation: 2, deposed: { id: "9" } });
   });
 
   it("makes a resource a pending one", () => {

@@ -1,7 +1,7 @@
 // An order without an answer in a later run, at a host that says how long it keeps Idempotency-Keys.
 import { describe, expect, it } from "vitest";
 import { create } from "../../../../src/core/lifecycle/create.ts";
-import { settledMark } from "../../../../src/core/lifecycle/pending-create.ts";
+import { withoutRequests } from "../../../../src/core/lifecycle/pending-create.ts";
 import { HostformError, type Intent, type JsonObject } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
@@ -52,7 +52,7 @@ async function orderAgain({ age, retention = 24 * 60 * MINUTE, others = [], fail
     context,
     diagnostics: [],
     attributes: {},
-    mark: settledMark(change.private),
+    mark: withoutRequests(change.private),
   };
   const ended = await create(progress, async () => {}).catch((error: unknown) => {
     if (error instanceof HostformError) return error.diagnostics.map(({ summary }) => summary);

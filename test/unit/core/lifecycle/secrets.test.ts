@@ -96,7 +96,7 @@ describe("the plan of a secret", () => {
       "an import: there never was one here",
       { id: "201" },
       { id: "201", secret_output: FILE },
-      warns("It did not arrive then"),
+      warns("It never arrived here"),
     ],
     ["a new one is on its way", { secret: SECRET }, { secret: UNKNOWN, secret_output: FILE }, nothing],
     [

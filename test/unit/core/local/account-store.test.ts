@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   type AccountStore,
-  type Intent,
+  type LeavingCreate,
   MemoryStore,
   MemoryTables,
   SqliteStore,
@@ -59,7 +59,7 @@ const RUN = { project: "acme", place: "state 1" };
 /** Time of the creates. */
 const AT = Date.UTC(2026, 10, 21, 9);
 
-const intent = (more: Partial<Intent> = {}): Intent => ({
+const intent = (more: Partial<LeavingCreate> = {}): LeavingCreate => ({
   id: "1",
   place: "state 1",
   thing: "www",
@@ -92,7 +92,7 @@ const rejection = (signal: AbortSignal | undefined) =>
 /** Creates something in a turn of its own. */
 async function create(
   store: AccountStore,
-  one: Intent,
+  one: LeavingCreate,
   end: "answer" | "unsent" | "nothing" = "answer",
 ): Promise<void> {
   await store.withTurn(RUN, async (turn) => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { diagnosticsOf, fileFailure, NotUtf8, utf8 } from "../../../../src/core/model/index.ts";
+import { fileFailure, NotUtf8, utf8 } from "../../../../src/core/model/index.ts";
+import { diagnosticsOf } from "../../../../src/project/failure.ts";
 
 const system = (code: string) => Object.assign(new Error(`${code}: refused, write`), { code });
 

@@ -3,7 +3,8 @@ import { amountsOf } from "../../../../src/core/engine/guards.ts";
 import { Spending } from "../../../../src/core/engine/order-gate.ts";
 import { domain } from "../../../../src/core/kinds/domain.ts";
 import { service } from "../../../../src/core/kinds/service/index.ts";
-import { formatAmount, scaleProblem } from "../../../../src/core/model/index.ts";
+import { scaleProblem } from "../../../../src/core/messages/index.ts";
+import { formatAmount } from "../../../../src/core/model/index.ts";
 import { fakeAccountWith, kindOf } from "../../../support/subjects.ts";
 
 const problem = (scale: number | undefined, raw: unknown) => scaleProblem(scale, "plan", { id: "11", raw })?.summary;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { errorOf, warningOf } from "../../../../src/core/model/index.ts";
 import { DiagnosticCollector } from "../../../../src/fronts/source/diagnostics.ts";
 import { Source } from "../../../../src/fronts/source/source.ts";
 import { declare, declareFiles, reported } from "../yaml/fakes.ts";
@@ -188,9 +189,10 @@ describe("errors in one document", () => {
   it("limits warnings as well, after the errors and by their places", () => {
     const source = new Source({ path: "hosting.yaml", text: "x".repeat(3000) });
     const diags = new DiagnosticCollector();
-    for (let at = 1499; at >= 0; at--) diags.warn(source.span(at, at + 1), "config.secret", "A secret in clear text");
-    diags.warn(source.span(1499, 1500), "config.secret", "A secret in clear text");
-    diags.add(undefined, "config.structure", "An error");
+    const warning = warningOf("config.secret", "A secret in clear text");
+    for (let at = 1499; at >= 0; at--) diags.add(source.span(at, at + 1), warning);
+    diags.add(source.span(1499, 1500), warning);
+    diags.add(undefined, errorOf("config.structure", "An error"));
     const list = diags.list();
     expect(list.map(({ severity }) => severity)).toEqual(["error", ...Array.from({ length: 1001 }, () => "warning")]);
     expect(list.slice(1, 3).map(({ range }) => range?.column)).toEqual([501, 502]);

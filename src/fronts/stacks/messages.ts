@@ -1,0 +1,319 @@
+/** Texts of the mistakes in a synthesized stack. */
+import { type Catalogue, either, error, problemsOf, type Words, warning } from "../../core/messages/message.ts";
+import { form, shared, short, suggestionOf, texts, type Unknown, unknown } from "../source/messages.ts";
+import { names } from "./messages-names.ts";
+
+const BACKENDS =
+  "Use the backend `local`, `http` or `pg`, which both support, and migrate the state with `terraform init -migrate-state`; or apply this stack only with Terraform.";
+const TOKENS =
+  'Remove `token` and set HOSTING_TOKEN; or name an environment variable (`"token_env": "BETA_TOKEN"`) or a file of mode 0600 (`token_file`).';
+const CHANGE = "If the file was shared, change the secret.";
+const WITH_TERRAFORM = "Write the value itself, or apply the stack with Terraform.";
+
+/** Remedies for keys that only Terraform supports; for others a common one. */
+const REFUSED: Readonly<Record<string, string>> = {
+  module: "Write its resources into the stack itself, or apply the stack with Terraform.",
+  ephemeral: "`hostform sso` gives a panel's address; or apply the stack with Terraform.",
+  list: "Remove it.",
+  experiments: "Apply this stack with Terraform, or remove the block.",
+  precondition: "Check it with the `validation` of a variable, or in the program that synthesizes.",
+  postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
+  replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
+};
+
+const NOUNS: Readonly<Record<string, string>> = {
+  output: "An output",
+  variable: "A variable",
+  "data.terraform_remote_state": "A remote state",
+};
+
+/** A block of another provider. */
+const other = (summary: string) =>
+  texts(
+    summary,
+    "Apply this stack with Terraform, or move the hosting resources into a separate stack.",
+    "hostform applies only stacks of hosting resources.",
+  );
+
+const messages = {
+  ...shared,
+  ...names,
+  "config.duplicate/block": error(({ key }: Words<"key">) =>
+    texts(`\`${key}\` is declared more than once`, "Merge them into one."),
+  ),
+  "config.duplicate/project": error(({ name, other }: Words<"name" | "other">) =>
+    texts(
+      `The project is named "${name}" here and differently elsewhere`,
+      "Use one name: a stack is one project. For another account use another stack.",
+      `It is named "${other}" in another provider block.`,
+    ),
+  ),
+  "config.duplicate/token": error(
+    texts("Two settings both configure the API token", "Use one of `token`, `token_file` and `token_env`."),
+  ),
+  "config.invalid_value/digits": error(
+    texts("This number has more digits than can be kept", "Put quotes around it: a string keeps all its digits."),
+  ),
+  "config.missing_attribute/address": error(({ type, key }: Words<"type" | "key">) =>
+    texts(`\`${type}\` needs \`${key}\``, `Write \`"${key}": "hosting_service.NAME"\`.`),
+  ),
+  "config.missing_attribute/data": error(({ address, name, description }: Words<"address" | "name" | "description">) =>
+    texts(`${address} needs ${name}`, `Add \`${name}\`.`, description),
+  ),
+  "config.missing_attribute/import": error(
+    texts("`import` needs `to` and `id`", 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.'),
+  ),
+  "config.missing_attribute/output": error(({ name }: Words<"name">) =>
+    texts(`The output "${name}" has no value`, 'Write `"value": "${hosting_service.NAME.id}"`.'),
+  ),
+  "config.missing_attribute/validation": error(
+    texts(
+      "`validation` needs `condition` and `error_message`",
+      'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.',
+    ),
+  ),
+  "config.secret/output": error(({ name, text }: Words<"name" | "text">) =>
+    texts(
+      `The output "${name}" would show a secret`,
+      'Add `"sensitive": true`, or remove the secret.',
+      `Its value contains ${text}, and outputs are shown after each apply.`,
+    ),
+  ),
+  "config.secret/setting": error(({ key }: Words<"key">) => texts(`"${key}" puts an API token into the stack`, TOKENS)),
+  "config.secret/token": error(
+    texts('"token" puts an API token into the stack', `${TOKENS} If the file was shared, revoke the token.`),
+  ),
+  "config.secret/token_source": error(({ name, from }: Words<"name"> & { from: string | undefined }) =>
+    texts(
+      `The API token comes from ${from ?? "the default of the variable, in the stack itself"}`,
+      `Set TF_VAR_${name} in its place. ${TOKENS}`,
+      "hostform reads it only from the environment or a file, so that no process list and no file of the stack shows it.",
+    ),
+  ),
+  "config.structure/alias": error(({ alias }: Words<"alias">) =>
+    texts(
+      `"${short(alias)}" cannot be the alias of a provider`,
+      'Use letters, digits, `_` and `-`, beginning with a letter. "default" is reserved.',
+    ),
+  ),
+  "config.structure/backend": error(
+    texts("`backend` must name a type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
+  ),
+  "config.structure/flag": error(({ key }: Words<"key">) =>
+    texts(`\`${key}\` must be true or false`, "An expression cannot be used here."),
+  ),
+  "config.structure/ignore_changes": form(
+    "`ignore_changes`",
+    "a list of attributes",
+    'Write `["plan_id"]`, or `"all"`.',
+  ),
+  "config.structure/item": error(({ key }: Words<"key">) => texts(`An item of \`${key}\` must be a string`)),
+  "config.structure/label": error(({ type, label, form }: Words<"type" | "label" | "form">) =>
+    texts(
+      `\`${type}\` has no ${label} here`,
+      `Write \`${form}\`, or remove the empty block.`,
+      "It is unclear whether nothing should be declared or something is missing.",
+    ),
+  ),
+  "config.structure/object": error(({ type, form }: Words<"type" | "form">) =>
+    texts(`\`${type}\` must be an object here`, `Write \`${form}\`.`),
+  ),
+  "config.structure/prerelease": error(
+    texts("`required_version` names a pre-release", "Remove the pre-release. Terraform refuses it."),
+  ),
+  "config.structure/provider": error(
+    texts(
+      "`provider` must name a hosting provider",
+      'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.',
+    ),
+  ),
+  "config.structure/repetitions": error(
+    texts("`count` and `for_each` cannot be used together", "Keep one of the two."),
+  ),
+  "config.structure/stack": form(
+    "A stack",
+    "an object",
+    'Write `{"resource": {"hosting_service": {"acme": {…}}}}`, or name the folder that was synthesized.',
+  ),
+  "config.structure/text": error(({ key }: Words<"key">) => texts(`\`${key}\` must be a string`)),
+  "config.structure/texts": error(({ key }: Words<"key">) => texts(`\`${key}\` must be a list of strings`)),
+  "config.syntax": error(({ message }: Words<"message">) =>
+    texts(
+      `The JSON cannot be parsed: ${message}`,
+      "Synthesize the stack again; if the file is written by hand, correct it.",
+    ),
+  ),
+  "config.too_large/file": error(({ path, message }: Words<"path" | "message">) =>
+    texts(`${path} ${message}`, "Split the stack into several."),
+  ),
+  "config.too_large/instances": error(({ address, most }: Words<"address"> & { most: number }) =>
+    texts(`${address} has more than ${most} instances`, "Split the stack into several."),
+  ),
+  "config.too_large/stack": error(({ most }: { most: number }) =>
+    texts(`This stack has more than ${most} resources`, "Split it into several stacks."),
+  ),
+  "config.unknown_key/ignore_changes": unknown(
+    "",
+    ({ key }: Unknown) => `There is no attribute "${short(key)}" to ignore`,
+  ),
+  "config.unknown_key/nested": unknown("It can have", ({ key }: Unknown) => `Unknown attribute "${short(key)}"`),
+  "config.unknown_key/provider": unknown(
+    "The settings are",
+    ({ key }: Unknown) => `A provider has no setting "${short(key)}"`,
+  ),
+  "config.unknown_key/stack": unknown("It can have", ({ key }: Unknown) => `A stack has no "${short(key)}"`),
+  "config.unknown_key/terraform": unknown("", ({ key }: Unknown) => `\`terraform\` has no "${short(key)}"`),
+  "config.unknown_key/type": unknown(
+    "",
+    ({ key, noun }: Unknown & Words<"noun">) => `There is no ${noun} "${short(key)}"`,
+  ),
+  "config.unsupported/backend": error(({ key }: Words<"key">) =>
+    texts(`hostform cannot store its state in the backend "${short(key)}"`, BACKENDS),
+  ),
+  "config.unsupported/ephemeral_output": error(
+    texts("An ephemeral output has no effect in a stack", "Remove `ephemeral`."),
+  ),
+  "config.unsupported/ignore_part": error(({ name }: Words<"name">) =>
+    texts("`ignore_changes` cannot name a part of an attribute", `Name the whole attribute: \`"${name}"\`.`),
+  ),
+  "config.unsupported/language": error(
+    ({ text, least, most, chosen }: { text: string; least: number; most: number; chosen: string | undefined }) =>
+      texts(
+        `\`required_version\` (${text}) allows no version of Terraform whose language hostform evaluates`,
+        "Change the constraint, or apply this stack with Terraform.",
+        `hostform evaluates expressions as Terraform 1.${least} to 1.${most} does${chosen === undefined ? "" : ` with --language ${chosen}`}.`,
+      ),
+  ),
+  "config.unsupported/local_setting": error(({ key }: Words<"key">) =>
+    texts(
+      `The setting "${short(key)}" of the backend local is not supported here`,
+      "Remove it.",
+      "The only setting is path.",
+    ),
+  ),
+  "config.unsupported/provider_name": error(({ name }: Words<"name">) =>
+    texts(`The hosting provider has the name "${short(name)}" here`, "Name it `hosting`, like its resources."),
+  ),
+  "config.unsupported/replace_on_change": error(({ base }: Words<"base">) =>
+    texts(
+      "`replace_on_change` is not supported here",
+      `Remove it. To order again on purpose: \`hostform plan --reorder ${base}\`; or apply the stack with Terraform.`,
+    ),
+  ),
+  "config.unsupported/source": error(
+    texts(
+      "The provider hosting of this stack has another source",
+      'Write `"source": "hostform/hosting"`, or apply this stack with Terraform.',
+      "hostform replaces only the provider hostform/hosting.",
+    ),
+  ),
+  "config.unsupported/timeouts": warning(
+    texts(
+      "`timeouts` is ignored: `--wait-timeout` limits how long hostform waits",
+      "Nothing to do: Terraform respects it.",
+    ),
+  ),
+  "config.unsupported/token": error(
+    texts(
+      "`token` can only be a variable of the stack",
+      `Write \`"token": "\${var.NAME}"\` and set TF_VAR_NAME. ${TOKENS}`,
+    ),
+  ),
+  "config.variable/missing": error(({ name }: Words<"name">) =>
+    texts(
+      `The variable "${name}" has no value`,
+      `Set the environment variable TF_VAR_${name}, or give \`--var '${name}=…'\`.`,
+    ),
+  ),
+  "config.variable/type": error(({ message }: Words<"message">) =>
+    texts(
+      `This is not a valid type: ${message}`,
+      "Write a type such as string, number, bool, list(string) or object({name=string}).",
+    ),
+  ),
+  "provider.unknown": unknown(
+    "",
+    ({ key }: Unknown) => `No hosting provider with the alias "${short(key)}" is declared`,
+    "Declare it under `provider`, or correct the name.",
+  ),
+  "config.secret/default": warning(({ name }: Words<"name">) =>
+    texts(
+      `The default of the variable "${name}" is a secret, and is in the stack in clear text`,
+      `Remove the default, and set TF_VAR_${name}. ${CHANGE}`,
+    ),
+  ),
+  "config.secret/literal": warning(({ key }: Words<"key">) =>
+    texts(
+      `"${key}" is a secret, and is in the stack in clear text`,
+      `Declare a variable with \`"sensitive": true\`, write \`"\${var.NAME}"\`, and set TF_VAR_NAME. ${CHANGE}`,
+    ),
+  ),
+  "config.unknown_key/attribute": error(
+    ({ noun, key, near, own }: Words<"noun" | "key"> & { near: string | undefined; own: readonly string[] }) =>
+      texts(
+        `A ${noun} has no attribute "${short(key)}".${suggestionOf(near)}`,
+        undefined,
+        own.length === 0 ? "It has no attributes that can be declared." : `It can have ${own.join(", ")}.`,
+      ),
+  ),
+  "config.unknown_key/block": unknown("", ({ key, type }: Unknown & Words<"type">) => {
+    const noun = NOUNS[type];
+    const word = `"${short(key)}"`;
+    return noun === undefined ? `\`${type.split(".").at(-1)}\` has no ${word} here` : `${noun} has no ${word}`;
+  }),
+  "config.unsupported/cloud": error(texts("hostform cannot store its state in HCP Terraform (`cloud`)", BACKENDS)),
+  "config.unsupported/configured": error(({ name }: Words<"name">) =>
+    other(`This stack configures the provider "${short(name)}"`),
+  ),
+  "config.unsupported/required": error(({ name }: Words<"name">) =>
+    other(`This stack requires the provider "${short(name)}"`),
+  ),
+  "config.unsupported/resource": error(({ type, labels }: Words<"type"> & { labels: readonly string[] }) =>
+    other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
+  ),
+  "config.unsupported/front": error(({ text }: Words<"text">) =>
+    texts(`${text} configures Terraform's provider, and is not available here`),
+  ),
+  "config.unsupported/key": error(({ key }: Words<"key">) =>
+    texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),
+  ),
+  "config.unsupported/name": error(({ text }: Words<"text">) => texts(`${text} is not supported`, WITH_TERRAFORM)),
+  "config.unsupported/path": error(({ text }: Words<"text">) =>
+    texts(`${text} depends on the working directory and is not supported`, WITH_TERRAFORM),
+  ),
+  "config.unsupported/remote_state": error(({ state }: Words<"state">) =>
+    texts(`${state} supports only \`outputs\``, WITH_TERRAFORM),
+  ),
+  "config.unsupported/root": error(({ root }: Words<"root">) =>
+    texts(`\`${root}\` is not supported in a stack`, WITH_TERRAFORM),
+  ),
+  "config.variable/default": error(({ name, why }: Words<"name"> & { why: string | undefined }) =>
+    texts(`The default of the variable "${name}" does not fit its type`, "Correct the default, or the type.", why),
+  ),
+  "config.variable/refused": error(
+    ({ name, from, why }: Words<"name"> & { from: string | undefined; why: string | undefined }) =>
+      texts(
+        `The value of the variable "${name}" is not accepted`,
+        from === undefined ? "Correct its default, or give another value." : `Correct the value in ${from}.`,
+        why,
+      ),
+  ),
+  "config.variable/undeclared": either(({ key, near, from }: Unknown & Words<"from">) =>
+    texts(
+      `The stack declares no variable "${short(key)}".${suggestionOf(near)}`,
+      from === "-var" ? "Remove it, or correct the name." : "Remove it from the file, or correct the name.",
+      `A value for it is given by ${from}.`,
+    ),
+  ),
+  "config.variable/value": error(({ name, from, plain }: Words<"name" | "from"> & { plain: boolean }) =>
+    texts(
+      `The value of the variable "${name}" does not fit its type`,
+      plain
+        ? "Correct the value."
+        : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every string, and without functions.`,
+      `It is given by ${from}.`,
+    ),
+  ),
+} satisfies Catalogue;
+
+export const problem = problemsOf(messages);

@@ -1,0 +1,47 @@
+// The resources that words of the user name: addresses, patterns of addresses, or clients.
+import { problem } from "../core/messages/index.ts";
+import { CLIENT, HostformError, isLike, isPattern, nearest, resourceOf } from "../core/model/index.ts";
+
+/** Something that can be selected. */
+interface Selectable {
+  readonly address: string;
+  readonly client?: string | undefined;
+}
+
+/**
+ * Returns the addresses that some words name. `hosting_service.acme-*` is each address, with or without its key, that is like the
+ * pattern: `*` is any characters, none included. `client:acme` is each resource of that client. An address with a `*` is itself.
+ * @throws HostformError `plan.address` for a pattern that matches nothing.
+ */
+export function selected(words: readonly string[], all: readonly Selectable[]): string[] {
+  const addresses = new Set(all.map(({ address }) => address));
+  const found = words.flatMap((word) =>
+    !isPattern(word) || addresses.has(word) ? [word] : matching(word, all).map(({ address }) => address),
+  );
+  return [...new Set(found)];
+}
+
+function matching(target: string, all: readonly Selectable[]): readonly Selectable[] {
+  const isClient = target.startsWith(CLIENT);
+  const pattern = isClient ? target.slice(CLIENT.length) : target;
+  const namesOf = ({ address, client }: Selectable) =>
+    isClient ? (client === undefined ? [] : [client]) : [address, resourceOf(address)];
+  const found = all.filter((one) => namesOf(one).some((name) => isLike(pattern, name)));
+  if (found.length > 0) return found;
+  const names = [...new Set(all.flatMap(namesOf))].sort();
+  throw new HostformError([
+    isClient
+      ? problem("plan.address/client", { target, near: nearest(pattern, names), clients: names })
+      : problem("plan.address/pattern", { target, near: nearPattern(pattern, names) }),
+  ]);
+}
+
+/** The same pattern with a beginning that some name has. */
+function nearPattern(pattern: string, names: readonly string[]): string | undefined {
+  const length = pattern.indexOf("*");
+  const near = nearest(
+    pattern.slice(0, length),
+    names.flatMap((name) => [-1, 0, 1].map((more) => name.slice(0, Math.max(0, length + more)))),
+  );
+  return near ? `${near}${pattern.slice(length)}` : undefined;
+}
