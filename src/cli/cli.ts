@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
-import { diagnosticsOf } from "../project/failure.ts";
 import { learnEnvironment } from "../project/redaction.ts";
 import { guardIo } from "./guarded-io.ts";
 import { problem } from "./messages.ts";
@@ -56,6 +55,7 @@ async function report(thrown: unknown, args: readonly string[], io: GuardedIo): 
   const isHelp = thrown instanceof CommanderError;
   if (isHelp && !isJson) return;
   const error = isHelp ? new HostformError([problem("usage/no_command", { command: "" })]) : thrown;
+  const { diagnosticsOf } = await import("../project/failure.ts");
   const { diagnosticJson, renderDiagnostics } = await import("../report/diagnostics.ts");
   const { looksOf } = await import("./terminal.ts");
   const diagnostics = diagnosticsOf(error);
