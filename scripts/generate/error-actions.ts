@@ -3,7 +3,7 @@ import { deliveryRefusals, type WebhookCode } from "../../src/webhooks/event.ts"
 
 /** What to do about each code, for `docs/errors.md`: in the language of the command line. Each message says more, in its own. */
 const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
-  usage: "Read the usage line below the message; `hostform help COMMAND` shows every option.",
+  usage: "Follow the fix in the message; `hostform help COMMAND` shows the options of a command.",
   internal: "Report it with the command and its output; nothing secret is in the message.",
   interrupted: "Run the same command again: it continues where this one stopped.",
   "config.missing":
