@@ -1,7 +1,7 @@
 // Manual pages from the definition of the command line: `dist/man/hostform.1`, and one for each command.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Command } from "commander";
+import { type Command, Help } from "commander";
 import type { CliCommand } from "../../src/cli/command.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 
@@ -24,7 +24,8 @@ An error; or a planned change was not completed, or its job is still awaited.
 There are changes, with \\fB\\-\\-detailed\\-exitcode\\fR.`;
 
 function page(command: Command, words: readonly string[], version: string): string {
-  const help = command.createHelp();
+  // The help of the command line is shorter than a manual page.
+  const help = new Help();
   const name = escaped(words.join("-"));
   const bold = (term: string, text: string) => `.TP\n.B ${escaped(term)}\n${escaped(text)}`;
   const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : [`.SH ${title}`, ...lines]);
@@ -61,12 +62,11 @@ function page(command: Command, words: readonly string[], version: string): stri
 
 /** Returns every page by the name of its file. */
 export function manPages(version: string): ReadonlyMap<string, string> {
-  const nothing = () => undefined;
-  const program = buildProgram({ out: nothing, err: nothing } as never, { usageErrors: false }, nothing);
+  const program = buildProgram({} as never);
   const pages = new Map<string, string>();
   const add = (command: Command, words: readonly string[]) => {
     pages.set(`${words.join("-")}.1`, page(command, words, version));
-    for (const part of command.createHelp().visibleCommands(command))
+    for (const part of command.commands)
       if (part.name() !== "help") add(part, [...words, part.name()]);
   };
   add(program, ["hostform"]);
