@@ -66,8 +66,7 @@ export function manPages(version: string): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
   const add = (command: Command, words: readonly string[]) => {
     pages.set(`${words.join("-")}.1`, page(command, words, version));
-    for (const part of command.commands)
-      if (part.name() !== "help") add(part, [...words, part.name()]);
+    for (const part of command.commands) if (part.name() !== "help") add(part, [...words, part.name()]);
   };
   add(program, ["hostform"]);
   return pages;
