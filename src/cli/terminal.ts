@@ -46,7 +46,7 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
 }
 
 /**
- * The process interface that commands receive from `guarded-io.ts`. All output passes through them: known secrets are hidden, and
+ * The process interface that commands receive from `guarded-io.ts`. All output passes through it: known secrets are hidden, and
  * control sequences for a terminal or for the agent of a CI are escaped.
  */
 export interface GuardedIo extends Io, Host {
