@@ -186,6 +186,11 @@ describe("the ledger of an account", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it("is refused if HOSTFORM_STORE names no store", () => {
+    const open = () => openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STORE: "banana" } });
+    expect(open).toThrow("HOSTFORM_STORE names no store");
+  });
+
   it("is shared for a server on this machine in a folder of its own, and nobody is warned when that cannot be used", async () => {
     const home = temporaryFolder();
     const warnings: Diagnostic[] = [];
