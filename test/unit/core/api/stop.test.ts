@@ -125,20 +125,6 @@ describe("stop", () => {
     expect(reachedOf(await call)).toEqual(["api.timeout", "maybe"]);
   });
 
-  it("a second signal ends what is in flight as well: it may have been carried out, the rest was not sent", async () => {
-    const server = await holdingServer();
-    const [clock, stop, signal] = [new ManualClock(), new AbortController(), new AbortController()];
-    const ends = { stop: stop.signal, signal: signal.signal };
-    const { client } = setUp({ baseUrl: server.url, clock, requestsPerMinute: 1, ...ends });
-    const sent = failureOf(client.domains.register({ domain: "acme.example" }));
-    const queued = failureOf(client.domains.register({ domain: "other.example" }));
-    await server.got(1);
-    stop.abort();
-    signal.abort();
-    expect(reachedOf(await sent)).toEqual(["api.cancelled", "maybe"]);
-    expect(reachedOf(await queued)).toEqual(["api.cancelled", "no"]);
-  });
-
   it("at any moment: the server gets nothing more than what was written by then", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -68,19 +68,6 @@ function storeOn(file: string, options: Partial<SqliteStoreOptions> = {}): Sqlit
 }
 
 describe("processes that create with one token", () => {
-  it("create one after the other", async () => {
-    const file = newFile();
-    const [a, b] = [start(file), start(file)];
-    expect(await a.ask("enter")).toBe("entered");
-    b.write("enter");
-    expect(await b.next()).toBe("waiting");
-    expect(await a.ask(`leave 1 hook ${AT}`)).toBe("left");
-    expect(await a.ask("answer")).toBe("answer");
-    a.write("end");
-    expect(await b.ask("")).toBe("entered");
-    expect(await b.ask('newest {"thing":"hook"}')).toMatchObject({ at: AT, state: "answered" });
-  });
-
   it("take the turn when its holder is killed, and learn that its create may have been carried out", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
@@ -399,17 +386,6 @@ describe("a file", () => {
     holder.close();
   });
 
-  it("that is busy for a moment is asked again", async () => {
-    const file = newFile();
-    const store = storeOn(file);
-    await store.note([{ list: "l", name: "n", value: 1 }]);
-    const holder = new DatabaseSync(file);
-    holder.exec("BEGIN IMMEDIATE");
-    setTimeout(() => holder.close(), 30);
-    await store.note([{ list: "l", name: "n", value: 2 }]);
-    expect(await store.notes("l")).toMatchObject([{ value: 2 }]);
-  });
-
   it("that no folder can hold has no notes, and refuses to write one", async () => {
     const place = () => {
       throw new Error("no home folder is known");
@@ -420,19 +396,6 @@ describe("a file", () => {
     expect(await store.holdings({})).toEqual([]);
     await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject(unwritable);
     await expect(store.see(PLACE, "run", [WWW])).rejects.toMatchObject(unwritable);
-  });
-
-  it("with an unreadable note takes another one in its place", async () => {
-    const file = newFile();
-    const store = storeOn(file);
-    await store.note([{ list: "l", name: "n", value: 1 }]);
-    const database = new DatabaseSync(file);
-    database.exec("UPDATE notes SET value = '{'");
-    database.close();
-    expect(await store.note([{ list: "l", name: "n", value: 2 }], { when: "present" })).toEqual([]);
-    expect(await store.notes("l"), "it is not present").toEqual([]);
-    expect(await store.note([{ list: "l", name: "n", value: 3 }], { when: "absent" })).toEqual([]);
-    expect(await store.notes("l")).toMatchObject([{ value: 3 }]);
   });
 
   it("that is unusable lets creates go on alone with one call of the warning, and refuses notes", async () => {
@@ -553,16 +516,6 @@ describe("the files of versions before the store", () => {
   }
   // sha256("a.creates\nhook"), as those versions computed it.
   const HOOK = "441a98e10c494c976974cb52f25c4f4224a04633806a33abec8d73a8295a610f";
-
-  it("count the requests of the last minute", async () => {
-    const file = newFile();
-    const { paths, requests } = earlier(file);
-    const add = requests().prepare("INSERT INTO events VALUES (?, ?)");
-    for (let i = 1; i <= 30; i++) add.run(i, JSON.stringify(["reserve", START, 60, "other"]));
-    const ledger = storeOn(file, { earlier: paths }).requests;
-    expect(await ledger.reserve(START + 1, 60)).toMatchObject({ waitMs: 0, left: 29 });
-    expect(await storeOn(file, { earlier: paths }).requests.reserve(START + 1, 60)).toMatchObject({ left: 28 });
-  });
 
   it("show their creates once, and again after an earlier version has changed them", async () => {
     const file = newFile();
