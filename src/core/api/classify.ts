@@ -133,6 +133,9 @@ const OTHER_REQUEST =
 const ABOUT_ABILITIES =
   /abilit|permi|scope|token|privilege|right|role|owner|account|forbid|unauthori[sz]|not allowed|denied|may not|restrict/i;
 
+/** Returns true for words of a 403 that are about the account (§4: Manage track only, partner tier), not about the token. */
+export const isOfTrack = (said: string): boolean => /manage[\s_-]?track|partner|\btier\b/i.test(said);
+
 interface Classification {
   readonly said: Diagnostic;
   /** Default: `answered`, but of a create only where the answer {@link precludes} it. */
@@ -152,6 +155,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   if (status === 401) return { said: problem("api.unauthenticated") };
   if (status === 403) {
     const { message } = body;
+    if (path === "/accounts" && isOfTrack(message ?? "")) return { said: problem("api.forbidden/track", { request }) };
     if (message !== undefined && !ABOUT_ABILITIES.test(message))
       return { said: problem("api.forbidden/refused", { request, ability }) };
     if (/restrict/i.test(message ?? "")) return { said: problem("api.forbidden/restricted", { request }) };

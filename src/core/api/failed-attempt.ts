@@ -98,9 +98,8 @@ export function keyTooOld(name: EndpointName, options: ErrorOptions & { readonly
 }
 
 /** Refuses to make a request from what the caller gave. */
-export function refuseArgument(endpoint: EndpointName, said: Diagnostic | string): never {
-  const failure = typeof said === "string" ? { code: "api.argument" as const, summary: said } : said;
-  throw new FailedAttempt(endpoint, { ...failure, reached: "no" });
+export function refuseArgument(endpoint: EndpointName, said: Diagnostic): never {
+  throw new FailedAttempt(endpoint, { ...said, reached: "no" });
 }
 
 /** A 2xx answer that cannot be understood: what was expected, what came, from which endpoint. */

@@ -160,6 +160,12 @@ export const requests = {
       `It needs the ability "${ability}". Use a token that has it, belongs to the account of the object, and is not restricted to other services.`,
     ],
   })),
+  "api.forbidden/track": error(({ request }: Request) => ({
+    summary: `The account may not do this (403): ${request}`,
+    remedies: [
+      "Client accounts need an account on the Manage track. Use such an account, or leave out client accounts.",
+    ],
+  })),
   "api.forbidden/restricted": error(({ request }: Request) => ({
     summary: `The token may not do this (403): ${request}`,
     remedies: ["Use a token of the whole account, or widen the restriction of this token."],
