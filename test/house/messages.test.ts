@@ -23,7 +23,7 @@ const wordsOf = ({ summary, detail = "", remedies = [] }: Diagnostic) =>
 
 const NOTHING_TO_DO = [
   ...["apply.replayed", "apply.replayed/found", "secret.lost", "store.waiting/lists"],
-  ...["config.expression", "interrupted"],
+  ...["config.expression", "interrupted", "api.cancelled"],
 ];
 /** Messages that the Terraform provider never shows. */
 const OF_THE_ENGINE = /^(?:guard|plan\.address|config\.reference)\b/;

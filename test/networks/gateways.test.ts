@@ -76,8 +76,8 @@ describe("a 429 that asks for 24 hours", () => {
     await run(["plans"]);
     const text = (await run(["plans"])).text.replace(/\s+/g, " ");
     const times = text.match(new RegExp(MINUTE, "g")) ?? [];
-    expect(text).toContain("GET /api/v1/plans was not sent. The API refused a request with this token at 20");
-    expect(text).toContain("hostform sends nothing with this token until 20");
+    expect(text).toContain("GET /api/v1/plans was not sent. The API refused a request at 20");
+    expect(text).toContain("until then, no request with this token leaves");
     expect(text).toContain("set HOSTFORM_STORE=memory for one command");
     expect(new Set(times).size).toBe(3);
     expect(asked.length).toBe(1);

@@ -40,6 +40,20 @@ const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "
 const moved = { from: "hosting_service.www", to: "hosting_service.shop" };
 const hook = { address: "hosting_webhook.billing", noun: "webhook", name: "secret" };
 
+const request = "POST /api/v1/services/{id}/suspend";
+const read = "GET /api/v1/services/{id}";
+const came = 'an object with "status"';
+const asked = { request, origin: "https://api.acme.example" };
+const until = "2026-11-21 10:03 UTC";
+const pause = {
+  request,
+  pause: "181 seconds",
+  since: " at 2026-11-21 10:00 UTC",
+  until,
+  again: until,
+  isRepeated: false,
+};
+
 export const samples: {
   readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[];
 } = {
@@ -479,4 +493,85 @@ export const samples: {
     isLast,
   })),
   "secret.lost/unknown": [{}],
+  "api.cancelled": [{ request }],
+  "api.too_late": [{ request }],
+  "api.too_late/key": [{ request }],
+  "api.late": [{ request }],
+  "api.argument/key": [true, false].map((isGiven) => ({ isGiven })),
+  "api.argument/surplus": [{ what: "body" }],
+  "api.argument/password": [{}],
+  "api.argument/id": [{ value: '"a/../b"', name: "id" }],
+  "api.argument/domain": [{ value: '"bad..name"', why: "it has an empty label" }],
+  "api.argument/option": [{ name: "pageSize", bounds: "a whole number from 1 to 100" }],
+  "api.malformed": [{ request: read, expected: "a service with an id", came }],
+  "api.malformed/row": [{ request: read, failure: `Expected a service with an id, received ${came}.` }],
+  "api.malformed/cut": [{ status: 404 }],
+  "api.malformed/text": [{ status: 404 }],
+  "api.malformed/page": [true, false].map((isTransient) => ({ status: 502, isTransient })),
+  "api.malformed/sign_on": [{}],
+  "api.no_list": [{ request: read, failure: `${read} was answered with status 200 and an empty object` }],
+  "api.inconclusive": [{ request: read, status: 204, came: "no content", expected: "the object" }],
+  "api.accepted": [{ request: "POST /api/v1/services", noun: "a service", came }],
+  "api.too_large": [{ request: read }],
+  "api.pagination": [{ request: read, why: "It has 3 objects, and its pages hold 2." }],
+  "api.pagination/half": [1, 25].map((received) => ({ request: read, what: "Page 2 is empty", received })),
+  "api.pagination/endless": [{ request: read, why: "It has more than 2000 pages." }],
+  "api.pagination/contradiction": [{ request: read, why: "Page 1 begins with row 26." }],
+  "api.pagination/changing": [{ request: read, times: 3 }],
+  "api.unauthenticated": [{}],
+  "api.forbidden": [{ request, ability: "suspend" }],
+  "api.forbidden/track": [{ request: "GET /api/v1/accounts" }],
+  "api.forbidden/restricted": [{ request }],
+  "api.forbidden/refused": [{ request, ability: "suspend" }],
+  "api.not_found": [{ request: "GET /api/v1/services", status: 404 }],
+  "api.not_found/object": [{ status: 410 }],
+  "api.validation": [true, false].map((changes) => ({ request, changes })),
+  "api.conflict": [{ request, status: 423 }],
+  "api.conflict/key": [{}],
+  "api.rejected": [{ request, status: 418 }],
+  "api.rejected/key": [{ status: 422 }],
+  "api.rate_limited": [{}],
+  "api.rate_limited/pause": [pause, { ...pause, isRepeated: true, again: "2026-11-21 10:02 UTC" }],
+  "api.redirect": [
+    { status: 301, target: "" },
+    { status: 302, target: " to https://login.example" },
+  ],
+  "api.server": [{ status: 500 }],
+  "api.timeout": [{ ...asked, seconds: 30 }],
+  "api.timeout/paused": [asked],
+  "api.timeout/host": [{}],
+  "api.unreachable": [
+    { ...asked, failure: "connecting to api.acme.example:443: connection refused", isPaused: false, fix: undefined },
+    { ...asked, failure: "host not found", isPaused: true, fix: ["Check the base URL."] },
+  ],
+  "api.unreachable/proxy": [{}],
+  "api.deprecated": [undefined, "https://host.example/v1"].map((page) => ({
+    request: read,
+    announced: "ends on 2027-06-30",
+    page,
+  })),
+  "provider.base_url": [{}],
+  "provider.base_url/scheme": [{ scheme: "ftp:" }],
+  "provider.base_url/credentials": [{}],
+  "provider.base_url/query": [{}],
+  "provider.base_url/version": [{}],
+  "provider.base_url/plain": [{ host: "api.acme.example" }],
+  "provider.proxy": [{ variable: "HTTPS_PROXY" }],
+  "provider.token": [{ of: "provider beta", variable: "BETA_TOKEN", state: "not set", set: "export BETA_TOKEN=…" }],
+  "provider.token/empty_file": [{ of: "provider beta", file: "/srv/acme/token." }],
+  "provider.token/file": [
+    { of: "provider beta", failure: "/srv/acme/token: its permissions do not allow it.", base: "the project" },
+  ],
+  "provider.token/absent": [{}],
+  "provider.token/characters": [{}],
+  "trust.origin": ["https://evil.example", undefined].map((origin) => ({
+    of: "provider beta",
+    origin,
+    allowed: "https://api.acme.example",
+  })),
+  "trust.origin/malformed": [{}],
+  "trust.origin/empty": [{}],
+  "trust.override": [{ of: "provider beta", origin: "https://other.example" }],
+  "config.invalid_value/share": [{}],
+  "config.invalid_value/store": [{}],
 };

@@ -1,8 +1,7 @@
 /** Addresses: the base URL of the API, where credentials may go, and those that come from the server. */
-import { type Diagnostic, fail, warningOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Diagnostic, HostformError } from "../model/index.ts";
 import { FailedAttempt } from "./failed-attempt.ts";
-
-const FIX = "Set the address that the host gives, such as https://api.example.com; /api/v1 may be left out.";
 
 /**
  * The URL that all paths are appended to, always ending in `/api/v1`. Accepts it with or without trailing slash and
@@ -10,29 +9,21 @@ const FIX = "Set the address that the host gives, such as https://api.example.co
  * Throws provider.base_url; credentials that were in the URL are not repeated.
  */
 export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
-  const url = URL.parse(text.trim()) ?? refuse("The base URL is not a URL");
+  const url = URL.parse(text.trim()) ?? refuse(problem("provider.base_url"));
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    refuse(`The base URL must begin with https://, not ${url.protocol}//`);
-  if (url.username !== "" || url.password !== "")
-    refuse("The base URL contains a user name or password", "Remove it from the URL. The API token is set separately.");
-  if (url.search !== "" || url.hash !== "") refuse("The base URL contains a query or a fragment");
-  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
-    fail("provider.base_url", `Plain http to ${url.hostname} would show the API token to everyone on the way`, {
-      detail: "Plain http is accepted for loopback addresses only.",
-      remedies: [
-        "Use https.",
-        { do: "allow", limits: [{ limit: "insecure_http" }], when: "the way to the server is protected otherwise" },
-      ],
-    });
-  }
+    refuse(problem("provider.base_url/scheme", { scheme: url.protocol }));
+  if (url.username !== "" || url.password !== "") refuse(problem("provider.base_url/credentials"));
+  if (url.search !== "" || url.hash !== "") refuse(problem("provider.base_url/query"));
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url))
+    refuse(problem("provider.base_url/plain", { host: url.hostname }));
   const prefix = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/i, "");
-  if (/\/api\/v\d+$/i.test(prefix)) refuse("The base URL names another version of the API than /api/v1");
+  if (/\/api\/v\d+$/i.test(prefix)) refuse(problem("provider.base_url/version"));
   url.pathname = `${prefix.replace(/\/+$/, "")}/api/v1`;
   return url;
 }
 
-function refuse(summary: string, remedy = FIX): never {
-  fail("provider.base_url", summary, { remedies: [remedy] });
+function refuse(said: Diagnostic): never {
+  throw new HostformError([said]);
 }
 
 /**
@@ -60,8 +51,6 @@ interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
 }
 
 const VARIABLE = "HOSTFORM_ALLOWED_ORIGINS";
-const FORM = `List origins, separated by commas, such as \`${VARIABLE}=https://api.example.com,https://gitlab.example\`; or unset it.`;
-
 /**
  * The one check before a credential goes anywhere: where HOSTFORM_ALLOWED_ORIGINS is set, an address must have one of its
  * origins. What is not an address has none.
@@ -71,26 +60,15 @@ export function requireAllowedOrigin(address: string | URL, env: Variables, { of
   const origin = originOf(String(address));
   const allowed = allowedOrigins(env);
   if (allowed === undefined || (origin !== undefined && allowed.includes(origin))) return;
-  const summary =
-    origin === undefined
-      ? `${of} has no address that can be compared with ${VARIABLE}`
-      : `${of} leads to ${origin}, where no credentials may go`;
-  fail("trust.origin", summary, {
-    detail: `${VARIABLE} allows ${allowed.join(", ")}. No request was sent.`,
-    remedies: [`Correct the address, or add it to ${VARIABLE}.`],
-    ...place,
-  });
+  refuse(problem("trust.origin", { of, origin, allowed: allowed.join(", "), ...place }));
 }
 
 function allowedOrigins(env: Variables): readonly string[] | undefined {
   const text = env[VARIABLE];
   if (text === undefined) return undefined;
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
-  const origins = words.map(
-    (word) =>
-      originOf(word) ?? fail("trust.origin", `${VARIABLE} names something that is not an origin`, { remedies: [FORM] }),
-  );
-  if (origins.length === 0) fail("trust.origin", `${VARIABLE} is set, but empty`, { remedies: [FORM] });
+  const origins = words.map((word) => originOf(word) ?? refuse(problem("trust.origin/malformed")));
+  if (origins.length === 0) refuse(problem("trust.origin/empty"));
   return origins;
 }
 
@@ -110,15 +88,7 @@ export function overrideWarnings(
   if (!usual || address === undefined) return [];
   const [there, here] = [originOf(address), originOf(usual)];
   if (there === undefined || there === here || allowedOrigins(env)?.includes(there)) return [];
-  return [
-    warningOf("trust.override", `${of} sends its token to ${there}, not to HOSTING_BASE_URL`, {
-      detail: "The provider's settings name that address.",
-      remedies: [
-        `Remove \`base_url\` if you do not want that. If you do, set ${VARIABLE} to the origins that you trust.`,
-      ],
-      ...place,
-    }),
-  ];
+  return [problem("trust.override", { of, origin: there, ...place })];
 }
 
 /**
@@ -128,12 +98,7 @@ export function overrideWarnings(
 export function webAddress(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
-  throw new FailedAttempt("panelSso", {
-    code: "api.malformed",
-    summary: "The API's sign-on URL is not a web address, so it is not used",
-    reached: "answered",
-    remedies: ["Sign on in the dashboard, and report it to the host."],
-  });
+  throw new FailedAttempt("panelSso", { ...problem("api.malformed/sign_on"), reached: "answered" });
 }
 
 /** Compares two addresses: servers add or remove the slash at the end, and write names in lower case. */

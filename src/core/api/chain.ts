@@ -4,7 +4,8 @@
  */
 import type { Ledger } from "../local/ledger.ts";
 import { MemoryLedger } from "../local/memory-store.ts";
-import { ApiError, attempt, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { ApiError, attempt, type Clock, type Diagnostic, HostformError, systemClock } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import { type Ability, describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
@@ -115,7 +116,7 @@ export function resolveOptions(options: ClientOptions) {
   const token = validToken(options.token);
   const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, MOST_REQUESTS_PER_MINUTE);
   const { budgetShare = 1 } = options;
-  if (!(budgetShare > 0 && budgetShare <= 1)) fail("api.argument", "budgetShare must be above 0, and at most 1");
+  if (!(budgetShare > 0 && budgetShare <= 1)) refuseOption("budgetShare", "above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
   // Refuses a proxy that is not usable before the first request.
   if (options.dispatcher === undefined) routeTo(baseUrl, env);
@@ -162,7 +163,11 @@ export function resolveOptions(options: ClientOptions) {
 
 function within(name: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  fail("api.argument", `${name} must be a whole number from ${least} to ${most}`);
+  refuseOption(name, `a whole number from ${least} to ${most}`);
+}
+
+function refuseOption(name: string, bounds: string): never {
+  throw new HostformError([problem("api.argument/option", { name, bounds })]);
 }
 
 /** One HTTP request that was made. No header, no body, nothing secret. */
@@ -284,12 +289,8 @@ function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnos
     ...(isDeprecated ? [since === undefined ? "is deprecated" : `is deprecated from ${dayOf(since)} on`] : []),
     ...(until === undefined ? [] : [`ends on ${dayOf(until)}`]),
   ];
-  const summary = `The API announces that ${describeEndpoint(endpoint)} ${parts.join(" and ")}`;
   const page = announcementIn(link);
-  return warningOf("api.deprecated", summary, {
-    ...(page !== undefined && { detail: `The host explains it at ${page}.` }),
-    remedies: ["Read the announcement of the host. Before the end, install a version that uses the new API."],
-  });
+  return problem("api.deprecated", { request: describeEndpoint(endpoint), announced: parts.join(" and "), page });
 }
 
 /** The day of a moment; moments beyond the calendar of JavaScript have none. */

@@ -1,8 +1,9 @@
 /** Meaning of answers other than 2xx (§7, which is silent about 401, 404 and 5xx). */
-import { type Clock, type Code, isObject, type Reached } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Clock, type Diagnostic, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
-import { FailedAttempt, PROXY_AUTHENTICATION } from "./failed-attempt.ts";
+import { FailedAttempt } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS, minuteOf, waitWords } from "./limiter.ts";
 import { rateHints } from "./rate-hints.ts";
 import type { Redact } from "./token.ts";
@@ -17,10 +18,10 @@ export function refusal(
   const hide = (text: string) => redact(text, request.secrets);
   const body = readBody(reply);
   const classified = classifyError(endpoint, reply, body);
-  const { code, summary, remedy, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
+  const { said, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
   const serverMessage = body.message === undefined ? undefined : hide(body.message);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(body.json, hide) : {};
-  const said = serverMessage === undefined ? hide(body.form) : `The server says: ${serverMessage}`;
+  const words = serverMessage === undefined ? hide(body.form) : `The server says: ${serverMessage}`;
   // The message often repeats the first field's; once is enough.
   const fields = Object.entries(fieldErrors).flatMap(([field, messages]) => {
     const news = messages.filter((message) => message !== serverMessage);
@@ -37,14 +38,12 @@ export function refusal(
     asks.push(`The API asks for a pause of ${waitWords(waitMs ?? 0)}, until ${minuteOf(now + (waitMs ?? 0))}.`);
   }
   return new FailedAttempt(endpoint, {
-    code,
-    summary,
+    ...said,
     reached: reached ?? (!isCreate(endpoint) || precludes(reply, body) ? "answered" : "maybe"),
     status: reply.status,
     serverMessage,
     fieldErrors,
-    detail: [`${request.method} /api/v1${request.path}.`, ...[said, ...fields].map(sentence), ...asks].join(" "),
-    remedies: [remedy],
+    detail: [`${request.method} /api/v1${request.path}.`, ...[words, ...fields].map(sentence), ...asks].join(" "),
     transient,
     waitMs,
     isBusy: isBusy(endpoint, reply, body),
@@ -138,9 +137,7 @@ const ABOUT_ABILITIES =
 export const isOfTrack = (said: string): boolean => /manage[\s_-]?track|partner|\btier\b/i.test(said);
 
 interface Classification {
-  readonly code: Code;
-  readonly summary: string;
-  readonly remedy: string;
+  readonly said: Diagnostic;
   /** Default: `answered`, but of a create only where the answer {@link precludes} it. */
   readonly reached?: Reached;
   readonly transient?: boolean;
@@ -149,125 +146,56 @@ interface Classification {
 function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBody): Classification {
   const { status, headers } = reply;
   const { ability, path, repeat } = endpoints[endpoint];
-  const what = describeEndpoint(endpoint);
+  const request = describeEndpoint(endpoint);
   const changes = repeat !== "safe";
   const isOfObject = path.includes("{");
   // Nothing is missing, and no list ends, because of a refusal that ended early.
   if (reply.cut !== undefined && (changes ? GONE : MISSING).includes(status))
-    return again("api.malformed", `The API's answer was cut off (${status})`);
-  if (status === 401) {
-    return {
-      code: "api.unauthenticated",
-      summary: "The API did not accept the token (401)",
-      remedy: "Check the token; create a new one in the dashboard (API Tokens) if it was revoked.",
-    };
-  }
-  if (status === 403 && path === "/accounts" && isOfTrack(body.message ?? "")) {
-    return {
-      code: "api.forbidden",
-      summary: `The account may not do this (403): ${what}`,
-      remedy:
-        "Client accounts need an account on the Manage track. Use such an account, or do not declare client accounts.",
-    };
-  }
-  if (status === 403 && body.message !== undefined && !ABOUT_ABILITIES.test(body.message)) {
-    return {
-      code: "api.forbidden",
-      summary: `The API refused ${what} (403)`,
-      remedy: `Follow what the server says. If the token is the reason: it needs the ability "${ability}".`,
-    };
-  }
+    return again(problem("api.malformed/cut", { status }));
+  if (status === 401) return { said: problem("api.unauthenticated") };
   if (status === 403) {
-    return {
-      code: "api.forbidden",
-      summary: `The token may not do this (403): ${what}`,
-      remedy: /restrict/i.test(body.message ?? "")
-        ? "Use a token of the whole account, or widen the restriction of this token."
-        : `It needs the ability "${ability}". Use a token that has it, belongs to the account of the object, and is not restricted to other services.`,
-    };
+    const { message } = body;
+    if (path === "/accounts" && isOfTrack(message ?? "")) return { said: problem("api.forbidden/track", { request }) };
+    if (message !== undefined && !ABOUT_ABILITIES.test(message))
+      return { said: problem("api.forbidden/refused", { request, ability }) };
+    if (/restrict/i.test(message ?? "")) return { said: problem("api.forbidden/restricted", { request }) };
+    return { said: problem("api.forbidden", { request, ability }) };
   }
   if (GONE.includes(status)) {
-    if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? ""))) {
-      return {
-        code: "api.malformed",
-        summary: `A text came in place of the API's answer (${status})`,
-        remedy: NO_GATEWAY,
-        // The API behind the proxy may have done it before its answer was lost.
-        ...(changes && { reached: "maybe" as const }),
-      };
-    }
+    // The API behind a proxy may have carried out a change before its answer was lost.
+    if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? "")))
+      return { said: problem("api.malformed/text", { status }), ...(changes && { reached: "maybe" }) };
     return {
-      code: "api.not_found",
-      summary: `The API does not know ${isOfObject ? "the object" : what} (${status})`,
-      remedy: isOfObject
-        ? "Check the id; the object may have been removed elsewhere."
-        : "Check that the base URL is the API's address.",
+      said: isOfObject ? problem("api.not_found/object", { status }) : problem("api.not_found", { request, status }),
     };
   }
-  if (status === 407) {
-    return {
-      code: "api.unreachable",
-      summary: "The proxy asks for a user name and password (407)",
-      remedy: PROXY_AUTHENTICATION,
-      reached: "no",
-    };
-  }
-  if (status === 408) return again("api.timeout", "The API gave up waiting for the request (408)");
+  if (status === 407) return { said: problem("api.unreachable/proxy"), reached: "no" };
+  if (status === 408) return again(problem("api.timeout/host"));
   if (repeat === "keyed" && (status === 409 || status === 422)) {
-    const isOtherRequest = body.isOwn && /idempoten/i.test(reply.text) && OTHER_REQUEST.test(reply.text);
-    if (isOtherRequest) {
-      return {
-        code: "api.rejected",
-        summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,
-        remedy:
-          "Look in the dashboard whether the earlier order was carried out. If it was, import its service; if not, declare another `reference`, which gives the order another key.",
-        // This one was not carried out. A refused key says nothing of the request that has it.
-        reached: "answered",
-      };
-    }
-    if (status === 409) {
-      return {
-        ...again("api.conflict", "The API is still working on a request with the same Idempotency-Key (409)"),
-        remedy: "Run the command again in a minute. It uses the same Idempotency-Key, so nothing is ordered twice.",
-      };
-    }
+    // This request was not carried out. A refused key says nothing of the request that has it.
+    if (body.isOwn && /idempoten/i.test(reply.text) && OTHER_REQUEST.test(reply.text))
+      return { said: problem("api.rejected/key", { status }), reached: "answered" };
+    if (status === 409) return again(problem("api.conflict/key"));
   }
-  if (status === 422) {
-    return {
-      code: "api.validation",
-      summary: `The API refused the values of ${what} (422)`,
-      remedy: changes
-        ? "Correct the values that it names. If it names none, the object is in a state that does not allow it (a service that is not paid yet)."
-        : "Report it to the host: the request only reads, and takes no values from you.",
-    };
-  }
+  if (status === 422) return { said: problem("api.validation", { request, changes }) };
   if (status === 429) {
     const own = !isCreate(endpoint) || isOwnLimit(reply, body);
     return {
-      code: "api.rate_limited",
-      summary: "The API refused because of too many requests (429)",
-      remedy: "Wait a minute, or lower `requests_per_minute` if others use the same token.",
+      said: problem("api.rate_limited"),
       reached: own ? "no" : "maybe",
       transient: own || repeat !== "once",
     };
   }
   if (status < 400) {
     return {
-      code: "api.redirect",
-      summary: `The API answered with a redirect (${status})${destination(headers.location)}, which is not followed`,
-      remedy: "Set the base URL to the final address.",
+      said: problem("api.redirect", { status, target: destination(headers.location) }),
       // "See other" is a common answer to what has been carried out.
-      ...(changes && (status === 302 || status === 303) && { reached: "maybe" as const }),
+      ...(changes && (status === 302 || status === 303) && { reached: "maybe" }),
     };
   }
-  if (status >= 500) return again("api.server", `The API failed (${status})`);
-  if (isBusy(endpoint, reply, body))
-    return again("api.conflict", `The API is busy with another request, so it did not serve ${what} (${status})`);
-  return {
-    code: "api.rejected",
-    summary: `The API refused ${what} (${status})`,
-    remedy: "Read what the server says about it.",
-  };
+  if (status >= 500) return again(problem("api.server", { status }));
+  if (isBusy(endpoint, reply, body)) return again(problem("api.conflict", { request, status }));
+  return { said: problem("api.rejected", { request, status }) };
 }
 
 /**
@@ -276,29 +204,18 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
  */
 function ofPage(classified: Classification, endpoint: EndpointName, { status }: ApiReply): Classification {
   if (status < 400 || status === 407) return classified;
-  const changes = endpoints[endpoint].repeat !== "safe";
+  const { transient = false, reached } = classified;
+  const page = problem("api.malformed/page", { status, isTransient: transient });
+  const keepsCode = transient || status === 429;
   return {
     ...classified,
-    ...(!classified.transient && status !== 429 && { code: "api.malformed" as const }),
-    summary: `A web page came in place of the API's answer (${status})`,
-    remedy: classified.transient ? `Try again later. ${NO_GATEWAY}` : NO_GATEWAY,
-    ...(changes && classified.reached === undefined && { reached: "maybe" as const }),
+    said: keepsCode ? { ...page, code: classified.said.code } : page,
+    ...(endpoints[endpoint].repeat !== "safe" && reached === undefined && { reached: "maybe" }),
   };
 }
-
-const NO_GATEWAY =
-  "Check that the base URL is the API's address, and that no proxy or gateway answers in its place. If one does, ask its administrator to allow requests to the API.";
 
 /** A failure that may pass, and that leaves open whether the request was carried out. */
-function again(code: Code, summary: string): Classification {
-  return {
-    code,
-    summary,
-    remedy: "Try again later. If it fails again, ask the host.",
-    reached: "maybe",
-    transient: true,
-  };
-}
+const again = (said: Diagnostic): Classification => ({ said, reached: "maybe", transient: true });
 
 /** Only the host: a path or query made by the server may hold anything. */
 function destination(location = ""): string {

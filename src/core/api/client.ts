@@ -1,6 +1,6 @@
 /** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
-import { type ApiError, type Diagnostic, fail, type JsonObject, type RequestBudget } from "../model/index.ts";
+import type { ApiError, Diagnostic, JsonObject, RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
@@ -16,7 +16,7 @@ import {
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
-import { describeShape, malformed, tooLate, unprovenList, unreadableRow } from "./failed-attempt.ts";
+import { describeShape, endless, malformed, tooLate, unprovenList, unreadableRow } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import { reserve } from "./limiter.ts";
 import type { ReadOptions } from "./list-reading.ts";
@@ -242,7 +242,7 @@ export class HostingClient {
       onBadRow: onBadRow && warned(unreadableRow, onBadRow),
       ...(endpoint !== "listPlans" && { readAnother }),
       fetchPage: (page, size) => {
-        if (page > mostPages) fail("api.pagination", `The list has more than ${mostPages} pages`);
+        if (page > mostPages) throw endless(endpoint, `It has more than ${mostPages} pages.`);
         return this.#call(endpoint, {
           params,
           signal,

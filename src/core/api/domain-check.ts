@@ -1,3 +1,4 @@
+import { problem } from "../messages/index.ts";
 import { ApiError, domainProblem, foldedDomain, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, RequestParts } from "./exchange.ts";
@@ -59,13 +60,9 @@ export async function checkDomainsByPost(
 
 function validNames(endpoint: EndpointName, names: readonly string[]): string[] {
   for (const name of names) {
-    const problem = domainProblem(name.trim());
-    if (problem === undefined) continue;
-    refuseArgument(
-      endpoint,
-      `${JSON.stringify(name)} is not a domain name: ${problem}`,
-      "Give names such as acme.example.",
-    );
+    const why = domainProblem(name.trim());
+    if (why !== undefined)
+      refuseArgument(endpoint, problem("api.argument/domain", { value: JSON.stringify(name), why }));
   }
   return [...new Set(names.map(folded))];
 }

@@ -1,4 +1,5 @@
 /** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
+import { problem } from "../messages/index.ts";
 import { type Clock, exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./failed-attempt.ts";
@@ -118,18 +119,14 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
     .join("&");
-  if (repeat === "keyed" && !KEY.test(idempotencyKey ?? "")) {
-    const form = idempotencyKey === undefined ? "" : " that can be sent as a header";
-    const fix = "Give `idempotencyKey`: 1 to 255 visible ASCII characters, the same for the same order.";
-    refuseArgument(name, `An order needs an Idempotency-Key${form}`, fix);
-  }
-  if (repeat !== "keyed" && idempotencyKey !== undefined) {
-    refuseArgument(name, "This endpoint takes no Idempotency-Key");
-  }
-  if (body !== undefined && method !== "POST") refuseArgument(name, "This endpoint takes no body");
+  if (repeat === "keyed" && !KEY.test(idempotencyKey ?? ""))
+    refuseArgument(name, problem("api.argument/key", { isGiven: idempotencyKey !== undefined }));
+  if (repeat !== "keyed" && idempotencyKey !== undefined)
+    refuseArgument(name, problem("api.argument/surplus", { what: "Idempotency-Key" }));
+  if (body !== undefined && method !== "POST") refuseArgument(name, problem("api.argument/surplus", { what: "body" }));
   const password = body?.password;
   if (name === "resetPassword" && password !== undefined && (typeof password !== "string" || password.length < 8)) {
-    refuseArgument(name, "The password is shorter than 8 characters", "Give a password of at least 8 characters.");
+    refuseArgument(name, problem("api.argument/password"));
   }
   return {
     ...options,
@@ -159,7 +156,7 @@ const NO_SEGMENT = /(?:^|[/\\])\.{1,2}(?:$|[/\\])|[\u0000-\u001f\u007f]/;
 /** One segment of the path: an opaque id, percent-encoded. Refuses what a server or proxy that decodes it might take for another path. */
 function segment(endpoint: EndpointName, name: string, value: string | undefined): string {
   if (typeof value !== "string" || value.trim() === "" || NO_SEGMENT.test(value) || !value.isWellFormed()) {
-    refuseArgument(endpoint, `${JSON.stringify(value ?? null)} is not an id`, `Give \`${name}\` as the API shows it.`);
+    refuseArgument(endpoint, problem("api.argument/id", { value: JSON.stringify(value ?? null), name }));
   }
   return encodeURIComponent(value);
 }

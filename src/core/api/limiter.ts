@@ -1,15 +1,8 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
 import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
 import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
-import {
-  ApiError,
-  budgetShare,
-  type Clock,
-  type EnvVars,
-  fail,
-  HostformError,
-  type RequestBudget,
-} from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { ApiError, budgetShare, type Clock, type EnvVars, HostformError, type RequestBudget } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, late, tooLate } from "./failed-attempt.ts";
@@ -28,9 +21,9 @@ export const LONGEST_WAIT_MS = 120_000;
  */
 export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {
   if (!text) return 1;
-  const summary = "The environment variable HOSTFORM_BUDGET_SHARE is not a share";
-  const fix = "Set it to a number above 0 and up to 1, such as 0.5, or unset it.";
-  return budgetShare(text) ?? fail("config.invalid_value", summary, { remedies: [fix] });
+  const share = budgetShare(text);
+  if (share === undefined) throw new HostformError([problem("config.invalid_value/share")]);
+  return share;
 }
 
 /** The server asks for a longer pause than {@link LONGEST_WAIT_MS}. */
@@ -311,20 +304,15 @@ function notLeft({ endpoint }: ApiRequest, { diagnostics: [why], message }: Host
 /** A request that was not sent, because the host refused one with this token and asked for a long pause. */
 function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong, now: number): FailedAttempt {
   const askedMs = Math.max(waitMs, why?.askedMs ?? 0);
-  const since = why?.since === undefined ? "" : ` at ${minuteOf(why.since)}`;
-  const until = minuteOf(now + waitMs);
-  const kept = waitMs < askedMs ? ` hostform sends nothing with this token until ${until}, then it asks again.` : "";
-  return new FailedAttempt(endpoint, {
-    code: "api.rate_limited",
-    summary: `The API asks for a pause of ${waitWords(askedMs)}`,
-    reached: "no",
-    status: 429,
-    detail: `${describeEndpoint(endpoint)} was not sent${attempt > 1 ? " again" : ""}. The API refused a request with this token${since} (429), and asks for a pause until ${minuteOf(now + askedMs)}.${kept}`,
-    remedies: [
-      `Run the command again after ${until}.`,
-      "If you know that the host is ready again, set HOSTFORM_STORE=memory for one command: it ignores the pause, which all processes of this machine share.",
-    ],
+  const said = problem("api.rate_limited/pause", {
+    request: describeEndpoint(endpoint),
+    isRepeated: attempt > 1,
+    pause: waitWords(askedMs),
+    since: why?.since === undefined ? "" : ` at ${minuteOf(why.since)}`,
+    until: minuteOf(now + askedMs),
+    again: minuteOf(now + waitMs),
   });
+  return new FailedAttempt(endpoint, { ...said, reached: "no", status: 429 });
 }
 
 /** `181 seconds`, `10 minutes`, `24 hours`: rounded up, by a fifth at most. */

@@ -4,7 +4,7 @@ import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
 import { isPromised, type ListPage, nextOf, nextSigns, promisedBy, readItem, readPage } from "./envelope.ts";
 import type { ApiAnswer } from "./exchange.ts";
-import { broken, endless, FailedAttempt, half } from "./failed-attempt.ts";
+import { contradictory, endless, FailedAttempt, half, incomplete } from "./failed-attempt.ts";
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
@@ -147,7 +147,7 @@ export class Reading {
     if (this.#start === 1) yield* await this.#host.inTurn(() => this.#readPageZero());
     if (this.problem === undefined && this.mayHaveMoved) {
       const detail = `The server reports ${this.#total} objects, and its pages hold ${this.#rows.size}.`;
-      this.problem = broken(this.#options.endpoint, "is incomplete", detail);
+      this.problem = incomplete(this.#options.endpoint, detail);
     }
     if (this.#hasAll && this.#rows.size > 0) this.instead = undefined;
   }
@@ -294,7 +294,7 @@ export class Reading {
       if (this.#refusal !== undefined) throw this.#refusal;
       if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is refused", this.#rows.size);
       this.#host.first ??= 1;
-      this.problem ??= contradiction === undefined ? undefined : broken(endpoint, "contradicts itself", contradiction);
+      this.problem ??= contradiction === undefined ? undefined : contradictory(endpoint, contradiction);
       return [];
     }
     const { records, fresh } = this.#take(page);
@@ -306,8 +306,7 @@ export class Reading {
       if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition")
         this.problem = undefined;
     } else if (!this.#hasAll) {
-      if (contradiction !== undefined && this.#rows.size > 0)
-        this.problem ??= broken(endpoint, "contradicts itself", contradiction);
+      if (contradiction !== undefined && this.#rows.size > 0) this.problem ??= contradictory(endpoint, contradiction);
       // Page 0 is another name of page 1, unless it is the only page and comes again in place of those after it.
       if (this.#rows.size > 0 && (apart || (await this.#hasEnd()))) this.#host.first ??= 1;
     }

@@ -2,7 +2,6 @@
 import type { PeerCertificate } from "node:tls";
 import { readNow } from "../files/file-system.ts";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
-import { PROXY_AUTHENTICATION } from "./failed-attempt.ts";
 import type { HttpProxy, Peer } from "./proxy.ts";
 
 /** A failure below HTTP, with its meaning for the request. */
@@ -88,7 +87,10 @@ export function networkFailure(error: unknown): NetworkFailure {
 
   // The errors of a dispatcher that the caller gave; the own one throws NoConnection.
   if (message.includes("(407)"))
-    return unsent("the proxy asks for a user name and password (407)", PROXY_AUTHENTICATION);
+    return unsent(
+      "the proxy asks for a user name and password (407)",
+      "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+    );
   const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
   if (tunnel !== undefined)
     return unsent(`the proxy refused the connection (${tunnel})`, CHECK_URL, { transient: tunnel >= "500" });

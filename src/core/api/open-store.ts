@@ -38,7 +38,7 @@ const UNUSED_MS = 90 * DAY_MS;
  * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
  * are in memory, and only notes and holdings in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
  * nobody is warned if that folder is unusable. The first request, create or note makes the file.
- * @throws HostformError provider.base_url; store.unsafe where another user could read or write the folder.
+ * @throws HostformError provider.base_url; config.invalid_value; store.unsafe where another user could read or write the folder.
  */
 export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
   const url = normalizeBaseUrl(baseUrl, true);
@@ -94,7 +94,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
     onNew: (file) => removeUnused(file, isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
-  if (env.HOSTFORM_STORE !== "memory" && env.HOSTFORM_LEDGER !== "memory") return store;
+  if (!isInMemory(env)) return store;
   // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well. What a state holds is known to all runs.
   return Object.assign(memory, {
     habits: undefined,
@@ -107,6 +107,12 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     holdings: store.holdings.bind(store),
     close: store.close.bind(store),
   });
+}
+
+/** Returns true if the user accepts that nothing but notes and holdings is written down. @throws HostformError `config.invalid_value`. */
+export function isInMemory({ HOSTFORM_STORE: store, HOSTFORM_LEDGER: ledger }: EnvVars): boolean {
+  if (store && store !== "memory") throw new HostformError([problem("config.invalid_value/store")]);
+  return store === "memory" || ledger === "memory";
 }
 
 /** Opens the request ledger of {@link openStore}, for programs that use the client alone. */

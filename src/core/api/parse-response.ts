@@ -1,4 +1,5 @@
 /** Parses an answer: JSON, or an error for every status but 2xx and for a 2xx that holds an error. */
+import { problem } from "../messages/index.ts";
 import { type Clock, isObject } from "../model/index.ts";
 import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
@@ -71,11 +72,9 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   if (answer === "ignored") return undefined;
   if (reply.cut === "too_large") {
     throw new FailedAttempt(endpoint, {
-      code: "api.too_large",
-      summary: `The answer to ${describeEndpoint(endpoint)} is too large`,
+      ...problem("api.too_large", { request: describeEndpoint(endpoint) }),
       reached: repeat === "safe" ? "answered" : "maybe",
       status: reply.status,
-      remedies: ["Report it to the host: no answer of the API should be that large."],
     });
   }
   if (!isWhole) throw came("an answer that was cut off", true);

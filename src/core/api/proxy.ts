@@ -1,5 +1,6 @@
 /** The proxy to a server, by the environment. */
-import { fail } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { HostformError } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -46,11 +47,7 @@ export function routeTo(url: URL, env: Variables): Route {
   const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
   const pair = proxy === null ? undefined : pairIn(proxy);
   if (proxy === null || pair === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === "") {
-    fail("provider.proxy", `${variable} does not hold the address of an HTTP proxy`, {
-      remedies: [
-        `Set ${variable} to an address such as http://proxy.example:3128, or unset it. Percent-encode the signs of a password that have a meaning in addresses (@ is %40).`,
-      ],
-    });
+    throw new HostformError([problem("provider.proxy", { variable })]);
   }
   return {
     proxy: {

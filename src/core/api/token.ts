@@ -2,7 +2,8 @@
 
 import { scryptSync } from "node:crypto";
 import { look, read } from "../files/file-system.ts";
-import { type Diagnostic, errnoOf, fail, fileFailure, shorten } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Diagnostic, errnoOf, fileFailure, HostformError, shorten } from "../model/index.ts";
 
 /** Place of an API token: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
@@ -35,42 +36,27 @@ function fromVariable(variable: string, { env, of, otherwise, place }: TokenRead
   const token = env[variable]?.trim();
   if (token) return { token, readableByOthers: false };
   const state = token === undefined ? "not set" : "empty";
-  return fail("provider.token", `No API token for ${of}: the environment variable ${variable} is ${state}`, {
-    remedies: [
-      `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}.`,
-      { do: "see", what: "sandbox" },
-    ],
-    ...place,
-  });
+  const set = `\`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}`;
+  throw new HostformError([problem("provider.token", { of, variable, state, set, ...place })]);
 }
 
 async function fromFile(file: string, { of, relativeTo, place }: TokenReading): Promise<FoundToken> {
   try {
     const token = (await read(file)).toString().trim();
     const readableByOthers = ((look(file)?.mode ?? 0) & 0o077) !== 0;
-    if (token === "") {
-      fail("provider.token", `The token file of ${of} is empty`, {
-        detail: file,
-        remedies: ["Write the API token into it."],
-        ...place,
-      });
-    }
+    if (token === "") throw new HostformError([problem("provider.token/empty_file", { of, file, ...place })]);
     return { token, readableByOthers };
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return fail("provider.token", `The token file of ${of} cannot be read`, {
-      detail: `${file}: ${fileFailure(error)}`,
-      remedies: [`Check \`token_file\`; the path is relative to ${relativeTo}.`],
-      ...place,
-    });
+    const failure = `${file}: ${fileFailure(error)}`;
+    throw new HostformError([problem("provider.token/file", { of, failure, base: relativeTo, ...place })]);
   }
 }
 
 /** §5.1. @throws HostformError `provider.token`, without the token, where a header cannot hold it. */
 export function validToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  const summary = token.trim() === "" ? "The API token is empty" : "The API token holds characters that no token has";
-  fail("provider.token", summary, { remedies: ["Copy the token again, without spaces or line breaks."] });
+  throw new HostformError([problem(`provider.token/${token.trim() === "" ? "absent" : "characters"}`)]);
 }
 
 /** Removes what must never be shown from text that will be. `more`: further secret values, of this request's body. */

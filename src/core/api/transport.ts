@@ -1,6 +1,7 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
 import type { ZlibOptions } from "node:zlib";
 import type { Dispatcher } from "undici";
+import { problem } from "../messages/index.ts";
 import { type Clock, errnoOf, isGap, momentOf } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher, isTooLate } from "./exchange.ts";
@@ -238,39 +239,24 @@ function decoderOf(encoding: string): ((bytes: Buffer, options: ZlibOptions) => 
 }
 
 function timeout(
-  request: ApiRequest,
-  baseUrl: URL,
+  { endpoint }: ApiRequest,
+  { origin }: URL,
   { timeoutMs, isPaused }: { readonly timeoutMs: number; readonly isPaused: boolean },
 ): FailedAttempt {
-  return new FailedAttempt(request.endpoint, {
-    code: "api.timeout",
-    summary: isPaused
-      ? "This process was paused while it waited for the API's answer, or a clock was set"
-      : `The API did not answer within ${timeoutMs / 1000} seconds`,
-    reached: "maybe",
-    detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.`,
-    remedies: ["Try again.", { do: "see", what: "requests" }],
-    transient: true,
-  });
+  const place = { request: describeEndpoint(endpoint), origin };
+  const said = isPaused
+    ? problem("api.timeout/paused", place)
+    : problem("api.timeout", { ...place, seconds: timeoutMs / 1000 });
+  return new FailedAttempt(endpoint, { ...said, reached: "maybe", transient: true });
 }
 
 /** @param hasLeft false: not a byte of the request was written, whatever the error is. */
 function unreachable(
-  request: ApiRequest,
-  baseUrl: URL,
+  { endpoint }: ApiRequest,
+  { origin }: URL,
   { error, hasLeft, isPaused }: { readonly error: unknown; readonly hasLeft: boolean; readonly isPaused: boolean },
 ): FailedAttempt {
-  const failure = networkFailure(error);
-  return new FailedAttempt(
-    request.endpoint,
-    {
-      code: "api.unreachable",
-      summary: `The API could not be reached: ${failure.what}`,
-      reached: hasLeft ? failure.reached : "no",
-      detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.${isPaused ? " This process was paused meanwhile, or a clock was set." : ""}`,
-      remedies: failure.remedies ?? ["Try again."],
-      transient: failure.transient,
-    },
-    { cause: error },
-  );
+  const { what: failure, remedies: fix, reached, transient } = networkFailure(error);
+  const said = problem("api.unreachable", { request: describeEndpoint(endpoint), origin, failure, isPaused, fix });
+  return new FailedAttempt(endpoint, { ...said, reached: hasLeft ? reached : "no", transient }, { cause: error });
 }

@@ -18,8 +18,10 @@ import { limits } from "./limits.ts";
 import { type Given, problemsOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
+import { requests } from "./requests.ts";
 
 export type { MissingState } from "./accounts.ts";
+export { doubtOf } from "./requests.ts";
 
 /** Every message of the core. No two subjects have one name in common. */
 export const catalogue = {
@@ -30,6 +32,7 @@ export const catalogue = {
   ...declaration,
   ...limits,
   ...processes,
+  ...requests,
 };
 
 /**

@@ -3,7 +3,7 @@ import path from "node:path";
 import { accountOrigin, normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { HostingClient, VERSION, type Wait } from "../../../core/api/index.ts";
 import { budgetShareIn } from "../../../core/api/limiter.ts";
-import { openStore } from "../../../core/api/open-store.ts";
+import { isInMemory, openStore } from "../../../core/api/open-store.ts";
 import { appFolder, systemSecretFiles } from "../../../core/files/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
@@ -158,7 +158,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       get project() {
         return session.project;
       },
-      mayForget: env.HOSTFORM_STORE === "memory" || env.HOSTFORM_LEDGER === "memory",
+      mayForget: isInMemory(env),
       onWarning,
     }),
     holdings: new Holdings({ store, place, run: randomUUID(), clock, onWarning }),

@@ -1,29 +1,27 @@
 /**
- * What an answer other than 2xx says of a create: only a refusal in the API's own shape (§7) says that nothing was made. All
- * statuses, all shapes, all classes of create; and the clock of the host, which is read from answers.
+ * An answer other than 2xx to a create: only a refusal in the API's own shape (§7) shows that nothing was created. All statuses,
+ * all shapes, all creates; and the clock of the host, which is read from answers.
  */
-import nock from "nock";
-import { MockAgent } from "undici";
 import { describe, expect, it } from "vitest";
-import type { HostingClient } from "../../../../src/core/api/index.ts";
-import { api, failureOf, setUp, useNock } from "./support.ts";
+import { refusal } from "../../../../src/core/api/classify.ts";
+import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints.ts";
+import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
+import { START, testClock } from "../../../support/clock.ts";
+import { api, setUp, useNock } from "./support.ts";
 
 useNock();
 
-const creates = {
-  keyed: { path: "/services", send: (c: HostingClient) => c.services.create({ plan_id: 1 }, { idempotencyKey: "k" }) },
-  blind: { path: "/domains", send: (c: HostingClient) => c.domains.register({ domain: "acme.example" }) },
-  webhook: { path: "/webhooks", send: (c: HostingClient) => c.webhooks.create({ url: "https://a.example" }) },
-  grant: { path: "/services/7/grants", send: (c: HostingClient) => c.grants.create("7", { email: "a@b.example" }) },
-  account: { path: "/accounts", send: (c: HostingClient) => c.accounts.create({ name: "Acme" }) },
-  migration: {
-    path: "/migration-requests",
-    send: (c: HostingClient) => c.migrationRequests.create({ domain: "a.ge" }),
-  },
-} as const;
+const CREATES: readonly EndpointName[] = [
+  ...(["createService", "registerDomain", "createWebhook"] as const),
+  ...(["createGrant", "createAccount", "createMigrationRequest"] as const),
+];
 
-/** Three thousand answers: by undici itself, since sockets and TLS that nock imitates would cost more than all the rest. */
-const PLAIN = "http://127.0.0.1:9";
+/** The failure of a request with this answer. */
+function refused(endpoint: EndpointName, status: number, text: string, headers: ApiReply["headers"] = {}) {
+  const { method, path } = endpoints[endpoint];
+  const request = { endpoint, method, path, headers: {}, secrets: [], attempt: 1, waitedMs: 0, left: 0 } as ApiRequest;
+  return refusal(request, { status, headers, text }, { redact: (words) => words, clock: testClock(START) });
+}
 
 const HTML = "<!DOCTYPE html><html><head><title>Oh no</title></head></html>";
 const shapes = {
@@ -48,69 +46,47 @@ const STATUSES = [
   ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500, 502, 503, 504, 520, 599],
 ];
 
-/** Whether the answer says that nothing was made. */
+/** Returns true if the answer shows that nothing was created. */
 function isKnown(status: number, shape: Shape): boolean {
   if (shape.startsWith("own")) return PRECLUDING.includes(status) || status === 429;
   return shape === "fields alone" && status === 422;
 }
 
-describe.each(Object.entries(creates))("a refused create (%s)", (name, { path, send }) => {
-  for (const shape of Object.keys(shapes) as Shape[]) {
-    it(`with ${shape}: says by the status whether nothing was made`, async () => {
-      for (const status of STATUSES) {
-        const dispatcher = new MockAgent();
-        const answer = dispatcher.get(PLAIN).intercept({ method: "POST", path: `/api/v1${path}` });
-        answer.reply(status, shapes[shape]).persist();
-        const { client } = setUp({ maxAttempts: 1, baseUrl: PLAIN, dispatcher });
-        const error = await failureOf(send(client));
-        expect(error.reached === "maybe", `${status} ${shape}`).toBe(!isKnown(status, shape));
-        if (name !== "keyed" && error.reached === "maybe") expect(client.requests, `${status} ${shape}`).toBe(1);
-      }
-    });
-  }
+describe.each(CREATES)("a refused %s", (endpoint) => {
+  it.each(Object.keys(shapes) as Shape[])("with %s: the status shows whether nothing was created", (shape) => {
+    for (const status of STATUSES) {
+      const isOpen = refused(endpoint, status, shapes[shape]).reached === "maybe";
+      expect(isOpen, `${status}`).toBe(!isKnown(status, shape));
+    }
+  });
 
   it.each([
-    ["Retry-After", "", { "retry-after": "3" }, true],
-    ["Retry-After", "slow down", { "retry-after": "3" }, true],
-    ["nothing left", "", { "x-ratelimit-remaining": "0" }, true],
-    ["something left", "", { "x-ratelimit-remaining": "12" }, false],
-    ["Retry-After", HTML, { "retry-after": "3" }, false],
-    ["nothing left", HTML, { "x-ratelimit-remaining": "0" }, false],
-    ["a page by its type", "<i>no</i>", { "retry-after": "3", "content-type": "text/html" }, false],
-    ["no header", "", {}, false],
+    ["", { "retry-after": "3" }, true],
+    ["slow down", { "retry-after": "3" }, true],
+    ["", { "x-ratelimit-remaining": "0" }, true],
+    ["", { "x-ratelimit-remaining": "12" }, false],
+    [HTML, { "retry-after": "3" }, false],
+    [HTML, { "x-ratelimit-remaining": "0" }, false],
+    ["<i>no</i>", { "retry-after": "3", "content-type": "text/html" }, false],
+    ["", {}, false],
   ])(
-    "by the rate limit (429, %s, %j) was not carried out where the answer speaks of the budget",
-    async (_, body, headers, known) => {
-      api().post(path).reply(429, body, headers).persist(!known);
-      if (known) api().post(path).reply(422, shapes.own);
-      const { client } = setUp();
-      // What is known not to be carried out is sent again when its time has come.
-      expect(await failureOf(send(client))).toMatchObject(
-        known ? { status: 422, reached: "answered" } : { reached: "maybe" },
-      );
-      // An order may be repeated under its key, for some seconds.
-      if (known || name !== "keyed") expect(client.requests).toBe(known ? 2 : 1);
-      nock.cleanAll();
+    "by the rate limit (429, %j, %j): nothing was created where the headers name the budget",
+    (body, headers, known) => {
+      const { reached, transient } = refused(endpoint, 429, body, headers);
+      expect(reached).toBe(known ? "no" : "maybe");
+      // An order may be repeated under its key.
+      expect(transient).toBe(known || endpoint === "createService");
     },
   );
 
-  it("by a proxy on the way was not carried out (407)", async () => {
-    api().post(path).reply(407, HTML);
-    expect(await failureOf(send(setUp().client))).toMatchObject({ reached: "no" });
+  it("by a proxy on the way: nothing was created (407)", () => {
+    expect(refused(endpoint, 407, HTML).reached).toBe("no");
   });
 });
 
-describe("what makes nothing new", () => {
-  it.each([
-    ["a suspension", "POST", "/services/7/suspend", (c: HostingClient) => c.services.suspend("7")],
-    ["a DELETE", "DELETE", "/webhooks/3", (c: HostingClient) => c.webhooks.delete("3")],
-  ] as const)("takes any refusal at its word: %s", async (_, method, path, send) => {
-    api().intercept(path, method).reply(403, "");
-    expect(await failureOf(send(setUp().client))).toMatchObject({ status: 403, reached: "answered" });
-    api().intercept(path, method).reply(429, "");
-    api().intercept(path, method).reply(204);
-    expect(await send(setUp().client)).toBeNull();
-  });
+it.each(["suspendService", "deleteWebhook"] as const)("%s creates nothing, so any refusal is believed", (endpoint) => {
+  expect(refused(endpoint, 403, "")).toMatchObject({ status: 403, reached: "answered" });
+  expect(refused(endpoint, 429, "")).toMatchObject({ reached: "no", transient: true });
 });
 
 describe("the time at the host", () => {

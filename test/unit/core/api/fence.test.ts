@@ -98,11 +98,6 @@ describe("a request that is recorded", () => {
     expect(clock.passed, "it does not wait for a place that it cannot use").toBeLessThan(5_000);
   });
 
-  it("is repeated after a 429 that asks for a short pause", async () => {
-    const { written, failure } = await send({ answers: [LIMITED(1), MADE] });
-    expect([written.length, failure]).toEqual([2, undefined]);
-  });
-
   it("without a fence leaves whenever it may, as the requests of programs that use the client alone", async () => {
     const clock = new TwoClocks();
     const host = hostOf(
@@ -149,11 +144,6 @@ describe("a repetition after a lost answer", () => {
     const whileConnecting = (clock: TwoClocks, nth: number) => clock.stop(nth === 1 ? 0 : 6_000);
     const { written, code, failure } = await send({ mutation: DELETION, whileConnecting, answers: ["lost"] });
     expect([written.length, code, failure?.reached]).toEqual([1, "api.unreachable", "maybe"]);
-  });
-
-  it("of a request that must not be carried out twice does not exist", async () => {
-    const { written, failure } = await send({ answers: ["lost", MADE] });
-    expect([written.length, failure?.reached]).toEqual([1, "maybe"]);
   });
 
   it("does not leave if its record fails", async () => {

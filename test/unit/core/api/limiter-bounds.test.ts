@@ -93,26 +93,6 @@ describe("a turn", () => {
     expect(booked.map(([at]) => at)).toEqual([0, 60_000]);
   });
 
-  it("is given up at once in a queue that is joined too late", async () => {
-    const { limiter } = limiterOf([60_000]);
-    const order: string[] = [];
-    const first = limiter.acquire().then(() => order.push("first"));
-    const second = limiter.acquire(AbortSignal.abort(new Error("stop"))).catch(() => order.push("gave up"));
-    await Promise.all([first, second]);
-    expect(order).toEqual(["gave up", "first"]);
-  });
-
-  it("is waited for a millisecond if that is what it takes", async () => {
-    expect(await limiterOf([1]).limiter.acquire()).toMatchObject({ booking: { waitedMs: 1 } });
-  });
-
-  it("comes in the order of asking, one at a time", async () => {
-    const { limiter } = limiterOf([1000, 0, 0]);
-    const order: number[] = [];
-    await Promise.all([1, 2, 3].map((nth) => limiter.acquire().then(() => order.push(nth))));
-    expect(order).toEqual([1, 2, 3]);
-  });
-
   it("leaves nothing on the signal when it has come: one signal serves a whole run", async () => {
     const { limiter } = limiterOf();
     const { signal } = new AbortController();

@@ -186,6 +186,11 @@ describe("the ledger of an account", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it("is refused if HOSTFORM_STORE names no store", () => {
+    const open = () => openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STORE: "banana" } });
+    expect(open).toThrow("HOSTFORM_STORE names no store");
+  });
+
   it("is shared for a server on this machine in a folder of its own, and nobody is warned when that cannot be used", async () => {
     const home = temporaryFolder();
     const warnings: Diagnostic[] = [];
@@ -201,12 +206,6 @@ describe("the ledger of an account", () => {
     writeFileSync(file, "");
     expect(await shared({ XDG_STATE_HOME: file, LOCALAPPDATA: file }).reserve(START, 60)).toMatchObject({ waitMs: 0 });
     expect(warnings).toEqual([]);
-  });
-
-  it("is shared for a server on this machine, too, when the folder is named", async () => {
-    const { folder, ledger } = inFolder({ baseUrl: "http://127.0.0.1:4711" });
-    await ledger.reserve(START, 60);
-    expect(files(folder)).toHaveLength(1);
   });
 
   it("removes files that nobody has used for 90 days, and leaves all others", async () => {
@@ -245,28 +244,6 @@ describe("the ledger of an account", () => {
 });
 
 describe("a turn of an account", () => {
-  it("of a server that is no sandbox is taken alone, with one warning, if the folder is unusable", async () => {
-    const file = path.join(temporaryFolder(), "file");
-    writeFileSync(file, "");
-    for (const [baseUrl, isResettable, codes] of [
-      ["http://127.0.0.1:4711", true, []],
-      [ORIGIN, false, ["provider.ledger"]],
-    ] as const) {
-      const warnings: Diagnostic[] = [];
-      const onWarning = (warning: Diagnostic) => warnings.push(warning);
-      const store = openStore({ baseUrl, token: TOKEN, env: { XDG_STATE_HOME: file, LOCALAPPDATA: file }, onWarning });
-      expect(store.isResettable).toBe(isResettable);
-      await store.requests.reserve(START, 60);
-      for (let i = 0; i < 2; i++)
-        await store.withTurn({ project: "", place: "" }, async (turn) => {
-          expect(turn.isNewerThan(0)).toBe(false);
-          await store.leave(turn, { id: String(i), place: "", thing: "x", at: START });
-        });
-      expect(warnings.map(({ code }) => code)).toEqual(codes);
-      for (const { detail } of warnings) expect(detail).toMatch(/^\S+: (?!Error)[A-Z]+: /);
-    }
-  });
-
   it("that another process has is reported with its process, project and time", async () => {
     const clock = testClock();
     const warnings: Diagnostic[] = [];

@@ -82,78 +82,7 @@ const turns = async (count = 20) => {
 };
 const reachedOf = (error: ApiError) => [error.diagnostics[0]?.code, error.reached];
 
-/** Waits of a call before its request (again) leaves, by what the server answered first. */
-const waits: readonly [why: string, status: number, headers: Record<string, string>, reached: "no" | "maybe"][] = [
-  ["the back-off after a failure", 503, {}, "maybe"],
-  ["the wait for an order in progress (409)", 409, { "retry-after": "2" }, "maybe"],
-  ["the pause after a refusal (429)", 429, { "retry-after": "7" }, "no"],
-];
-
 describe("stop", () => {
-  it("ends the wait for the rate limit: the request never leaves", async () => {
-    const server = await holdingServer();
-    const [clock, stop] = [new ManualClock(), new AbortController()];
-    const { client, events } = setUp({ baseUrl: server.url, clock, requestsPerMinute: 1, stop: stop.signal });
-    const first = client.services.create(order, { idempotencyKey: "key-1" });
-    await server.got(1);
-    const second = failureOf(client.services.create(order, { idempotencyKey: "key-2" }));
-    const read = failureOf(client.services.get("7"));
-    await turns();
-    stop.abort();
-    expect(reachedOf(await second)).toEqual(["api.cancelled", "no"]);
-    expect(reachedOf(await read)).toEqual(["api.cancelled", "no"]);
-    clock.advance(29_000);
-    server.answer();
-    expect((await first).service.id).toBe("7");
-    clock.advance(120_000);
-    await turns();
-    expect(server.seen()).toBe(1);
-    expect(events).toHaveLength(1);
-  });
-
-  it.each(waits)(
-    "ends %s (%i): nothing leaves again, and what is open stays open",
-    async (_, status, headers, reached) => {
-      const server = await holdingServer();
-      const [clock, stop] = [new ManualClock(), new AbortController()];
-      const heard = Promise.withResolvers<void>();
-      const onRequest = () => heard.resolve();
-      const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal, onRequest });
-      const call = failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
-      await server.got(1);
-      server.answer(status, headers);
-      await heard.promise;
-      await turns();
-      stop.abort();
-      expect(reachedOf(await call)).toEqual(["api.cancelled", reached]);
-      clock.advance(600_000);
-      await turns();
-      expect(server.seen()).toBe(1);
-    },
-  );
-
-  it("ends the wait for a connection, and leaves nothing behind that is written when one is free", async () => {
-    const server = await holdingServer();
-    const [clock, stop] = [new ManualClock(), new AbortController()];
-    const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal });
-    await learnBudget(server, client);
-    const calls = Array.from({ length: 14 }, (_, at) =>
-      client.services.create(order, { idempotencyKey: `key-${at}` }).then(
-        () => "made",
-        (error: ApiError) => error.reached,
-      ),
-    );
-    // The pool has ten connections.
-    await server.got(1 + 10);
-    await turns();
-    stop.abort();
-    expect(await Promise.all(calls.slice(10))).toEqual(["no", "no", "no", "no"]);
-    server.answer();
-    expect(await Promise.all(calls.slice(0, 10))).toEqual(Array.from({ length: 10 }, () => "made"));
-    await turns();
-    expect(server.seen()).toBe(1 + 10);
-  });
-
   it("ends the making of a connection: what it was made for is not written to it", async () => {
     const server = await holdingServer();
     const [clock, stop] = [new ManualClock(), new AbortController()];
@@ -194,20 +123,6 @@ describe("stop", () => {
     expect(over).toBe(false);
     clock.advance(1);
     expect(reachedOf(await call)).toEqual(["api.timeout", "maybe"]);
-  });
-
-  it("a second signal ends what is in flight as well: it may have been carried out, the rest was not sent", async () => {
-    const server = await holdingServer();
-    const [clock, stop, signal] = [new ManualClock(), new AbortController(), new AbortController()];
-    const ends = { stop: stop.signal, signal: signal.signal };
-    const { client } = setUp({ baseUrl: server.url, clock, requestsPerMinute: 1, ...ends });
-    const sent = failureOf(client.domains.register({ domain: "acme.example" }));
-    const queued = failureOf(client.domains.register({ domain: "other.example" }));
-    await server.got(1);
-    stop.abort();
-    signal.abort();
-    expect(reachedOf(await sent)).toEqual(["api.cancelled", "maybe"]);
-    expect(reachedOf(await queued)).toEqual(["api.cancelled", "no"]);
   });
 
   it("at any moment: the server gets nothing more than what was written by then", async () => {

@@ -162,14 +162,6 @@ describe("size", () => {
     });
   }
 
-  it("too large an answer is refused before its body comes", async () => {
-    const { url } = await serve((_, response) =>
-      response.writeHead(200, { "content-length": 5_000_000 }).flushHeaders(),
-    );
-    const error = await failureOf(setUp({ baseUrl: url, maxResponseBytes: 1_000 }).client.services.get("7"));
-    expect(error).toMatchObject({ diagnostics: [{ code: "api.too_large" }] });
-  });
-
   it("an answer of just the accepted size passes", async () => {
     const { url } = await serve(whole);
     expect((await setUp({ baseUrl: url, maxResponseBytes: body.length }).client.services.get("7")).id).toBe("7");
@@ -201,12 +193,6 @@ describe("connections", () => {
     expect(textOf(error)).toContain("attempt 4");
   });
 
-  it("https to a server that speaks http was certainly not sent", async () => {
-    const { url } = await serve(whole);
-    const error = await failureOf(setUp({ baseUrl: url.replace("http:", "https:") }).client.services.suspend("7"));
-    expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.unreachable" }] });
-  });
-
   it("a dispatcher that was given is used, and left open", async () => {
     const { url } = await serve(whole);
     const dispatcher = new Agent();
@@ -215,66 +201,6 @@ describe("connections", () => {
     await client.close();
     expect(dispatcher.closed).toBe(false);
     await dispatcher.close();
-  });
-});
-
-describe("proxies", () => {
-  /** A proxy that answers forwarded requests itself and opens tunnels to nowhere but `target`. */
-  async function proxy(options: { forward?: Script; connect?: string } = {}) {
-    const { url, server, seen } = await serve(options.forward ?? whole);
-    const tunnels: string[] = [];
-    server.on("connect", (request, socket) => {
-      tunnels.push(request.url ?? "");
-      socket.end(options.connect ?? "HTTP/1.1 502 Bad Gateway\r\n\r\n");
-    });
-    return { url, seen, tunnels };
-  }
-
-  it("HTTP_PROXY carries plain http, with or without its own http://", async () => {
-    const { url, seen } = await proxy();
-    const bare = { HTTP_PROXY: url.replace("http://", "") };
-    await setUp({ baseUrl: "http://api.hosting.example", insecureHttp: true, env: bare }).client.services.get("7");
-    const { client } = setUp({ baseUrl: "http://api.hosting.example", insecureHttp: true, env: { HTTP_PROXY: url } });
-    expect((await client.services.get("7")).id).toBe("7");
-    expect(seen[0]?.url).toBe("http://api.hosting.example/api/v1/services/7");
-  });
-
-  const refusals: [connect: string | undefined, says: string][] = [
-    [undefined, "refused CONNECT api.hosting.example:443 (502)"],
-    ["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "rejects the user name or the password (407)"],
-  ];
-  for (const [connect, says] of refusals) {
-    it(`HTTPS_PROXY is asked for a tunnel; ${says}: nothing was sent`, async () => {
-      const { url, tunnels } = await proxy(connect === undefined ? {} : { connect });
-      const secret = url.replace("http://", "http://me:proxy-pass@");
-      const { client } = setUp({ env: { https_proxy: secret }, maxAttempts: 1 });
-      const error = await failureOf(client.services.suspend("7"));
-      expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.unreachable" }] });
-      expect(textOf(error)).toContain(says);
-      expect(textOf(error)).not.toContain("proxy-pass");
-      expect(tunnels).toEqual(["api.hosting.example:443"]);
-    });
-  }
-
-  it("loopback is never proxied: plain http must not leave the machine", async () => {
-    const forwarded = await proxy();
-    const { url, seen } = await serve(whole);
-    await setUp({ baseUrl: url, env: { HTTP_PROXY: forwarded.url } }).client.services.get("7");
-    expect([seen.length, forwarded.seen.length]).toEqual([1, 0]);
-  });
-
-  it("NO_PROXY exempts a host", async () => {
-    const forwarded = await proxy();
-    const env = { HTTP_PROXY: forwarded.url, NO_PROXY: "hosting.invalid" };
-    const { client } = setUp({ baseUrl: "http://api.hosting.invalid", insecureHttp: true, env, maxAttempts: 1 });
-    expect(await failureOf(client.services.suspend("7"))).toMatchObject({ reached: "no" });
-    expect(forwarded.seen.length).toBe(0);
-  });
-
-  it("an invalid proxy address is refused without repeating it", () => {
-    const make = () => setUp({ env: { HTTPS_PROXY: "http://me:proxy-pass@:::" } });
-    expect(make).toThrow(/address of an HTTP proxy/);
-    expect(make).not.toThrow(/proxy-pass/);
   });
 });
 

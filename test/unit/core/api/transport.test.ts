@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { normalizeBaseUrl } from "../../../../src/core/api/address.ts";
 import { buildRequest } from "../../../../src/core/api/exchange.ts";
-import { endpoints, HostingClient, VERSION } from "../../../../src/core/api/index.ts";
-import { HostformError } from "../../../../src/core/model/index.ts";
+import { endpoints, HostingClient } from "../../../../src/core/api/index.ts";
 import fc from "../../../support/fc.ts";
-import { saying } from "../../../support/remedies.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
 useNock();
@@ -47,22 +44,6 @@ describe("the base URL", () => {
     });
   }
 
-  it("accepts plain http elsewhere when allowed, and names the switch when not", () => {
-    expect(normalizeBaseUrl("http://a.example", true).href).toBe("http://a.example/api/v1");
-    const error = (() => {
-      try {
-        return normalizeBaseUrl("http://a.example");
-      } catch (thrown) {
-        return thrown;
-      }
-    })();
-    expect(error).toBeInstanceOf(HostformError);
-    expect((error as HostformError).diagnostics[0]).toMatchObject({
-      code: "provider.base_url",
-      remedies: saying(expect.stringContaining("--insecure-http")),
-    });
-  });
-
   it("is where all requests go", async () => {
     api().get("/services/7").reply(200, { data: service() });
     await setUp({ baseUrl: "https://api.hosting.example/api/v1/" }).client.services.get("7");
@@ -95,10 +76,6 @@ describe("ids in the path", () => {
       await client.grants.revoke("7", id);
     },
   );
-
-  it("a missing parameter is refused, too", async () => {
-    expect(await failureOf(setUp().client.request({ endpoint: "suspendService" }))).toMatchObject({ reached: "no" });
-  });
 
   it("never leave their segment, whatever is accepted", () => {
     fc.assert(
@@ -156,10 +133,6 @@ describe("what is refused before anything is sent", () => {
       expect(await failureOf(setUp().client.domains.check([name]))).toMatchObject({ reached: "no" });
     });
   }
-
-  it("no names at all need no request", async () => {
-    expect(await setUp().client.domains.check([])).toEqual([]);
-  });
 });
 
 describe("options", () => {
@@ -202,11 +175,4 @@ describe("the table of endpoints", () => {
       expect(repeat === "keyed").toBe(name === "createService");
     }
   });
-});
-
-it("User-Agent names the version of the package", () => {
-  const manifest: { version: string } = JSON.parse(
-    readFileSync(new URL("../../../../package.json", import.meta.url), "utf8"),
-  );
-  expect(VERSION).toBe(manifest.version);
 });

@@ -4,7 +4,6 @@ import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { HostLists } from "../../../../src/core/api/host-lists.ts";
 import type { ListReading } from "../../../../src/core/api/list-reading.ts";
 import { createListing } from "../../../../src/core/api/listing.ts";
-import { beginOf, windowAfter } from "../../../../src/core/api/windows.ts";
 import { ApiError, fail } from "../../../../src/core/model/index.ts";
 import fc, { runs } from "../../../support/fc.ts";
 import { failureOf } from "./support.ts";
@@ -231,32 +230,6 @@ describe("what a whole list costs", () => {
     await read(lists);
     expect(asked).toHaveLength(3 + 3);
   });
-
-  it("is refused where each reading differs", async () => {
-    const insert = { does: "insert", at: 0 } as const;
-    const { read } = setUp({}, ids(150), Array(40).fill([insert]));
-    expect((await failureOf(read())).diagnostics[0]).toMatchObject({
-      code: "api.pagination",
-      summary: expect.stringContaining("changes while it is read"),
-    });
-  });
-});
-
-describe("the next window", () => {
-  it("begins with a row that was read, and reaches further, for every size of 100 rows", () => {
-    for (let end = 100; end < 20_000; end += 1) {
-      const window = windowAfter(end, 100);
-      if (window === undefined) throw new Error(`none after ${end}`);
-      expect(beginOf(window)).toBeLessThan(end);
-      expect(beginOf(window) + window.size).toBeGreaterThan(end);
-      expect(window.size).toBeLessThanOrEqual(100);
-    }
-  });
-
-  it("does not exist where pages are too small", () => {
-    expect(windowAfter(2, 2)).toBeUndefined();
-    expect(windowAfter(1, 1)).toBeUndefined();
-  });
 });
 
 describe("a host that states nothing of its pages", () => {
@@ -339,13 +312,4 @@ describe("a host that ignores the number of the page", () => {
       expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
     },
   );
-
-  it("is not asked for where another list had a second page, or a list has fewer rows than any page", async () => {
-    const lists = new HostLists();
-    lists.hasPages = true;
-    for (const { asked, all } of [reading(() => ids(25), false, lists), reading(() => ids(9), true)]) {
-      await all();
-      expect(asked).not.toContain("2/1");
-    }
-  });
 });

@@ -217,11 +217,6 @@ describe("a program that is named without a folder", () => {
     expect(programPath("git", windows, { platform: "win32", ...found })).toBe("C:\\git\\git.exe");
   });
 
-  it("keeps a folder that is written", () => {
-    expect(programPath("./vault", { PATH: "" })).toBe("./vault");
-    expect(programPath("/opt/vault", {})).toBe("/opt/vault");
-  });
-
   it.skipIf(process.platform === "win32")("is a file that can be run", () => {
     const [first, second] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(path.join(first, "tool"), "", { mode: 0o644 });

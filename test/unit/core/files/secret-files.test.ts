@@ -113,15 +113,6 @@ describe("a secret that is written to a file", () => {
     expect(disk.text("/p/.env")).toBe("A=1\nONE='of ONE'\nTWO='of TWO'\nTHREE='of THREE'\n");
   });
 
-  it("is written although an earlier one could not be", async () => {
-    const { files, disk } = outputs();
-    disk.failures.push({ operation: "rename", code: "EACCES" });
-    const first = refusal(files.write(FILE, OF, SECRET));
-    await files.write(FILE, OF, SECRET);
-    await first;
-    expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
-  });
-
   it("is not written to a file that is no text in UTF-8, and that stays; nor is it tried there", async () => {
     const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=\uFFFD\n" }) });
     for (const failing of [files.write(LINE, OF, SECRET), files.check(LINE, OF)])
@@ -133,15 +124,6 @@ describe("a secret that is written to a file", () => {
     const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
     // A file that is replaced whole may hold anything.
     await whole.files.check(FILE, OF);
-  });
-
-  it.each(["check", "write"] as const)("leaves no file open when it fails (%s)", async (method) => {
-    for (const operation of ["write", "sync", "rename"]) {
-      const { files, disk } = outputs();
-      disk.failures.push({ operation, code: "EIO" });
-      await files[method](FILE, OF, SECRET).catch(() => undefined);
-      expect(disk.openFiles, operation).toBe(0);
-    }
   });
 
   it("is refused where no notation of env files can hold it", async () => {
@@ -277,25 +259,6 @@ describe("a place that refuses", () => {
     });
   });
 
-  it("when its folder cannot be looked at either, is taken for one whose folder is missing", async () => {
-    const disk = new FakeDisk();
-    disk.failures.push({ operation: "create", code: "ENOENT" });
-    const look = (path: string) => {
-      if (path === "/p") throw Object.assign(new Error("no"), { code: "EACCES" });
-      return undefined;
-    };
-    expect(fixOf(await refusal(outputs({ disk, look }).files.check(FILE, OF)))).toMatch(/^Create its folder first/);
-  });
-
-  it("before its path is known, says to make the folder", async () => {
-    const disk = new FakeDisk();
-    disk.resolve = async () => {
-      throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
-    };
-    const { files } = outputs({ disk, standing: { ...PRIVATE, form: "folder" } });
-    expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(/^Create its folder first/);
-  });
-
   it("is not blamed for a mistake of ours", async () => {
     const look = () => {
       throw new TypeError("ours");
@@ -322,15 +285,6 @@ describe("a command that takes a secret", () => {
     expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
       "It ended with exit code 1. The end of its standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
     );
-  });
-
-  it("that fails in the test is reported as such", async () => {
-    const { files } = outputs({ end: { failure: "could not be found" } });
-    expect(await refusal(files.check(COMMAND, OF))).toMatchObject({
-      detail:
-        "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
-      remedies: saying("Fix the command, or name another."),
-    });
   });
 
   it("runs in the project's folder, with the given environment and the variables that describe the secret", async () => {

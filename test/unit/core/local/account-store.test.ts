@@ -103,21 +103,6 @@ async function create(
 
 describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
   describe("turns", () => {
-    it("lets two processes create one after the other", async () => {
-      const { open } = machineOf();
-      const events: string[] = [];
-      const run = (name: string) =>
-        open().withTurn(RUN, async () => {
-          events.push(`${name} begins`);
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          events.push(`${name} ends`);
-        });
-      await Promise.all([run("a"), run("b")]);
-      const [first] = events[0]?.split(" ") ?? [];
-      const second = first === "a" ? "b" : "a";
-      expect(events).toEqual([`${first} begins`, `${first} ends`, `${second} begins`, `${second} ends`]);
-    });
-
     it("lets the creates of one process run side by side", async () => {
       const store = machineOf().open();
       let inside = 0;
@@ -355,23 +340,6 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(clock.monotonic() - before).toBeLessThan(21_000);
       await giveBack();
       await open().withTurn(RUN, async () => {});
-    });
-
-    it("reports each process that it waits for once", async () => {
-      const { open, clock, waits } = machineOf();
-      const [shop, blog, waiter] = [open(), open(), open()];
-      const wait = async (store: AccountStore, project: string) => {
-        const { giveBack } = await hold(store, project);
-        const until = clock.monotonic() + 7_000;
-        const waiting = waiter.withTurn(RUN, async () => {});
-        while (clock.monotonic() < until) await new Promise((resolve) => setImmediate(resolve));
-        await giveBack();
-        await waiting;
-      };
-      await wait(shop, "shop");
-      await wait(blog, "blog");
-      await wait(shop, "shop");
-      expect(waits.map(({ project }) => project)).toEqual(["shop", "blog"]);
     });
 
     it("gives the turn back if the work fails", async () => {

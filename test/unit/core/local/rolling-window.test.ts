@@ -68,12 +68,6 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect(await ledger.reserve(START + FULL_WINDOW_MS, 3)).toMatchObject({ waitMs: 0, left: 0 });
   });
 
-  it("counts all processes with the token together", async () => {
-    const token = newToken();
-    expect(await bookAll(token("a"), START, 5)).toBe(5);
-    expect(await token("b").reserve(START, 5)).toMatchObject({ waitMs: FULL_WINDOW_MS, left: 0 });
-  });
-
   it("makes a pause one for all of them", async () => {
     const token = newToken();
     await token("a").refuse(refusal(START, START + 30_000));
@@ -107,21 +101,6 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
     await ledger.refuse(refusal(START, Number.MAX_SAFE_INTEGER));
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
-  });
-
-  it("never books more than the limit in any window, however many processes ask, and serves all", async () => {
-    const processes = fc.array(fc.record({ count: fc.nat({ max: 90 }), from: fc.nat({ max: 90_000 }) }), {
-      minLength: 1,
-      maxLength: 5,
-    });
-    await fc.assert(
-      fc.asyncProperty(processes, fc.integer({ min: 1, max: 60 }), async (wanted, limit) => {
-        const sent = await runAll(newToken(), limit, wanted);
-        expect(sent).toHaveLength(wanted.reduce((sum, { count }) => sum + count, 0));
-        if (sent.length > 0) expect(busiest(sent)).toBeLessThanOrEqual(limit);
-      }),
-      { numRuns: runs(40) },
-    );
   });
 
   it("never books more than the limit in any window when clocks, limits, pauses and the server's words vary", async () => {
@@ -282,14 +261,6 @@ describe("the pause after a refusal", () => {
     window.accept({ now: START + 6_000, sentAt: START + sentAt, limit: 60 });
     refused(window, START + 6_000);
     expect(pausedUntil(window) - 6_000).toBe(pause);
-  });
-
-  it("is short for a late refusal of an early request, when all is well again", () => {
-    const window = new RollingWindow();
-    refused(window, START);
-    window.accept({ now: START + 6_000, sentAt: START + 6_000, limit: 60 });
-    refused(window, START + 6_000, {}, START);
-    expect(pausedUntil(window) - 6_000).toBe(5_250);
   });
 });
 

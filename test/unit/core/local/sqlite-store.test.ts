@@ -6,15 +6,8 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import {
-  DatabaseFile,
-  databaseTrouble,
-  entriesOf,
-  SqliteStore,
-  type SqliteStoreOptions,
-  type TurnHolder,
-} from "../../../../src/core/local/index.ts";
-import { attempt, refusalsOfPlan } from "../../../../src/core/model/index.ts";
+import { entriesOf, SqliteStore, type SqliteStoreOptions, type TurnHolder } from "../../../../src/core/local/index.ts";
+import { refusalsOfPlan } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
@@ -75,19 +68,6 @@ function storeOn(file: string, options: Partial<SqliteStoreOptions> = {}): Sqlit
 }
 
 describe("processes that create with one token", () => {
-  it("create one after the other", async () => {
-    const file = newFile();
-    const [a, b] = [start(file), start(file)];
-    expect(await a.ask("enter")).toBe("entered");
-    b.write("enter");
-    expect(await b.next()).toBe("waiting");
-    expect(await a.ask(`leave 1 hook ${AT}`)).toBe("left");
-    expect(await a.ask("answer")).toBe("answer");
-    a.write("end");
-    expect(await b.ask("")).toBe("entered");
-    expect(await b.ask('newest {"thing":"hook"}')).toMatchObject({ at: AT, state: "answered" });
-  });
-
   it("take the turn when its holder is killed, and learn that its create may have been carried out", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
@@ -406,17 +386,6 @@ describe("a file", () => {
     holder.close();
   });
 
-  it("that is busy for a moment is asked again", async () => {
-    const file = newFile();
-    const store = storeOn(file);
-    await store.note([{ list: "l", name: "n", value: 1 }]);
-    const holder = new DatabaseSync(file);
-    holder.exec("BEGIN IMMEDIATE");
-    setTimeout(() => holder.close(), 30);
-    await store.note([{ list: "l", name: "n", value: 2 }]);
-    expect(await store.notes("l")).toMatchObject([{ value: 2 }]);
-  });
-
   it("that no folder can hold has no notes, and refuses to write one", async () => {
     const place = () => {
       throw new Error("no home folder is known");
@@ -427,19 +396,6 @@ describe("a file", () => {
     expect(await store.holdings({})).toEqual([]);
     await expect(store.note([{ list: "l", name: "n", value: 1 }])).rejects.toMatchObject(unwritable);
     await expect(store.see(PLACE, "run", [WWW])).rejects.toMatchObject(unwritable);
-  });
-
-  it("with an unreadable note takes another one in its place", async () => {
-    const file = newFile();
-    const store = storeOn(file);
-    await store.note([{ list: "l", name: "n", value: 1 }]);
-    const database = new DatabaseSync(file);
-    database.exec("UPDATE notes SET value = '{'");
-    database.close();
-    expect(await store.note([{ list: "l", name: "n", value: 2 }], { when: "present" })).toEqual([]);
-    expect(await store.notes("l"), "it is not present").toEqual([]);
-    expect(await store.note([{ list: "l", name: "n", value: 3 }], { when: "absent" })).toEqual([]);
-    expect(await store.notes("l")).toMatchObject([{ value: 3 }]);
   });
 
   it("that is unusable lets creates go on alone with one call of the warning, and refuses notes", async () => {
@@ -475,27 +431,6 @@ describe("a file", () => {
 });
 
 describe("holdings in a file", () => {
-  const many = Array.from({ length: 10_000 }, (_, i) => ({
-    ...WWW,
-    id: String(i),
-    address: `hosting_service.s[${i}]`,
-  }));
-
-  it("of 10,000 objects are not written again if none has changed", async () => {
-    const file = newFile();
-    const store = storeOn(file);
-    await store.see(PLACE, "run 1", many);
-    await store.close();
-    const other = storeOn(file);
-    await other.holdings({ place: "none" });
-    const changes = new DatabaseSync(file).prepare("PRAGMA data_version");
-    const before = changes.get();
-    await other.see(PLACE, "run 2", many);
-    expect(changes.get()).toEqual(before);
-    await other.see(PLACE, "run 2", [...many.slice(1), { ...WWW, id: "0", instances: 2 }]);
-    expect(changes.get()).not.toEqual(before);
-  });
-
   it("outlive a kill of the process that saw them, and are loosened by the run of another", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
@@ -544,90 +479,6 @@ describe("holdings in a file", () => {
   });
 });
 
-describe("a file of version 1, without holdings", () => {
-  /** Tables as version 1 created them. */
-  function version1(file: string): void {
-    const database = new DatabaseSync(file);
-    database.exec(`PRAGMA journal_mode = WAL;
-      CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-      CREATE TABLE windows (account TEXT PRIMARY KEY, serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
-      CREATE TABLE events (account TEXT, serial INTEGER, event TEXT NOT NULL, PRIMARY KEY (account, serial)) STRICT, WITHOUT ROWID;
-      CREATE TABLE intents (serial INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account TEXT NOT NULL,
-        process TEXT NOT NULL, place TEXT NOT NULL, thing TEXT NOT NULL, likeness TEXT, at INTEGER NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'unknown'))) STRICT;
-      CREATE INDEX intents_of_thing ON intents (account, thing) WHERE thing <> '';
-      CREATE INDEX intents_of_likeness ON intents (account, likeness) WHERE likeness IS NOT NULL;
-      CREATE INDEX intents_without_answer ON intents (account, state) WHERE state <> 'answered';
-      CREATE TABLE turns (lane TEXT PRIMARY KEY, epoch INTEGER NOT NULL, process TEXT, pid INTEGER, mark TEXT, project TEXT,
-        place TEXT, since INTEGER, progress INTEGER NOT NULL, next TEXT, next_mark TEXT) STRICT;
-      CREATE TABLE notes (list TEXT, name TEXT, at INTEGER NOT NULL, until INTEGER NOT NULL, value TEXT NOT NULL,
-        PRIMARY KEY (list, name)) STRICT, WITHOUT ROWID;
-      INSERT INTO notes VALUES ('l', 'n', ${START}, ${START + 86_400_000}, '1');
-      PRAGMA application_id = ${0x4846_5354}; PRAGMA user_version = 1`);
-    database.close();
-    chmodSync(file, 0o600);
-  }
-  const tables = (file: string) => {
-    const database = new DatabaseSync(file);
-    const names = database.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
-    const version = database.prepare("PRAGMA user_version").get();
-    database.close();
-    return [version, names.map(({ name, sql }) => [name, String(sql).replace(/\s+/g, " ")])];
-  };
-
-  it("gets the tables of a new file, and keeps what it had", async () => {
-    const [old, fresh] = [newFile(), newFile()];
-    version1(old);
-    const store = storeOn(old);
-    expect(await store.notes("l")).toEqual([{ list: "l", name: "n", value: 1 }]);
-    expect(await store.holdings({})).toEqual([]);
-    await store.see(PLACE, "run", [WWW]);
-    expect(await store.holdings({})).toHaveLength(1);
-    await store.close();
-    await storeOn(fresh).note([{ list: "l", name: "n", value: 1 }]);
-    expect(tables(old)).toEqual(tables(fresh));
-  });
-
-  it("is as it was before if the process ends amid the upgrade", async () => {
-    const file = newFile();
-    version1(file);
-    const before = tables(file);
-    const open = (place: string) => {
-      const database = new DatabaseSync(place);
-      const exec = database.exec.bind(database);
-      database.exec = (sql) => {
-        if (sql.includes("user_version = 2")) throw new Error("ended");
-        exec(sql);
-      };
-      return database;
-    };
-    await expect(storeOn(file, { open }).notes("l")).rejects.toThrow();
-    expect(tables(file)).toEqual(before);
-    expect(await storeOn(file).notes("l")).toHaveLength(1);
-  });
-
-  it("is upgraded once by processes that open it at the same time", async () => {
-    const file = newFile();
-    version1(file);
-    const processes = [start(file), start(file), start(file)];
-    expect(await Promise.all(processes.map((one, n) => one.ask(`see ${n} run 1`)))).toEqual(["seen", "seen", "seen"]);
-    expect(await processes[0]?.ask("holdings")).toHaveLength(3);
-  });
-
-  it("cannot be read by version 1 any more, which refuses it unchanged", () => {
-    const file = newFile();
-    const form = { applicationId: 0x4846_5354, schema: "", pragmas: "", prepare: () => ({}) };
-    new DatabaseFile(() => file, { ...form, version: 2 }).change(() => {});
-    const version1 = new DatabaseFile(() => file, { ...form, version: 1 });
-    const trouble = attempt(
-      () => version1.use(() => "none"),
-      (error) => databaseTrouble(error),
-    );
-    expect(trouble).toBe("newer");
-    expect(existsSync(`${file}.damaged`)).toBe(false);
-  });
-});
-
 describe("the files of versions before the store", () => {
   /** Files as those versions wrote them. */
   function earlier(file: string) {
@@ -665,16 +516,6 @@ describe("the files of versions before the store", () => {
   }
   // sha256("a.creates\nhook"), as those versions computed it.
   const HOOK = "441a98e10c494c976974cb52f25c4f4224a04633806a33abec8d73a8295a610f";
-
-  it("count the requests of the last minute", async () => {
-    const file = newFile();
-    const { paths, requests } = earlier(file);
-    const add = requests().prepare("INSERT INTO events VALUES (?, ?)");
-    for (let i = 1; i <= 30; i++) add.run(i, JSON.stringify(["reserve", START, 60, "other"]));
-    const ledger = storeOn(file, { earlier: paths }).requests;
-    expect(await ledger.reserve(START + 1, 60)).toMatchObject({ waitMs: 0, left: 29 });
-    expect(await storeOn(file, { earlier: paths }).requests.reserve(START + 1, 60)).toMatchObject({ left: 28 });
-  });
 
   it("show their creates once, and again after an earlier version has changed them", async () => {
     const file = newFile();

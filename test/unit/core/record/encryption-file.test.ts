@@ -50,14 +50,6 @@ describe("an encrypted state file", () => {
     expect(decodeState(await read(bytes.toString("utf8")), "x").state.serial).toBe(3);
   });
 
-  test("is refused when any end of it is missing", async () => {
-    const text = sealState(plain, await quick(rawKey).fresh());
-    for (let length = 0; length < text.trimEnd().length; length++) {
-      const problem = await diagnosticOf(async () => decodeState(await read(text.slice(0, length)), "x"));
-      expect(problem?.code, `of ${length} characters`).toBe("state.unreadable");
-    }
-  });
-
   test.each([
     ["another serial", { serial: 4 }],
     ["another lineage", { lineage: "l-2" }],
@@ -72,11 +64,6 @@ describe("an encrypted state file", () => {
       summary: "The encrypted state in the file was changed or damaged",
     });
     expect(problem?.detail).toContain("The key is the right one");
-  });
-
-  test("may be formatted again by another program", async () => {
-    const { data, serial, ...rest } = JSON.parse(sealState(plain, await quick(rawKey).fresh()));
-    expect(await read(JSON.stringify({ data, serial, ...rest }))).toBe(plain);
   });
 });
 

@@ -8,10 +8,6 @@ const passphrase = "correct horse battery staple";
 const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 8 + 7));
 
 describe("the key in the environment", () => {
-  test("is none when neither variable is set", () => {
-    expect(readStateKey({ PATH: "/bin" }, KEY_VARIABLES)).toBeUndefined();
-  });
-
   test("is a passphrase exactly as it is, space included", () => {
     expect(readStateKey({ HOSTFORM_STATE_PASSPHRASE: ` ${passphrase}\n` }, KEY_VARIABLES)).toEqual({
       from: "passphrase",
@@ -30,19 +26,6 @@ describe("the key in the environment", () => {
   ])("is 32 bytes in %s", (_, text) => {
     const key = readStateKey({ HOSTFORM_STATE_KEY: text }, KEY_VARIABLES);
     expect(key).toEqual({ from: "key", variable: "HOSTFORM_STATE_KEY", bytes });
-  });
-
-  test("is any 32 bytes", () => {
-    fc.assert(
-      fc.property(
-        fc.uint8Array({ minLength: 32, maxLength: 32 }),
-        fc.constantFrom("base64" as const, "base64url" as const, "hex" as const),
-        (given, form) => {
-          const key = readStateKey({ HOSTFORM_STATE_KEY: Buffer.from(given).toString(form) }, KEY_VARIABLES);
-          expect(key).toMatchObject({ bytes: Buffer.from(given) });
-        },
-      ),
-    );
   });
 
   test("is looked for under other names when it is the new one", () => {

@@ -3,8 +3,7 @@ import type { Encryption } from "../../../../src/core/record/encryption.ts";
 import type { Resealing } from "../../../../src/core/record/reseal.ts";
 import { reseal } from "../../../../src/core/record/reseal.ts";
 import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
-import type { StateText } from "../../../../src/core/record/state-file.ts";
-import { StateFile } from "../../../../src/core/record/state-file.ts";
+import { StateFile, type StateText } from "../../../../src/core/record/state-file.ts";
 import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, file } from "./builders.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
@@ -111,12 +110,6 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
     expect(await reseal(text, encryption, wanted, allowed)).toEqual({ changed: true, backup: false });
     expect(disk.text(path)?.includes(CANARY)).toBe(by === undefined);
     expect(await contentOf(disk, path)).toBe(plain);
-  });
-
-  test("of nothing changes nothing", async () => {
-    const disk = new FakeDisk();
-    expect(await reseal(place(disk), encryption, wanted, allowed)).toEqual({ changed: false, backup: false });
-    expect(disk.names.size).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Encryption } from "../../../../src/core/record/encryption.ts";
+import type { Encryption } from "../../../../src/core/record/encryption.ts";
 import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
 import { StateFile } from "../../../../src/core/record/state-file.ts";
 import { saying } from "../../../support/remedies.ts";
@@ -37,13 +37,6 @@ describe("a state that is kept with a key", () => {
     expect(after.key).toEqual(before.key);
     expect(after.serial).toBe(2);
     expect((await text.current())?.header).toEqual(before.key);
-  });
-
-  test("has a backup that is encrypted, too", async () => {
-    const disk = new FakeDisk({ [path]: await sealed(plain, quick(rawKey)) });
-    const before = disk.text(path);
-    await over(disk, quick(rawKey)).write(next, allowed);
-    expect(disk.text(`${path}.backup`)).toBe(before);
   });
 
   test("is not written without the key, nor with another", async () => {
@@ -116,15 +109,5 @@ describe("a state in the clear", () => {
         remedies: saying("Encrypt it: `hostform state encrypt`. Then unset HOSTFORM_STATE_ALLOW_UNENCRYPTED."),
       },
     ]);
-  });
-
-  test("costs no derivation", async () => {
-    const rounds = 2_000_000_000;
-    const text = over(
-      new FakeDisk({ [path]: plain }),
-      new Encryption({ key: passphraseKey, iterations: rounds, acceptsClear: true }),
-    );
-    await text.read();
-    expect(await text.current()).toBeUndefined();
   });
 });

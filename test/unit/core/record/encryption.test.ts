@@ -32,19 +32,6 @@ describe.each([
     expect(problem).toMatchObject({ code: "state.unreadable", summary: "The encrypted data was changed or damaged" });
   });
 
-  test("does not open when any one bit of it is another", async () => {
-    const seal = await quick(key).fresh();
-    const sealed = Buffer.from(seal.seal("a text", "place"));
-    const opened: number[] = [];
-    for (let bit = 0; bit < sealed.length * 8; bit++) {
-      const flipped = Buffer.from(sealed);
-      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      const problem = await diagnosticOf(() => seal.open(flipped.toString("latin1"), "place")).catch(() => undefined);
-      if (problem?.code !== "state.unreadable") opened.push(bit);
-    }
-    expect(opened).toEqual([]);
-  });
-
   test.each(["", "AAAA", "not base64 at all", "A".repeat(36)])("does not open when it is %j", async (text) => {
     const seal = await quick(key).fresh();
     expect((await diagnosticOf(() => seal.open(text, "place")))?.code).toBe("state.unreadable");
@@ -127,16 +114,6 @@ describe("the way it is sealed", () => {
     const seal = await new Encryption({ key: passphraseKey, random: countingBytes() }).fresh();
     expect(seal.header).toMatchObject({ iterations: 600_000 });
     expect(Buffer.from(String(seal.header.salt), "base64")).toHaveLength(32);
-  });
-
-  test("takes another salt for each fresh seal, and derives a key once for each salt", async () => {
-    const encryption = new Encryption({ key: passphraseKey, iterations: 200_000 });
-    const [one, two] = [await encryption.fresh(), await encryption.fresh()];
-    expect(one.header.salt).not.toBe(two.header.salt);
-    const before = process.cpuUsage();
-    for (let time = 0; time < 100; time++) await encryption.from(one.header);
-    // A hundred derivations of this size take seconds of processor time.
-    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1000);
   });
 });
 

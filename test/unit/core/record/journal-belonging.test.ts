@@ -181,13 +181,6 @@ describe("a journal that belongs to another state", () => {
     expect(filesOn(disk)).toEqual(before);
   });
 
-  test("begun without a state, and another project's state is put there", async () => {
-    const disk = await stopped({ stateBefore: false });
-    const stranger = await stopped();
-    disk.put(statePath, stranger.text(statePath) ?? "");
-    expect(await diagnosticOf(() => readOn(disk))).toMatchObject({ code: "state.journal" });
-  });
-
   test("a state that cannot be read is reported, with its journal", async () => {
     const disk = await stopped();
     disk.put(statePath, "");

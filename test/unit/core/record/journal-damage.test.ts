@@ -84,15 +84,6 @@ describe("a journal that a crash cut off", () => {
       }
     }
   });
-
-  test("is gone after the next run, and the line that was torn does not come back", async () => {
-    const disk = left(journal.subarray(0, -3));
-    const run = await openOn(disk);
-    await run.put(resource("hosting_service.z", "9"));
-    await run.close();
-    expect(disk.text(journalPath)).toBeUndefined();
-    expect(await idsOn(disk)).toEqual({ ...after[steps.length - 1], "hosting_service.z": "9" });
-  });
 });
 
 describe("a journal that was changed", () => {

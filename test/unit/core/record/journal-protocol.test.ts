@@ -1,18 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { ResourceState } from "../../../../src/core/model/index.ts";
 import { fail } from "../../../../src/core/model/index.ts";
-import {
-  createFileStore,
-  createStateStore,
-  decodeState,
-  Encryption,
-  emptyDocument,
-  encodeState,
-} from "../../../../src/core/record/index.ts";
-import { liveService, liveWebhook, recorded, stateOf } from "../../../support/subjects.ts";
+import { createFileStore, createStateStore, decodeState, Encryption } from "../../../../src/core/record/index.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk, freeLock } from "./fake-disk.ts";
-import { idsOf, idsOn, journalPath, openOn, placeOn, readOn, statePath, storeAt, storeOn } from "./journal-harness.ts";
+import { idsOf, idsOn, journalPath, openOn, placeOn, readOn, statePath, storeOn } from "./journal-harness.ts";
 
 const A = "hosting_service.a";
 const B = "hosting_service.b";
@@ -20,23 +11,6 @@ const request = { command: "apply", timeoutMs: 0, write: true };
 const stateOn = (disk: FakeDisk) => decodeState(disk.text(statePath) ?? "", statePath).state;
 
 describe("the order of what is done", () => {
-  test("a journal is begun whole, each line is synced, and the end says what is written before it is", async () => {
-    const disk = new FakeDisk();
-    const state = await openOn(disk, countingUuids());
-    const begin = disk.operations.length;
-    await state.put(resource(A, "1"));
-    await state.put(resource(B, "2"));
-    await state.close();
-    const temporary = "/project/.hosting.tfstate.uuid-2.tmp";
-    const line = [`write ${journalPath}`, `sync ${journalPath}`];
-    expect(disk.operations.slice(begin)).toEqual([
-      ...[`remove ${journalPath}`, `create ${journalPath}`, ...line, "syncFolder /project"],
-      ...[...line, ...line, ...line],
-      ...[`create ${temporary}`, `write ${temporary}`, `sync ${temporary}`, `rename ${temporary} ${statePath}`],
-      ...["syncFolder /project", "syncFolder /project", `remove ${journalPath}`, "syncFolder /project"],
-    ]);
-  });
-
   test.each(["EBUSY", "EPERM", "EACCES", "EDQUOT"])(
     "no journal is begun, so that no request leaves, when the state cannot be replaced (%s)",
     async (code) => {
@@ -54,21 +28,6 @@ describe("the order of what is done", () => {
       expect([disk.text(journalPath), disk.text(statePath)]).toEqual([undefined, before]);
     },
   );
-
-  test("the lock is asked before and after each line", async () => {
-    const disk = new FakeDisk();
-    const asked: number[] = [];
-    const lock = () => ({
-      ...freeLock(),
-      acquire: async () => ({ verify: () => void asked.push(disk.operations.length), release: () => undefined }),
-    });
-    const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
-    await state.put(resource(A, "1"));
-    asked.length = 0;
-    const before = disk.operations.length;
-    await state.put(resource(B, "2"));
-    expect([asked, disk.operations.length - before]).toEqual([[before, before + 2], 2]);
-  });
 
   test.each(["before", "after"])(
     "a writer that lost its lock %s the line was written gets an error",
@@ -119,25 +78,6 @@ describe("the order of what is done", () => {
     expect(disk.text(journalPath)).toBe("another run's");
   });
 
-  test("an earlier run's journal is replaced by a synced one that says what is written, before it is", async () => {
-    const disk = new FakeDisk();
-    await (await openOn(disk)).put(resource(A, "1"));
-    const next = await openOn(disk, countingUuids("next"));
-    const begin = disk.operations.length;
-    await next.settle();
-    const whole = (id: string, to: string) => {
-      const temporary = `/project/.hosting.tfstate.next-${id}.tmp`;
-      return [
-        ...[`create ${temporary}`, `write ${temporary}`, `sync ${temporary}`, `rename ${temporary} ${to}`],
-        "syncFolder /project",
-      ];
-    };
-    expect(disk.operations.slice(begin)).toEqual([
-      ...[...whole("1", journalPath), ...whole("2", statePath)],
-      ...["syncFolder /project", `remove ${journalPath}`, "syncFolder /project"],
-    ]);
-  });
-
   test("of a journal that could not be replaced nothing stays beside it", async () => {
     const disk = new FakeDisk();
     await (await openOn(disk)).put(resource(A, "1"));
@@ -178,15 +118,6 @@ describe("a journal that cannot be written", () => {
     expect([stateOn(disk).serial, stateOn(disk).resources.size]).toEqual([2, 4]);
   });
 
-  test("gives way to it too when it cannot even be begun", async () => {
-    const disk = new FakeDisk();
-    const state = await openOn(disk);
-    disk.failures.push({ operation: `create ${journalPath}`, code: "EACCES" });
-    await diagnosticOf(() => state.put(resource(A, "1")));
-    await state.put(resource(B, "2"));
-    expect([...stateOn(disk).resources.keys()]).toEqual([A, B]);
-  });
-
   test("because it was moved away, is written again with everything", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
@@ -212,68 +143,6 @@ describe("a journal that cannot be written", () => {
     });
     expect(diagnostic?.detail).not.toContain("Not recorded");
     expect(await idsOn(disk)).toEqual({ [A]: "1" });
-  });
-});
-
-describe("a place without a journal", () => {
-  test("gets the whole state with each change", async () => {
-    const disk = new FakeDisk();
-    const { text, lock } = placeOn(disk);
-    const state = await storeAt({ text, lock }).open(request);
-    await state.put(resource(A, "1"));
-    await state.put(resource(B, "2"));
-    expect([stateOn(disk).serial, stateOn(disk).resources.size, state.state.serial]).toEqual([2, 2, 2]);
-    await state.close();
-    expect([stateOn(disk).serial, disk.written.has(journalPath)]).toEqual([2, false]);
-  });
-});
-
-describe("what is written for one mutation", () => {
-  const body = {
-    plan_id: 11,
-    currency: "USD",
-    domain: "www.acme.example",
-    term: 12,
-    coupon_code: "WELCOME-2026",
-    reference: "acme/www",
-  };
-  const pending = {
-    since: "2026-11-21T07:28:21.000Z",
-    operation: "createService",
-    body,
-    idempotencyKey: "hostform-3f1c9f0e6c4b4d0c8d5f1a7be0c2d9aa",
-    known: ["1001", "1002", "1003", "1004", "1005"],
-  };
-  const dependencies = ["hosting_client_account.acme", "hosting_service.other"];
-  const mutations: readonly (readonly ResourceState[])[] = [
-    [
-      recorded("hosting_service.new", { ...body, deletion_policy: "prevent" }, { private: { pending }, dependencies }),
-      recorded("hosting_service.new", { ...liveService, ...body }, { sensitive: ["generated_password"], dependencies }),
-    ],
-    [
-      recorded("hosting_webhook.new", { url: liveWebhook.url ?? null }, { private: { pending } }),
-      recorded("hosting_webhook.new", { ...liveWebhook, secret: "whsec_".padEnd(70, "x") }, { sensitive: ["secret"] }),
-    ],
-  ];
-
-  test.each([10, 5000])("is at most 4 KB, in the clear and sealed, with %s resources in the state", async (count) => {
-    const key = { from: "key", variable: "KEY", bytes: Buffer.alloc(32, 7) } as const;
-    for (const encryption of [new Encryption({ key: undefined }), new Encryption({ key })]) {
-      const disk = new FakeDisk();
-      const store = createFileStore({ path: statePath, disk, uuid: countingUuids(), lock: freeLock, encryption });
-      const all = stateOf(...Array.from({ length: count }, (_, i) => recorded(`hosting_service.s${i}`, liveService)));
-      await store.push(encodeState({ ...emptyDocument(), state: all }), { ...request, force: false });
-      const state = await store.open(request);
-      await state.put(recorded("hosting_service.first", liveService));
-      for (const puts of mutations) {
-        disk.written.clear();
-        for (const each of puts) await state.put(each);
-        const written = [...disk.written.values()].reduce((sum, bytes) => sum + bytes, 0);
-        expect(written).toBeGreaterThan(500);
-        expect(written).toBeLessThanOrEqual(4096);
-        expect([...disk.written.keys()]).toEqual([journalPath]);
-      }
-    }
   });
 });
 

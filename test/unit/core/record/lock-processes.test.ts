@@ -67,21 +67,6 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("taken over from a living process: it finds out, and its death does not free the new holder's lock", async () => {
-    const child = start(0);
-    expect(await line(child)).toBe("held");
-    child.stdin.write("?\n");
-    expect(await line(child)).toBe("mine");
-    expect(await ours().takeOver()).toMatchObject({ alive: true, holder: { pid: child.pid } });
-    const held = await ours().acquire(request);
-    child.stdin.write("?\n");
-    expect(await line(child)).toContain("taken over");
-    await kill(child);
-    held.verify();
-    expect(await diagnosticOf(() => ours().acquire(request))).toMatchObject({ code: "state.locked" });
-    await held.release();
-  });
-
   test("a second try in the holder's own process does not release the lock", async () => {
     // Closing any descriptor of a file drops all POSIX locks that the process has on it.
     const held = await ours().acquire(request);

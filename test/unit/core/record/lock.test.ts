@@ -15,7 +15,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase, takeFileLock } from "../../../../src/core/local/index.ts";
 import { createStateFileLock } from "../../../../src/core/record/index.ts";
-import { setBackClock } from "../../../support/clock.ts";
 import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
 
@@ -90,26 +89,12 @@ describe("the lock of a state file", () => {
     await held.release();
   });
 
-  test("waits no longer if the clock is set back", async () => {
-    const held = await lockOf("ana").acquire(request);
-    const clock = setBackClock();
-    await diagnosticOf(() => lockOf("bo", clock).acquire({ ...request, timeoutMs: 300_000 }));
-    expect(clock.monotonic()).toBe(300_000);
-    await held.release();
-  });
-
   test("goes to the one who waits once it is released", async () => {
     const first = await lockOf("ana").acquire(request);
     const clock = manualClock(() => first.release());
     const second = await lockOf("bo", clock).acquire({ ...request, timeoutMs: 1000 });
     second.verify();
     await second.release();
-  });
-
-  test("is tried more than once even without a timeout: contenders disturb each other for an instant", async () => {
-    const first = await lockOf("ana").acquire(request);
-    const clock = manualClock(() => first.release());
-    await (await lockOf("bo", clock).acquire({ ...request, timeoutMs: 0 })).release();
   });
 
   test("stops waiting at the signal", async () => {
@@ -255,11 +240,6 @@ describe("the lock of a state file", () => {
       expect(await lockOf("bo").takeOver()).toMatchObject({ alive: false, holder: { id: "dead" } });
       expect(readdirSync(folder)).toEqual([]);
     });
-
-    test("when nobody holds it: nothing happens", async () => {
-      expect(await lockOf("bo").takeOver()).toEqual({ alive: false, fenced: true, holder: undefined });
-      expect(readdirSync(folder)).toEqual([]);
-    });
   });
 
   describe("beside Terraform", () => {
@@ -324,15 +304,6 @@ describe("the lock of a state file", () => {
       const next = takeFileLock(lockFile());
       expect(next?.isCurrent()).toBe(true);
       next?.free();
-    });
-
-    test("not changed: it has the lock", () => {
-      const lock = takeFileLock(
-        lockFile(),
-        openAfter(() => undefined),
-      );
-      expect(lock?.isCurrent()).toBe(true);
-      lock?.free();
     });
   });
 });

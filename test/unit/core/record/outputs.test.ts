@@ -43,10 +43,6 @@ describe("the outputs of a state", () => {
     expect(encodeState(changed)).toBe(written.replace('"value": true', '"value": false'));
   });
 
-  test("that are null are none, as for Terraform", () => {
-    expect(withOutputs(emptyDocument(), outputs({ a: output(null) })).state).toEqual(emptyDocument().state);
-  });
-
   test("stay the same document when nothing differs but the order", () => {
     const one = withOutputs(emptyDocument(), outputs({ b: output({ x: 1, y: 2 }), a: output("1") }));
     expect(withOutputs(one, outputs({ a: output("1"), b: output({ y: 2, x: 1 }) }))).toBe(one);
@@ -122,19 +118,5 @@ describe("an open state with outputs", () => {
         if (done.includes("hosting_service.a")) expect(await idsOn(survivor)).toEqual({ "hosting_service.a": "1" });
       }
     }
-  });
-
-  test("says that they are not recorded when they cannot be written", async () => {
-    const disk = new FakeDisk();
-    const open = await openOn(disk);
-    disk.before = (operation) => {
-      if (operation.startsWith("rename")) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
-    };
-    await expect(open.setOutputs(outputs({ id: output("1") }))).rejects.toMatchObject({
-      diagnostics: [{ code: "state.unwritable", detail: expect.stringContaining("Not recorded: the outputs.") }],
-    });
-    disk.before = () => undefined;
-    await open.close();
-    expect((await readOn(disk)).state.outputs?.get("id")).toEqual(output("1"));
   });
 });

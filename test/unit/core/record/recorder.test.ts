@@ -71,17 +71,6 @@ describe("a run that is killed in a fold has everything that was recorded", () =
     };
   };
 
-  test("when an earlier fold of it went well", async () => {
-    const disk = new FakeDisk();
-    const state = await openOn(disk);
-    await state.put(resource(A, "1"));
-    await state.move([{ from: A, to: B }]);
-    await state.put(resource(A, "2"));
-    killed(disk, (operation) => operation.endsWith(`.tmp ${statePath}`));
-    await state.close().catch(() => undefined);
-    expect(await idsOn(disk)).toEqual({ [A]: "2", [B]: "1" });
-  });
-
   test.each([
     ["the journal is an earlier run's", (disk: FakeDisk) => openOn(disk)],
     ["a line of its own journal failed", undefined],
@@ -114,17 +103,6 @@ test("a journal that cannot be read is no journal that is not there: nothing is 
   }
 });
 
-test("a state that is written whole without a journal leaves that alone", async () => {
-  const disk = new FakeDisk();
-  const first = await openOn(disk);
-  await first.put(resource(A, "1"));
-  await first.close();
-  const state = await openOn(disk);
-  const before = disk.operations.length;
-  await state.move([{ from: A, to: B }]);
-  expect(disk.operations.slice(before).filter((each) => each.includes(journalPath))).toEqual([]);
-});
-
 test("whatever fails, no file stays open after the end", async () => {
   for (const operation of ["create", "write", "sync", "rename", "remove", "syncFolder"]) {
     for (let skipped = 0; skipped < 6; skipped++) {
@@ -139,17 +117,6 @@ test("whatever fails, no file stays open after the end", async () => {
       expect(disk.openFiles, `${operation} fails after ${skipped}`).toBe(0);
     }
   }
-});
-
-test("a place without a journal is not written for a change that changes nothing", async () => {
-  const disk = new FakeDisk();
-  const { text, lock } = placeOn(disk);
-  const state = await storeAt({ text, lock }).open({ command: "apply", timeoutMs: 0, write: true });
-  await state.put(resource(A, "1"));
-  const before = disk.operations.length;
-  await state.put(resource(A, "1"));
-  await state.remove(B);
-  expect([state.state.serial, disk.operations.length]).toEqual([1, before]);
 });
 
 test("a place without a journal keeps what it cannot write as the state that comes next", async () => {

@@ -4,11 +4,9 @@ import {
   emptyDocument,
   encodeState,
   moveResources,
-  Revision,
   selectResources,
   taintedAddresses,
 } from "../../../../src/core/record/index.ts";
-import { changesBetween } from "../../../../src/core/record/revise.ts";
 import { diagnosticOf, resource, withoutResources, withResource } from "./builders.ts";
 
 const document = withResource(
@@ -19,19 +17,6 @@ const document = withResource(
   resource("hosting_webhook.hook", "4"),
 );
 
-/** Counts what is read of it; to iterate reads all. */
-class CountingMap<K, V> extends Map<K, V> {
-  reads = 0;
-  override get(key: K): V | undefined {
-    this.reads += 1;
-    return super.get(key);
-  }
-  override [Symbol.iterator](): MapIterator<[K, V]> {
-    this.reads += this.size;
-    return super[Symbol.iterator]();
-  }
-}
-
 const addresses = (each: typeof document) => [...each.state.resources.keys()];
 
 describe("putting and removing", () => {
@@ -39,39 +24,6 @@ describe("putting and removing", () => {
     const same = resource('hosting_grant.acme["a@x"]', "2", { dependencies: ['hosting_service.acme["k"]'] });
     expect(withResource(document, same)).toBe(document);
     expect(withoutResources(document, ["hosting_service.absent"])).toBe(document);
-  });
-
-  test("an undefined field is an absent one", () => {
-    const hook = resource("hosting_webhook.hook", "4", { private: { pending: undefined } });
-    expect(withResource(document, hook)).toBe(document);
-  });
-
-  test("states are values: an earlier one does not change", () => {
-    const before = document.state;
-    const after = withoutResources(document, ["hosting_webhook.hook"]).state;
-    expect(before.resources.size).toBe(4);
-    expect(after.resources.size).toBe(3);
-  });
-
-  test("a change costs as much in a state of two thousand resources as in one of twenty", () => {
-    const readsIn = (size: number) => {
-      const addresses = Array.from({ length: size }, (_, at) => `hosting_service.s${at}`);
-      const all = withResource(emptyDocument(), ...addresses.map((address, at) => resource(address, String(at))));
-      const counted = new CountingMap(all.state.resources);
-      const from = new Revision({ ...all, state: { ...all.state, resources: counted } });
-      const to = new Revision(from.document);
-      to.put(resource("hosting_service.s1", "x"));
-      to.remove("hosting_service.s2");
-      const changes = changesBetween(from, to, ["hosting_service.s1", "hosting_service.s2"]);
-      from.take(changes);
-      expect([changes.put.length, changes.remove]).toEqual([1, ["hosting_service.s2"]]);
-      return counted.reads;
-    };
-    expect(readsIn(2000)).toBe(readsIn(20));
-  });
-
-  test("an address that is not one is a defect of the caller", () => {
-    expect(() => withResource(document, resource("acme", "1"))).toThrow(TypeError);
   });
 });
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fail } from "../../../../src/core/model/index.ts";
 import { createFileStore, decodeState } from "../../../../src/core/record/index.ts";
-import fc from "../../../support/fc.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
-import { everyLuck, FakeDisk, freeLock } from "./fake-disk.ts";
+import { FakeDisk, freeLock } from "./fake-disk.ts";
 
 const path = "/project/hosting.tfstate";
 const journal = `${path}.journal`;
@@ -161,42 +160,6 @@ describe("an open state", () => {
   });
 });
 
-describe("a power failure in the middle of any history", () => {
-  const address = fc.constantFrom("hosting_service.a", "hosting_service.b", 'hosting_grant.a["x@y"]');
-  const step = fc.record({ address, id: fc.option(fc.constantFrom("1", "2", "3")) });
-  const histories = fc.record({
-    steps: fc.array(step, { maxLength: 6 }),
-    crashAt: fc.nat(40),
-    luck: fc.constantFrom(...everyLuck),
-  });
-
-  test("leaves every change that was reported, and of the one in flight all or nothing", async () => {
-    await fc.assert(
-      fc.asyncProperty(histories, async ({ steps, crashAt, luck }) => {
-        const disk = new FakeDisk();
-        const state = await opened(disk);
-        disk.crashAt = crashAt;
-        const reported = new Map<string, string>();
-        const inFlight = new Map<string, string>();
-        try {
-          for (const { address, id } of steps) {
-            if (id === null) inFlight.delete(address);
-            else inFlight.set(address, id);
-            await (id === null ? state.remove(address) : state.put(resource(address, id)));
-            if (id === null) reported.delete(address);
-            else reported.set(address, id);
-          }
-        } catch (error) {
-          if (!disk.crashed) throw error;
-        }
-        const { resources } = await found(disk.afterPowerFailure(luck));
-        const ids = Object.fromEntries([...resources].map(([key, { attributes }]) => [key, attributes.id]));
-        expect([Object.fromEntries(reported), Object.fromEntries(inFlight)]).toContainEqual(ids);
-      }),
-    );
-  });
-});
-
 describe("a write that fails", () => {
   test("says what is not recorded, and the next write records it", async () => {
     const disk = new FakeDisk();
@@ -213,29 +176,6 @@ describe("a write that fails", () => {
     expect([...(await found(disk)).resources.keys()]).toEqual(["hosting_webhook.old"]);
     await state.put(resource("hosting_service.b", "43"));
     expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.a", "hosting_service.b"]);
-  });
-
-  test("says where what was recorded before is kept", async () => {
-    const disk = new FakeDisk();
-    const state = await opened(disk);
-    await state.put(resource("hosting_webhook.old", "7"));
-    disk.before = (operation) => {
-      if (operation.startsWith("write ")) fail("state.unwritable", "the disk is away");
-    };
-    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
-    expect(diagnostic).toMatchObject({ code: "state.unwritable", summary: "the disk is away" });
-    expect(diagnostic?.detail).toMatch(
-      /What was recorded before is in \S+journal\S*, and the next run goes on from there/,
-    );
-  });
-
-  test("is tried once more on closing", async () => {
-    const disk = new FakeDisk();
-    const state = await opened(disk);
-    disk.failures.push({ operation: "sync", code: "EIO" });
-    await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
-    await state.close();
-    expect(onDisk(disk).resources.get("hosting_service.a")?.attributes.id).toBe("42");
   });
 
   test("does not fail the changes that came after it", async () => {
@@ -275,12 +215,6 @@ describe("a write that fails", () => {
     });
     await diagnosticOf(() => state.close());
     expect(state.lostLock(), "a closed state has no lock to lose").toBeUndefined();
-  });
-
-  test("that only reads has no lock to prove", async () => {
-    const state = await storeOn(new FakeDisk()).open({ ...request, write: false });
-    await state.proveLock();
-    expect(state.lostLock()).toBeUndefined();
   });
 
   test("a lock that is lost while the whole state is written fails the write: the new holder may not have read it", async () => {

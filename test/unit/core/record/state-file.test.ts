@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StateFile } from "../../../../src/core/record/index.ts";
 import { countingUuids, diagnosticOf } from "./builders.ts";
-import { everyLuck, FakeDisk } from "./fake-disk.ts";
+import { FakeDisk } from "./fake-disk.ts";
 
 const path = "/project/hosting.tfstate";
 const backup = `${path}.backup`;
@@ -75,56 +75,6 @@ describe("a file that may not be replaceable", () => {
     file.nextRun();
     await file.rehearse(allowed);
     expect(disk.text(backup)).toBe(NEW);
-  });
-});
-
-describe("a crash at any operation", () => {
-  const run = async (disk: FakeDisk) => {
-    const file = new StateFile(path, disk, countingUuids());
-    const done: string[] = [];
-    try {
-      for (const text of [NEW, NEWER]) {
-        await file.write(text, allowed);
-        done.push(text);
-      }
-    } catch (error) {
-      if (!disk.crashed) throw error;
-    }
-    return done;
-  };
-
-  test.each(everyLuck)(
-    "leaves a whole content, never less than what was reported (content $content, names $names)",
-    async (luck) => {
-      const contents = [OLD, NEW, NEWER];
-      const seen = new Set<string | undefined>();
-      for (let crashAt = 0; ; crashAt++) {
-        const disk = new FakeDisk({ [path]: OLD });
-        disk.crashAt = crashAt;
-        const done = await run(disk);
-        for (const found of [disk, disk.afterPowerFailure(luck)]) {
-          const text = found.text(path);
-          seen.add(text);
-          expect(contents, `crash before operation ${crashAt}`).toContain(text);
-          expect(contents.indexOf(text ?? "")).toBeGreaterThanOrEqual(contents.indexOf(done.at(-1) ?? OLD));
-          expect([undefined, OLD]).toContain(found.text(backup));
-        }
-        if (!disk.crashed) break;
-      }
-      expect([...seen]).toEqual(contents);
-    },
-  );
-
-  test("leaves no garbage for the next run", async () => {
-    for (let crashAt = 0; crashAt < 16; crashAt++) {
-      const disk = new FakeDisk({ [path]: OLD, "/project/.other.tmp": "not ours" });
-      disk.crashAt = crashAt;
-      await run(disk);
-      disk.crashAt = Number.POSITIVE_INFINITY;
-      await new StateFile(path, disk, countingUuids("next")).prepare();
-      const left = [...disk.names.keys()].filter((name) => name !== path && name !== backup);
-      expect(left).toEqual(["/project/.other.tmp"]);
-    }
   });
 });
 

@@ -43,11 +43,6 @@ describe("a state file on this machine", () => {
     });
   });
 
-  test("opening and closing without changes leaves nothing behind", async () => {
-    await write(join(folder, "hosting.tfstate"));
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
   test("state, backup, journal and lock are for the owner alone, whatever the umask or an earlier mode", async () => {
     const path = join(folder, "hosting.tfstate");
     await write(path, "hosting_service.a");
@@ -95,12 +90,6 @@ describe("a state file on this machine", () => {
     expect(decodeState(readFileSync(path, "utf8"), path).state.resources.size).toBe(2);
   });
 
-  test("lineage and temporary names come from the machine's randomness", async () => {
-    const path = join(folder, "hosting.tfstate");
-    await write(path, "hosting_service.a");
-    expect(decodeState(readFileSync(path, "utf8"), path).state.lineage).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-  });
-
   test("a link stays a link: its target is replaced, even when nothing is there yet", async () => {
     mkdirSync(join(folder, "shared"));
     const target = join(folder, "shared", "real.tfstate");
@@ -120,13 +109,6 @@ describe("a state file on this machine", () => {
       summary: expect.stringContaining("folder"),
       remedies: saying(expect.stringContaining("--state")),
     });
-  });
-
-  test("a folder in place of the file is refused with its name", async () => {
-    const path = join(folder, "hosting.tfstate");
-    mkdirSync(path);
-    const diagnostic = await diagnosticOf(() => createFileStore({ path }).open({ ...request, write: false }));
-    expect(diagnostic).toMatchObject({ code: "state.unreadable", detail: expect.stringContaining(path) });
   });
 
   test("a damaged file is refused, kept as it is, and the lock is free again", async () => {
@@ -199,15 +181,5 @@ describe("pull and push", () => {
       code: "state.unreadable",
       remedies: saying(expect.stringMatching(fix)),
     });
-  });
-
-  test("a full disk is reported, and nothing is replaced", async () => {
-    const disk = new FakeDisk({ [path]: text(3) });
-    disk.failures.push({ operation: "write", code: "ENOSPC" });
-    expect(await diagnosticOf(() => push(disk, text(4)))).toMatchObject({
-      code: "state.unwritable",
-      detail: expect.stringMatching(/ENOSPC.*\nNothing was replaced/),
-    });
-    expect(disk.text(path)).toBe(text(3));
   });
 });

@@ -75,15 +75,6 @@ describe("with a key", () => {
     }
   });
 
-  it("the message names what an unproved journal holds, and what to do", async () => {
-    const [clear, sealed] = [await filesOf(quick(undefined)), await filesOf(quick(rawKey))];
-    const problem = await diagnosticOf(() => idsWith(on(sealed.state, clear.journal), quick(rawKey)));
-    expect(problem).toMatchObject({
-      detail: expect.stringContaining(`It holds: ${B} (id id of ${B}), ${C} (id id of ${C}).`),
-      remedies: saying(expect.stringContaining("move it away")),
-    });
-  });
-
   it("a migration takes a state and a journal in the clear, once; then nothing in the clear is read", async () => {
     const clear = await filesOf(quick(undefined));
     const disk = on(clear.state, clear.journal);
@@ -184,19 +175,6 @@ describe("an attacker who knows the format and not the key", () => {
     for (const [what, payloads] of table)
       expect(await outcome(on(state, chained(payloads))), what).toBe("state.journal");
   });
-
-  it.each([rawKey, passphraseKey])(
-    "changes no byte of a state ($from): each is an error, or another layout of the same",
-    async (key) => {
-      const { state } = await filesOf(quick(key));
-      for (let index = 0; index < state.length; index++)
-        for (const forged of [changedAt(state, index), `${state.slice(0, index)} ${state.slice(index + 1)}`]) {
-          const found = await outcome(on(forged), quick(key));
-          if (typeof found === "string") expect(found).toMatch(/^state\./);
-          else expect([state[index], found]).toEqual([expect.stringMatching(/\s/), { [A]: "1" }]);
-        }
-    },
-  );
 });
 
 describe("keys of before", () => {
@@ -213,24 +191,5 @@ describe("keys of before", () => {
       await run.close();
       expect(await idsWith(disk, quick(other))).toEqual({ ...all, "hosting_service.d": "4" });
     }
-  });
-
-  it("go with `state encrypt` at once, from the backup too", async () => {
-    const { state } = await filesOf(quick(rawKey));
-    const disk = new FakeDisk({ [statePath]: state, [backupPath]: state });
-    const both = quick(other, { old: async () => [rawKey] });
-    expect(await storeWith(disk, both).reseal({ to: "sealed" }, request)).toMatchObject({
-      changed: true,
-      backup: true,
-    });
-    for (const path of [statePath, backupPath]) {
-      expect(await idsWith(on(disk.text(path)), quick(other))).toEqual({ [A]: "1" });
-    }
-  });
-
-  it("are none of an unknown key: the message is about the present one", async () => {
-    const { state } = await filesOf(quick(keyOf(3)));
-    const problem = await diagnosticOf(() => idsWith(on(state), quick(other, { old: async () => [rawKey] })));
-    expect(problem).toMatchObject({ code: "state.key", summary: expect.stringContaining("HOSTFORM_STATE_KEY is not") });
   });
 });

@@ -126,25 +126,6 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect(idIn(server)).toBe("1");
   });
 
-  test("a second run waits for --lock-timeout and goes on", async () => {
-    const server = await start({ flavour });
-    const first = await storeAt(server).open({ ...request, write: true });
-    const clock = testClock();
-    let waited = 0;
-    const impatient: Clock = {
-      ...clock,
-      sleep: async (ms, signal) => {
-        if (ms < 20_000 && ++waited === 3) await first.close();
-        return clock.sleep(ms, signal);
-      },
-    };
-    const second = await storeAt(server, { clock: impatient }).open({ ...request, timeoutMs: 60_000, write: true });
-    expect(waited).toBe(3);
-    await second.put(resource(SERVICE, "1"));
-    await second.close();
-    expect(idIn(server)).toBe("1");
-  });
-
   test("a write under a lock that was taken over is refused by the server, and nothing follows", async () => {
     const server = await start({ flavour });
     const kept: string[] = [];
@@ -215,28 +196,6 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     const diagnostic = await diagnosticOf(() => storeAt(server).forceUnlock("other"));
     expect(diagnostic).toMatchObject({ code: "state.locked", detail: expect.stringContaining("Given: other.") });
     expect(server.lock).toBeDefined();
-  });
-});
-
-describe.each<Flavour>(["plain", "gitlab"])("a holder that is slow, after force-unlock (%s)", (flavour) => {
-  // Such a server accepts any lock id while nothing is locked.
-  test("writes nothing over the state of a run that has ended meanwhile, and keeps what it knows", async () => {
-    const server = await start({ flavour });
-    await write(storeAt(server), "1");
-    const kept: string[] = [];
-    const slow = await storeAt(server, { kept }).open({ ...request, write: true });
-    await storeAt(server).forceUnlock();
-    await write(storeAt(server), "2");
-    expect(server.lock).toBeUndefined();
-    expect(await diagnosticOf(() => slow.put(resource(SERVICE, "3")))).toMatchObject({
-      code: "state.lost_lock",
-      detail: expect.stringContaining("Not recorded: hosting_service.a (id 3)"),
-    });
-    expect(await diagnosticOf(() => slow.close())).toMatchObject({ code: "state.lost_lock" });
-    expect(idIn(server)).toBe("2");
-    expect(kept).toHaveLength(1);
-    const file = JSON.parse(kept[0] ?? "");
-    expect(file.resources[0].instances[0].attributes.id).toBe("3");
   });
 });
 
@@ -367,14 +326,6 @@ describe.each<Flavour>(["plain", "gitlab"])("a run that was killed while it held
     await living.close();
     expect(idIn(server)).toBe("1");
   });
-
-  test("leaves its lock where no sign could be given, and nothing else fails", async () => {
-    const server = await start({ flavour });
-    const file = path.join(temporaryFolder(), "file");
-    writeFileSync(file, "");
-    await write(storeAt(server, { lifeSigns: path.join(file, "below") }), "1");
-    expect(idIn(server)).toBe("1");
-  });
 });
 
 describe("a server that answers that it stored the state, and did not", () => {
@@ -410,14 +361,6 @@ describe("a server that answers that it stored the state, and did not", () => {
     });
   });
 
-  test("is found out by a push", async () => {
-    const server = await lying();
-    const text = (server.state ?? "").replace(/"serial": *\d+/, '"serial": 99');
-    expect(await diagnosticOf(() => storeAt(server).push(text, { ...request, force: false }))).toMatchObject({
-      code: "state.unwritable",
-    });
-  });
-
   test("that does not answer at the end is warned of: the write was accepted", async () => {
     const server = await start();
     const warnings: Diagnostic[] = [];
@@ -426,14 +369,6 @@ describe("a server that answers that it stored the state, and did not", () => {
     server.fault = (line) => (line.startsWith("GET") ? { status: 503 } : undefined);
     await open.close();
     expect(warnings).toMatchObject([{ code: "state.backend", severity: "warning" }]);
-  });
-
-  test("asks nothing at the end of a run that wrote nothing", async () => {
-    const server = await start();
-    const open = await storeAt(server).open({ ...request, write: true });
-    server.sent();
-    await open.close();
-    expect(server.sent()).toEqual(["UNLOCK /state/lock"]);
   });
 });
 
@@ -514,12 +449,6 @@ describe("answers that are not a state", () => {
     expect(await storeAt(server).pull()).toBeUndefined();
   });
 
-  test("an empty body is no state: so GitLab answers for one that was never written", async () => {
-    const server = await start();
-    server.fault = () => ({ status: 200, body: "" });
-    expect(await storeAt(server).pull()).toBeUndefined();
-  });
-
   test("a state that is damaged at the server has no file beside it", async () => {
     const server = await start();
     server.fault = (line) =>
@@ -528,13 +457,6 @@ describe("answers that are not a state", () => {
     expect(fix).toBe(
       "Restore it from version control or a backup. The server may keep earlier versions, as GitLab does.",
     );
-  });
-
-  test("a page in answer to a lock is no lock", async () => {
-    const server = await start();
-    server.fault = () => page;
-    const diagnostic = await diagnosticOf(() => storeAt(server).open({ ...request, write: true }));
-    expect(diagnostic?.summary).toBe("The state could not be locked: the server answers with an HTML page");
   });
 
   test("a page in answer to a write is no write", async () => {
@@ -618,16 +540,6 @@ describe("a server that fails for a while", () => {
     expect(clock.slept).toBe(7_000);
   });
 
-  test.each(["before", "after"] as const)(
-    "a connection that breaks %s the request was carried out, too",
-    async (broken) => {
-      const server = await start();
-      server.fault = (_, nth) => (nth <= 2 ? { broken } : undefined);
-      expect(await storeAt(server).pull()).toBeUndefined();
-      expect(server.requests).toHaveLength(3);
-    },
-  );
-
   test("a write that never arrives says what is not recorded, and comes with the next one", async () => {
     const server = await start();
     const open = await storeAt(server).open({ ...request, write: true });
@@ -670,12 +582,6 @@ describe("waiting for the lock", () => {
 
 describe("credentials", () => {
   const credentials = { username: "gitlab-ci-token", password: "s3cret-pässword" };
-
-  test("go with every request", async () => {
-    const server = await start({ credentials: `${credentials.username}:${credentials.password}` });
-    await write(storeAt(server, { credentials }), "1");
-    expect(idIn(server)).toBe("1");
-  });
 
   test("stand in no message", async () => {
     const server = await start({ credentials: "x:y" });
