@@ -23,20 +23,6 @@ describe("the provider's schemas", () => {
   it("pass as a whole, as `npm run generate` asks", () => {
     expect(catalogueLint(catalogue)).toEqual([]);
   });
-
-  it("have names of one prefix", () => {
-    const types = [...catalogue.resources, ...catalogue.dataSources, ...catalogue.ephemeral].map(([name]) => name);
-    expect(types.filter((name) => !/^hosting_[a-z][a-z_]*$/.test(name))).toEqual([]);
-  });
-
-  it("have functions with described parameters of different names", () => {
-    for (const { name, summary, description, parameters } of catalogue.functions.values()) {
-      expect([name, ...parameters.map((parameter) => parameter.name)].join(" ")).toMatch(/^[a-z_]+(?: [a-z_]+)*$/);
-      expect(new Set(parameters.map((parameter) => parameter.name)).size).toBe(parameters.length);
-      for (const words of [summary, description, ...parameters.map((one) => one.description)])
-        expect(words).toMatch(/^[A-Z]/);
-    }
-  });
 });
 
 describe("the lint", () => {
@@ -123,24 +109,6 @@ describe("the names that the bindings cannot have", () => {
       : lint(schema(attributes), "data source");
   };
 
-  it.each([
-    [
-      "count",
-      "provider",
-      "connection",
-      "lifecycle",
-      "depends_on",
-      "for_each",
-      "fqn",
-      "node",
-      "to_string",
-      "constructor",
-    ],
-    ["imported", "has_moved", "fqn_token", "functions", "self", "build", "equals", "software", "tf_resource_type"],
-  ])("are refused: %s, %s, …", (...names) => {
-    for (const name of names) expect(complaintsOf(name, false).join(), name).toContain("the name is reserved");
-  });
-
   it("are all members of the classes that the bindings extend", () => {
     const resource = ["terraform-element", "terraform-resource", "terraform-data-source", "terraform-provider"];
     const object = ["complex-computed-list"];
@@ -169,15 +137,6 @@ describe("the names that the bindings cannot have", () => {
   });
   const nested: Attribute = { ...fine, type: { nesting: "single", attributes: { a: fine } } };
 
-  it.each([
-    ["index", "hosting_index: the name is reserved"],
-    ["provider", "hosting_provider: the name is reserved"],
-    ["license", "hosting_license: the name is reserved"],
-    ["package", "hosting_package: the name is reserved"],
-  ])("are those of resources: %s", (name, complaint) => {
-    expect(catalogueNamesLint({ ...empty, resources: new Map([[`hosting_${name}`, thing()]]) })).toEqual([complaint]);
-  });
-
   it("are those of classes that exist twice", () => {
     const resources = new Map([
       ["hosting_site", thing({ config: nested })],
@@ -189,15 +148,6 @@ describe("the names that the bindings cannot have", () => {
       "SiteConfig: two classes of one name",
       "HouseBox: two classes of one name",
     ]);
-  });
-
-  it("are those of functions and their parameters", () => {
-    const [signature] = [...catalogue.functions.values()];
-    if (signature === undefined) throw new Error("the provider has a function");
-    const [body] = signature.parameters;
-    if (body === undefined) throw new Error("the function has a parameter");
-    const functions = new Map([["sign", { ...signature, name: "sign", parameters: [body, { ...body, name: "new" }] }]]);
-    expect(catalogueNamesLint({ ...empty, functions })).toEqual(["sign(new): the name is reserved"]);
   });
 });
 
