@@ -54,7 +54,7 @@ class Edit {
 const describedClass = (shape: Shape | undefined) =>
   shape?.schema === undefined ? [] : comment(["", ...shape.schema.description.split("\n")], "");
 
-/** The property of a configuration: marks above the link to its page, a deprecation below. */
+/** The property of a configuration: marks above the link to its page. */
 function described(edit: Edit, name: string, attribute: Attribute): Edit {
   if (!attribute.required && !attribute.optional) return edit;
   const marked = marks(attribute);
@@ -63,11 +63,7 @@ function described(edit: Edit, name: string, attribute: Attribute): Edit {
     String.raw`^(  \* Docs at Terraform Registry: \{@link \S+#${name} .*\n)(?:  \*\n  \* Please be aware .*\n  \* .*\n)?(?=  \*/$)`,
   );
   return edit.at("the link of its documentation", link, (line) =>
-    [
-      ...(marked.length > 0 ? comment([...marked, ""], "  ") : []),
-      line,
-      ...(attribute.deprecated === undefined ? [] : comment(["", deprecation(attribute.deprecated)], "  ")),
-    ].join(""),
+    [...(marked.length > 0 ? comment([...marked, ""], "  ") : []), line].join(""),
   );
 }
 
@@ -81,7 +77,6 @@ function read(edit: Edit, name: string, attribute: Attribute): Edit {
     const lines = [
       ...attribute.description.split("\n"),
       ...(marked.length > 0 ? ["", ...marked] : []),
-      ...(attribute.deprecated === undefined ? [] : ["", deprecation(attribute.deprecated)]),
       ...(own === "" ? [] : [""]),
     ];
     return `${head}  /**\n${comment(lines, "  ").join("")}${own}  */\n`;
@@ -111,8 +106,6 @@ function marks({ sensitive, writeOnly }: Attribute): string[] {
     return ["Write-only and sensitive: given from a variable, never as a literal text. It cannot be read."];
   return sensitive ? ["Sensitive."] : [];
 }
-
-const deprecation = (why: string) => `@deprecated ${why}`;
 
 /** Lines of a comment, as the generators indent them, each with its end of line. */
 const comment = (lines: readonly string[], indent: string) =>

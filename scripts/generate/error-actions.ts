@@ -15,7 +15,6 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "config.unknown_key": "Remove it or correct its name.",
   "config.unsupported": "Remove it, or use a version that has it.",
   "config.computed": "Remove it; elsewhere it can be used as `${ADDRESS.ATTRIBUTE}`.",
-  "config.deprecated": "Do what the message says instead; the attribute still works.",
   "config.missing_attribute": "Add it; the kind's page under docs/kinds describes it.",
   "config.invalid_value": "Give one of the values or the form that the message names.",
   "config.duplicate": "Remove or rename one of the two.",

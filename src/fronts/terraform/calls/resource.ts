@@ -167,7 +167,7 @@ const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<ty
 
 const noPaths: ReturnType<typeof toPath>[] = [];
 
-const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.env, connection.activity);
+const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.activity);
 
 function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
   const kind = terraformKind(type);

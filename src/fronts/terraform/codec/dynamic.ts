@@ -22,9 +22,9 @@ import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts"
  * @throws HostformError at the attribute: a number with more digits than ours have, a map with the key `__proto__`.
  */
 export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {
-  if (value === undefined || (value.msgpack.length === 0 && value.json.length === 0)) return null;
+  if (value === undefined || value.msgpack.length === 0) return null;
   return reading(() => {
-    const raw = value.msgpack.length > 0 ? unpack(value.msgpack) : parseJson(new TextDecoder().decode(value.json));
+    const raw = unpack(value.msgpack);
     return raw === null ? null : readObject(raw, attributes);
   });
 }

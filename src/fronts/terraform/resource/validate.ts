@@ -4,11 +4,9 @@ import {
   type AttributePath,
   type Diagnostic,
   errorOf,
-  hasUnknown,
   isObject,
   UNKNOWN,
   type ValueObject,
-  warningOf,
 } from "../../../core/model/index.ts";
 import { type Attribute, type Attributes, isNested } from "../../../core/model/schema.ts";
 import { schemaOf } from "../schema/of-kind.ts";
@@ -39,8 +37,7 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
 }
 
 /**
- * Checks against a schema what Terraform leaves to a provider: refuses values of read-only attributes, unknown ones included, and
- * warns of deprecated attributes.
+ * Refuses values of read-only attributes, unknown ones included: Terraform leaves that to a provider.
  * @param of what a reference to the block begins with: `hosting_webhook.NAME`; the provider's own block has none.
  */
 export function checkSettable(
@@ -53,14 +50,11 @@ export function checkSettable(
     const value = config[last] ?? null;
     if (value === null) return [];
     const path = [...above, last];
-    const name = path.join(".");
-    const { type, deprecated } = attribute;
-    const parts =
-      isNested(type) && isObject(value) ? checkSettable(type.attributes, value as ValueObject, of, path) : [];
-    const found = isReadOnly(attribute) ? [readOnly(name, path, attributes, of)] : [];
-    if (deprecated === undefined || hasUnknown(value)) return [...found, ...parts];
-    const place = { detail: deprecated, attribute: path };
-    return [...found, warningOf("config.deprecated", `\`${name}\` is deprecated`, place), ...parts];
+    const { type } = attribute;
+    return [
+      ...(isReadOnly(attribute) ? [readOnly(path.join("."), path, attributes, of)] : []),
+      ...(isNested(type) && isObject(value) ? checkSettable(type.attributes, value as ValueObject, of, path) : []),
+    ];
   });
 }
 

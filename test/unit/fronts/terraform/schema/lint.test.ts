@@ -67,11 +67,6 @@ describe("the lint", () => {
     ["no description", { a: { ...fine, description: "" } }, "a: its description is not a sentence"],
     ["a secret in plain sight", { api_token: fine }, "api_token: looks like a secret, but is not sensitive"],
     [
-      "a deprecation without reason",
-      { a: { ...fine, deprecated: "" } },
-      "a: deprecated without a sentence that says why",
-    ],
-    [
       "something in a nested attribute",
       { a: { ...fine, type: { nesting: "single", attributes: { B: fine } } } },
       "a.B: not a name in snake_case",
