@@ -94,7 +94,7 @@ describe("the plan of a destroy", () => {
       deletion_policy: "forget",
     });
     const { diagnostics } = await planDestroy(kind, prior, {}, front);
-    expect(diagnostics.map(({ summary }) => summary)).toEqual(["client account 401 stays in the account"]);
+    expect(diagnostics.map(({ summary }) => summary)).toEqual(["client account 401 (Acme) stays in the account"]);
   });
 
   it("of what is merely not found says that another account answers so, too", async () => {
