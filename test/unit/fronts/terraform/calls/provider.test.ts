@@ -67,20 +67,6 @@ describe("what there is", () => {
 });
 
 describe("ConfigureProvider", () => {
-  it("opens an account for the calls that follow", async () => {
-    const connection = newConnection({ env, log });
-    const { ConfigureProvider } = calls;
-    const { diagnostics } = await call(
-      async (r) => (await ConfigureProvider?.(r, connection)) ?? r,
-      ConfigureProvider_RequestSchema,
-      ConfigureProvider_ResponseSchema,
-      { terraformVersion: "1.11.4", config: configuration({ base_url: "https://api.example", project: "acme" }) },
-    );
-    expect(diagnostics).toEqual([]);
-    expect(requireSession(connection).project).toBe("acme");
-    await connection.session?.close();
-  });
-
   it("says what is missing, where it belongs, and leaves the connection as it was not configured", async () => {
     const { HOSTING_TOKEN: _, ...without } = env;
     const connection = newConnection({ env: without, log });

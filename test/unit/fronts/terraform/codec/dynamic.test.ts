@@ -157,15 +157,6 @@ describe("what goes to Terraform", () => {
     expect(bytes).toBe(expected.join(""));
   });
 
-  it("is nil for no object", () => {
-    expect([...encodeDynamic(null, service).msgpack]).toEqual([0xc0]);
-  });
-
-  it("takes what is undefined for null", () => {
-    const value = { id: "7", plan_id: undefined } as unknown as ValueObject;
-    expect(decodeDynamic(encodeDynamic(value, service), service)).toEqual({ ...empty, id: "7" });
-  });
-
   it("has U+FFFD for half a pair of UTF-16", () => {
     const questions = { "a\ud800": "\udc00b" };
     const read = decodeDynamic(encodeDynamic({ questions }, service), service);

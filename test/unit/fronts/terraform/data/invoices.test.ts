@@ -26,19 +26,6 @@ describe("hosting_invoice", () => {
     },
   );
 
-  it("shows amounts as text where their scale is known", async () => {
-    const account = await openAccount({ config: { money_scale: 2 } });
-    account.control.seedServices({ plan_id: 12 });
-    const [invoice] = account.control.list("invoices").filter(({ customer_id }) => customer_id === 1);
-    expect(await account.read("hosting_invoice", { id: String(invoice?.id) })).toMatchObject({
-      subtotal: 900,
-      subtotal_text: "9.00 USD",
-      // Net of the Manage discount.
-      total: 765,
-      total_text: "7.65 USD",
-    });
-  });
-
   it.each([
     [{ id: "9" }, "error at id: There is no invoice 9"],
     [{ invoice_number: "X-1" }, 'error at invoice_number: There is no invoice with the number "X-1"'],

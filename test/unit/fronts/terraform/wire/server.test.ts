@@ -184,16 +184,6 @@ describe("a connection", () => {
     await empty;
     expect(events).toEqual(["peer 1 stopped", "given up, and ended", "peer 1 closed", "empty"]);
   });
-
-  it("that is lost is not waited for beyond the grace", async () => {
-    const { endpoint, empty } = await serve({ grace: 1 });
-    const client = await connected(endpoint);
-    void client.call("/test.Service/Wait").catch(() => {});
-    await entered.promise;
-    client.session.destroy();
-    await empty;
-    expect(events).toEqual(["peer 1 stopped", "peer 1 closed", "empty"]);
-  });
 });
 
 describe("the end", () => {
