@@ -10,8 +10,8 @@ export interface Shape {
 }
 
 /**
- * Adds the parts of the schema that the generators leave out of a file of bindings: descriptions, marks of sensitive,
- * write-only and deprecated attributes, a warning about secrets in clear text, and a refusal of two blocks of one name
+ * Adds the parts of the schema that the generators leave out of a file of bindings: descriptions, marks of sensitive and
+ * write-only attributes, a warning about secrets in clear text, and a refusal of two blocks of one name
  * (`src/constructs/binding-checks.ts`).
  *
  * @param text output of the generator
@@ -57,7 +57,7 @@ class Edit {
   }
 }
 
-/** Adds marks above the link of a configuration's property, and a deprecation below it. */
+/** Adds marks above the link of a configuration's property. */
 function described(edit: Edit, name: string, attribute: Attribute): Edit {
   if (!attribute.required && !attribute.optional) return edit;
   const marked = marks(attribute);
@@ -66,11 +66,7 @@ function described(edit: Edit, name: string, attribute: Attribute): Edit {
     String.raw`^(  \* Docs at Terraform Registry: \{@link \S+#${name} .*\n)(?:  \*\n  \* Please be aware .*\n  \* .*\n)?(?=  \*/$)`,
   );
   return edit.at("the link of its documentation", link, (line) =>
-    [
-      marked.length > 0 ? comment([...marked, ""], "  ") : "",
-      line,
-      attribute.deprecated === undefined ? "" : comment(["", `@deprecated ${attribute.deprecated}`], "  "),
-    ].join(""),
+    [marked.length > 0 ? comment([...marked, ""], "  ") : "", line].join(""),
   );
 }
 
@@ -84,7 +80,6 @@ function read(edit: Edit, name: string, attribute: Attribute): Edit {
     const lines = [
       ...attribute.description.split("\n"),
       ...(marked.length > 0 ? ["", ...marked] : []),
-      ...(attribute.deprecated === undefined ? [] : ["", `@deprecated ${attribute.deprecated}`]),
       ...(own === "" ? [] : [""]),
     ];
     return `${head}  /**\n${comment(lines, "  ")}${own}  */\n`;

@@ -52,20 +52,10 @@ function groups(attributes: Attributes, path: readonly string[], below: Below[])
 
 const NOTE = `> **NOTE**: [Write-only arguments](${WRITE_ONLY}) are supported in Terraform 1.11 and later.`;
 
-function line(
-  name: string,
-  { type, sensitive, writeOnly, deprecated, description }: Attribute,
-  path: readonly string[],
-) {
-  const traits = [
-    typeName(type),
-    sensitive && "Sensitive",
-    writeOnly && `[Write-only](${WRITE_ONLY})`,
-    deprecated !== undefined && "Deprecated",
-  ].filter(Boolean);
+function line(name: string, { type, sensitive, writeOnly, description }: Attribute, path: readonly string[]) {
+  const traits = [typeName(type), sensitive && "Sensitive", writeOnly && `[Write-only](${WRITE_ONLY})`].filter(Boolean);
   const words = [
     description.trim().replace(/\n+/g, " "),
-    deprecated !== undefined && `**Deprecated**: ${deprecated.trim()}`,
     isNested(type) && `(see [below for nested schema](#nestedatt--${[...path, name].join("--")}))`,
   ].filter(Boolean);
   return `- \`${name}\` (${traits.join(", ")}) ${words.join(" ")}`;

@@ -53,7 +53,7 @@ function attributesLint(attributes: Attributes, sort: Sort, under: string): stri
 }
 
 function attributeLint(name: string, attribute: Attribute, sort: Sort): string[] {
-  const { required, optional, computed, sensitive, writeOnly, description, deprecated } = attribute;
+  const { required, optional, computed, sensitive, writeOnly, description } = attribute;
   const rules: readonly (readonly [broken: boolean | undefined, complaint: string])[] = [
     [!NAME.test(name), "not a name in snake_case"],
     [!required && !optional && !computed, "neither required nor optional nor computed"],
@@ -62,7 +62,6 @@ function attributeLint(name: string, attribute: Attribute, sort: Sort): string[]
     [writeOnly && sort !== "resource", "write-only where nothing is recorded"],
     [writeOnly && !sensitive, "write-only, but not sensitive"],
     [!/^[A-Z`].*[.`)]$/s.test(description.trim()), "its description is not a sentence"],
-    [deprecated !== undefined && !/^[A-Z].*\.$/.test(deprecated), "deprecated without a sentence that says why"],
     [SECRET.test(name) && !sensitive, "looks like a secret, but is not sensitive"],
     [computed && !optional && sort === "provider", "computed, but nothing computes a configuration"],
   ];

@@ -44,7 +44,7 @@ export async function terraformFolder(
   if (!isMissing || !hasTerraform(source.dir, source.env.TF_DATA_DIR)) return undefined;
   const { backendIn, placeOf, stateFileIn, workspaceIn } = await import("../fronts/terraform/provider/place.ts");
   const { storedCreates } = await import("../fronts/terraform/entries.ts");
-  const { leftOver } = await import("../fronts/terraform/resource/holding-notices.ts");
+  const { leftOver } = await import("../fronts/terraform/resource/left-over.ts");
   const dir = realPath(source.dir);
   const place = placeOf(dir, source.env);
   const workspace = workspaceIn(dir, source.env);

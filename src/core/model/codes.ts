@@ -15,7 +15,6 @@ export const codes = {
   "config.unknown_key": "A key is unknown here",
   "config.unsupported": "A part of the declaration is not supported by this version",
   "config.computed": "A declared attribute is one that only the API sets",
-  "config.deprecated": "A deprecated attribute is set",
   "config.missing_attribute": "A required attribute is missing",
   "config.invalid_value": "The value of an attribute is not allowed",
   "config.duplicate": "Something is declared twice",

@@ -26,8 +26,6 @@ export interface Attribute {
   readonly sensitive?: boolean;
   /** Never in a plan or state; Terraform 1.11 and later. */
   readonly writeOnly?: boolean;
-  /** Why it should not be used any more. */
-  readonly deprecated?: string;
 }
 
 export type Attributes = Readonly<Record<string, Attribute>>;

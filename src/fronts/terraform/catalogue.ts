@@ -5,7 +5,6 @@ import type { ProviderFunction } from "./index.ts";
 import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
 import { schemaOf } from "./schema/of-kind.ts";
-import { shownDescription } from "./schema/proto.ts";
 
 /** Everything that the provider offers: its own configuration, the rest by name (a function's without `provider::hosting::`). */
 export const catalogue = {
@@ -51,14 +50,13 @@ const attributesJson = (attributes: Attributes) => each(new Map(Object.entries(a
 
 /** Without false values, as Terraform writes it. */
 function attributeJson(attribute: Attribute): JsonTree {
-  const { type, required, optional, computed, sensitive, writeOnly, deprecated } = attribute;
+  const { type, description, required, optional, computed, sensitive, writeOnly } = attribute;
   return {
     ...(isNested(type)
       ? { nested_type: { attributes: attributesJson(type.attributes), nesting_mode: type.nesting } }
       : { type: typeJson(type) }),
-    description: shownDescription(attribute),
+    description,
     description_kind: "markdown",
-    ...(deprecated !== undefined && { deprecated: true }),
     ...(required && { required }),
     ...(optional && { optional }),
     ...(computed && { computed }),

@@ -10,8 +10,9 @@ import {
   type Json,
   type JsonObject,
   type ResourceState,
-  warningOf,
 } from "../../core/model/index.ts";
+
+import { problem } from "./messages.ts";
 
 /** A plan passes an object of the state on to another address, or has not seen that its address gives it up. */
 export interface Passing {
@@ -184,12 +185,7 @@ export class Entries {
     if (this.#warned.has(what)) return;
     this.#warned.add(what);
     const { summary = "", detail = "", remedies = [] } = error.diagnostics[0] ?? {};
-    this.#options.onWarning(
-      warningOf("provider.journal", `The Terraform provider cannot ${what} its entries in the store`, {
-        detail: `${summary}. ${detail} If Terraform is killed before it writes its state, the next apply can only look in the account, and one-time secrets may be lost.`,
-        remedies,
-      }),
-    );
+    this.#options.onWarning(problem("provider.journal", { does: what, why: `${summary}. ${detail}`, remedies }));
   }
 }
 

@@ -1,5 +1,5 @@
 import { VERSION } from "../../core/api/version.ts";
-import { fail } from "../../core/model/index.ts";
+import { problem, refuse } from "./messages.ts";
 
 /** The provider's address in full, as Terraform and OpenTofu both understand it. */
 export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
@@ -24,10 +24,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "3
  */
 export function platformOf(platform: string, arch: string, standalone = false): string {
   if (platform === "win32" && !standalone) {
-    fail("terraform.install", "The Terraform provider of the npm package cannot be installed on Windows", {
-      detail: "Terraform starts it by a shell script, which Windows cannot run.",
-      remedies: ["Install it with the single executable, hostform.exe, which needs no Node.js (docs/install.md)."],
-    });
+    refuse(problem("terraform.install"));
   }
   return `${platform === "win32" ? "windows" : platform}_${ARCHITECTURES[arch] ?? arch}`;
 }

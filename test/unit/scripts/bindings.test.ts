@@ -200,12 +200,6 @@ describe("what the generators leave out", () => {
     expect(text).not.toContain("Sensitive");
   });
 
-  it("is that something is deprecated: a tag in the configuration and at the getter", () => {
-    const text = annotate(written("a", "a"), "cdktf", shapes("a", { ...word, deprecated: "Use b." }));
-    expect(text).toContain("Box#a}\n  *\n  * @deprecated Use b.\n  */\n  readonly a?: string;");
-    expect(text).toContain("  * A word.\n  *\n  * @deprecated Use b.\n  */\n  public get a() {");
-  });
-
   it("is that something is secret, and a warning at both places where it is given", () => {
     const text = annotate(written("my_key", "myKey"), "cdktn", shapes("my_key", { ...word, sensitive: true }));
     expect(text).toContain("  * Sensitive.\n  *\n  * Docs at");

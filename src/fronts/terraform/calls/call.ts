@@ -15,10 +15,10 @@ import {
   type Diagnostic,
   escapeLine,
   escapeText,
-  fail,
   type RemedyText,
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { Activity } from "../resource/activity.ts";
 import type { Answer } from "../resource/attribute-mapping.ts";
@@ -86,13 +86,7 @@ export function newConnection(host: Host): Connection {
 
 /** @throws HostformError when the provider is not configured. */
 export function requireSession(connection: Connection): ProviderSession {
-  return (
-    connection.session ??
-    fail("internal", "The provider is not configured", {
-      detail: "Terraform made a call that needs the account before it configured the provider.",
-      remedies: ["Run the command again. If it fails again, report it with the command and its output."],
-    })
-  );
+  return connection.session ?? refuse(problem("internal/not_configured"));
 }
 
 /** The rpcs of the protocol, each with its two messages. */

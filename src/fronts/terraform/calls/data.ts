@@ -3,11 +3,12 @@
  * ephemeral resource, so there is nothing to renew or to close.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
+import { type Diagnostic, escapeText, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
 import { checkSource } from "../data/define.ts";
 import { dataSources, ephemeralResources, functions } from "../data/index.ts";
 import { type DataSource, FunctionError } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { failureOf, refersToPending } from "../resource/notices.ts";
 import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -78,11 +79,11 @@ async function readKnown(sort: Sort, typeName: string, config: DynamicValue | un
 type Sort = Parameters<typeof checkSource>[2];
 
 const sourceOf = (name: string): DataSource =>
-  dataSources.find((one) => one.name === name) ?? fail("internal", `This provider has no data source ${name}`);
+  dataSources.find((one) => one.name === name) ?? refuse(problem("internal/absent", { what: `data source ${name}` }));
 
 const ephemeralOf = (name: string): DataSource =>
   ephemeralResources.find((one) => one.name === name) ??
-  fail("internal", `This provider has no ephemeral resource ${name}`);
+  refuse(problem("internal/absent", { what: `ephemeral resource ${name}` }));
 
 type FunctionResponse = MessageInitShape<typeof CallFunction_ResponseSchema>;
 

@@ -1,6 +1,7 @@
 import type { Kind } from "../../../core/kinds/index.ts";
-import { type Attributes, fail, isError, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
+import { type Attributes, isError, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
+import { problem, refuse } from "../messages.ts";
 import { applyResource } from "../resource/apply.ts";
 import {
   type Answer,
@@ -42,7 +43,7 @@ export const calls: Calls = {
     const { kind, attributes } = resourceOf(typeName);
     let upgradedState: DynamicValue | undefined;
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      if (version > BigInt(kind.schemaVersion)) newer(kind, version);
+      if (version > BigInt(kind.schemaVersion)) refuse(problem("state.newer", { noun: kind.noun, version }));
       const state = fromStateJson(new TextDecoder().decode(rawState?.json), attributes);
       if (connection.session !== undefined) scopeIn(connection).addRecorded(kind, withoutPendingId(state));
       upgradedState = encodeDynamic(state, attributes);
@@ -167,15 +168,9 @@ const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<ty
 
 const noPaths: ReturnType<typeof toPath>[] = [];
 
-const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.env, connection.activity);
+const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.activity);
 
 function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
   const kind = terraformKind(type);
   return { kind, attributes: schemaOf(kind).attributes };
-}
-
-function newer(kind: Kind, version: bigint): never {
-  fail("state.newer", `The state of this ${kind.noun} was written by a newer provider (schema version ${version})`, {
-    remedies: ["Use that version of the provider or a later one."],
-  });
 }

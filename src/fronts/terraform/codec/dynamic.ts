@@ -3,7 +3,6 @@ import { decode, ExtData, ExtensionCodec, encode } from "@msgpack/msgpack";
 import {
   type AttributePath,
   canonicalDecimal,
-  fail,
   formatPath,
   hasUnknown,
   isObject,
@@ -13,6 +12,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../core/model/schema.ts";
+import { problem, refuse } from "../messages.ts";
 import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
 
 /**
@@ -22,9 +22,9 @@ import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts"
  * @throws HostformError at the attribute: a number with more digits than ours have, a map with the key `__proto__`.
  */
 export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {
-  if (value === undefined || (value.msgpack.length === 0 && value.json.length === 0)) return null;
+  if (value === undefined || value.msgpack.length === 0) return null;
   return reading(() => {
-    const raw = value.msgpack.length > 0 ? unpack(value.msgpack) : parseJson(new TextDecoder().decode(value.json));
+    const raw = unpack(value.msgpack);
     return raw === null ? null : readObject(raw, attributes);
   });
 }
@@ -52,10 +52,7 @@ function writing(tree: () => unknown): Uint8Array {
     return pack(tree());
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
-    return fail("internal", `The provider made a value that does not fit its schema: ${formatPath(error.path)}`, {
-      detail: `Expected ${error.expected}.`,
-      remedies: ["Report it with the command and its output."],
-    });
+    return refuse(problem("internal/written", { place: formatPath(error.path), expected: error.expected }));
   }
 }
 
@@ -65,24 +62,12 @@ function reading<T>(read: () => T): T {
   } catch (error) {
     if (error instanceof Mismatch) {
       const { path, expected, found } = error;
-      const name = path.length === 0 ? "The value" : formatPath(path);
-      return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
-        remedies: [`Set it to ${expected}.`],
-        attribute: path.length > 0 ? path : undefined,
-      });
+      const place = path.length === 0 ? "The value" : formatPath(path);
+      refuse(problem("config.invalid_value/form", { place, expected, found, attribute: path }));
     }
     const words = error instanceof Error ? error.message : "";
-    if (words.includes("__proto__")) {
-      return fail("config.invalid_value", "A map has the key __proto__, which the provider cannot send", {
-        remedies: ["Rename the key."],
-      });
-    }
-    return fail("internal", "A value that Terraform sent cannot be read", {
-      detail: words,
-      remedies: [
-        "Run the command again. If it fails again, report it with the versions of Terraform and the provider.",
-      ],
-    });
+    if (words.includes("__proto__")) refuse(problem("config.invalid_value/proto"));
+    return refuse(problem("internal/unread", { words }));
   }
 }
 
@@ -115,14 +100,9 @@ function cleared(value: JsonObject[string], { type, writeOnly }: Attribute): Jso
   return (value as readonly (JsonObject | null)[]).map((item) => item && withoutWriteOnly(item, attributes));
 }
 
-function unreadable(what: string, path: AttributePath): never {
-  const place = path.length === 0 ? "an object" : formatPath(path);
-  return fail("state.unreadable", `The state of ${place} cannot be read: ${what}`, {
-    remedies: [
-      "Restore the state from a backup, or remove the resource from it with `terraform state rm` and import it again.",
-    ],
-    attribute: path.length > 0 ? path : undefined,
-  });
+function unreadable(why: string, path: AttributePath): never {
+  const [place, attribute] = path.length === 0 ? ["an object"] : [formatPath(path), path];
+  return refuse(problem("state.unreadable/attribute", { place, why, attribute }));
 }
 
 /** A tree of msgpack or JSON (an object, or UNKNOWN) as the values of a schema. @throws Mismatch */

@@ -2,8 +2,6 @@ import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
 import type { Account } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
-  errorOf,
-  fail,
   folded,
   foldedDomain,
   formatAmount,
@@ -18,6 +16,7 @@ import {
 } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import { collectionsOf } from "../resource/provider-scope.ts";
 import { checkSettable } from "../resource/validate.ts";
 
@@ -81,7 +80,7 @@ export function withConfigured(config: JsonObject, attributes: JsonObject): Json
 
 /** The kind of a resource type. */
 export function kindOf(type: string): Kind {
-  return kinds.get(type) ?? fail("internal", `There is no kind ${type}`);
+  return kinds.get(type) ?? refuse(problem("internal/absent", { what: `kind ${type}` }));
 }
 
 /** The accounts whose collections were listed here, with the types. */
@@ -123,12 +122,8 @@ export function checkSource(
   const found = [
     ...checkSettable(attributes, config, `${block}.${name}.NAME`),
     ...missing.map(([of]) => {
-      const place = { remedies: [`Set \`${of}\`, or leave it out (null) where it is optional.`], attribute: [of] };
-      return errorOf(
-        "config.missing_attribute",
-        `${of}: expected a value, found ${JSON.stringify(config[of] ?? null)}`,
-        place,
-      );
+      const value = JSON.stringify(config[of] ?? null);
+      return problem("config.missing_attribute/value", { name: of, found: value, attribute: [of] });
     }),
   ];
   return found.some(isError) ? found : [...found, ...(check?.(config) ?? [])];
@@ -142,10 +137,7 @@ export function wordProblem(
   more: string,
 ): Diagnostic[] {
   if (typeof given !== "string" || words.includes(given)) return [];
-  const remedies = [`Set one of ${words.map((word) => `\`${word}\``).join(", ")}. ${more}`];
-  return [
-    errorOf("config.invalid_value", `There is no ${name} ${JSON.stringify(given)}`, { remedies, attribute: [name] }),
-  ];
+  return [problem("config.invalid_value/word", { name, given, words, more, attribute: [name] })];
 }
 
 /** A value of a configuration or of the API. */
@@ -164,11 +156,8 @@ export function exactlyOne(config: ValueObject, names: readonly [string, string]
   const given = names.filter((name) => (config[name] ?? null) !== null);
   const words = names.map((name) => `\`${name}\``).join(" or ");
   const [first, second] = given;
-  if (first === undefined)
-    return [errorOf("config.missing_attribute", `${words} is required`, { remedies: [`Set ${words}.`] })];
-  if (second === undefined) return [];
-  const place = { remedies: ["Remove one of the two."], attribute: [second] };
-  return [errorOf("config.invalid_value", `Only one of ${words} can be set`, place)];
+  if (first === undefined) return [problem("config.missing_attribute/one_of", { words })];
+  return second === undefined ? [] : [problem("config.invalid_value/one_of", { words, attribute: [second] })];
 }
 
 /** Subject of a lookup, and the fix if it does not find exactly one object. */
@@ -186,14 +175,10 @@ export interface Sought<T> {
 /** The one object among those found. @throws HostformError `terraform.lookup` when there is none, or several. */
 export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none, several }: Sought<T>): T {
   const [only, another] = found;
-  const place = { attribute: [attribute] };
-  if (only === undefined) return fail("terraform.lookup", `There is no ${what}`, { remedies: [none], ...place });
+  const place = { what, attribute: [attribute] };
+  if (only === undefined) return refuse(problem("terraform.lookup/none", { ...place, fix: none }));
   if (another === undefined) return only;
-  return fail("terraform.lookup", `There is more than one ${what}`, {
-    detail: `They are ${some(found.map(nameOf))}.`,
-    remedies: [several],
-    ...place,
-  });
+  return refuse(problem("terraform.lookup/several", { ...place, found: some(found.map(nameOf)), fix: several }));
 }
 
 /**
@@ -209,9 +194,6 @@ export async function existing<T>(
     throw error;
   });
   if (found !== undefined) return found;
-  return fail("terraform.lookup", `There is no ${noun} ${id}`, {
-    detail: "The account of this token does not have it.",
-    remedies: [`Correct the id. The data source \`${source}\` lists the existing ones.`],
-    attribute: [attribute],
-  });
+  const fix = `Correct the id. The data source \`${source}\` lists the existing ones.`;
+  return refuse(problem("terraform.lookup/id", { what: `${noun} ${id}`, fix, attribute: [attribute] }));
 }

@@ -8,7 +8,6 @@ import {
   type Diagnostic,
   didYouMean,
   domainProblem,
-  errorOf,
   foldedDomain,
   type Json,
   type JsonObject,
@@ -19,6 +18,7 @@ import {
 } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource } from "../index.ts";
+import { problem } from "../messages.ts";
 import {
   amountText,
   computed,
@@ -196,9 +196,8 @@ function isDomain(name: Value): boolean {
 }
 
 function notADomain(name: Value, at: number): Diagnostic {
-  const place = { remedies: ["Give names such as acme.example."], attribute: ["domains", at] };
-  const reason = typeof name === "string" ? `: ${domainProblem(name)}` : "";
-  return errorOf("config.invalid_value", `${JSON.stringify(name)} is not a domain name${reason}`, place);
+  const why = typeof name === "string" ? `: ${domainProblem(name)}` : "";
+  return problem("config.invalid_value/domain", { name: JSON.stringify(name), why, attribute: ["domains", at] });
 }
 
 /** The answer for a name: the client asks for each in lower case, once. */

@@ -3,8 +3,9 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { signOnRefused } from "../../../core/lifecycle/index.ts";
-import { type Attributes, fail, isNotFound, type JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, isNotFound, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import {
   allOf,
   amountText,
@@ -204,11 +205,9 @@ Terraform opens ephemeral resources during \`plan\` as well, as soon as \`servic
     } catch (refusal) {
       const error = await signOnRefused(account, kindOf("hosting_service"), id, refusal);
       if (!isNotFound(error)) throw error;
-      return fail("terraform.lookup", `There is no service ${id} to sign on to`, {
-        detail: "The account of this token does not have it.",
-        remedies: ["Correct `service_id`."],
-        attribute: ["service_id"],
-      });
+      const what = `service ${id} to sign on to`;
+      const fix = "Correct `service_id`.";
+      return refuse(problem("terraform.lookup/id", { what, fix, attribute: ["service_id"] }));
     }
   },
 };

@@ -8,19 +8,18 @@ import {
   type Desired,
   type DesiredOutput,
   type Diagnostic,
-  errorOf,
-  fail,
   type Guards,
+  HostformError,
   isObject,
   type Json,
   type ProviderConfig,
   type RemovedBlock,
   resourceOf,
   type State,
-  warningOf,
 } from "../../../core/model/index.ts";
 import { PROVIDER_ADDRESS } from "../package.ts";
 import type { TfAttribute, TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
+import { problem } from "./messages.ts";
 import { type ResourceContext, type WrittenResource, writeResource } from "./resource.ts";
 import { type Attributes, addressCode, setItemWarning, tfValue, type Use, Variables, type Writing } from "./value.ts";
 
@@ -127,12 +126,7 @@ const namesAll = ({ from }: RemovedBlock) => from === resourceOf(from);
 function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
   return removed
     .filter((block) => !namesAll(block) && !block.destroy)
-    .map(({ from, range }) =>
-      warningOf("config.unsupported", `Terraform cannot forget one instance of a resource: its plan destroys ${from}`, {
-        remedies: [{ do: "forget", address: from }],
-        range,
-      }),
-    );
+    .map(({ from, range }) => problem("config.unsupported", { from, range }));
 }
 
 function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
@@ -147,11 +141,7 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
   }).flatMap(([name, limit]) => (limit === undefined ? [] : [`${name}: ${limit}`]));
   const [range] = Object.values(ranges);
   if (limits.length === 0) return undefined;
-  return warningOf("terraform.export", "The guards have no counterpart in Terraform and are left out", {
-    detail: `They limit what one run of hostform does: ${limits.join("; ")}.`,
-    remedies: ["Check the plans in another way, for example with a policy on `terraform show -json`."],
-    range,
-  });
+  return problem("terraform.export/guards", { limits: limits.join("; "), range });
 }
 
 /** Circles between resources where their instances have none. */
@@ -160,12 +150,8 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
   return circles(graph).map(({ nodes }): Diagnostic => {
     const [first = ""] = nodes;
     const last = nodes.at(-1) ?? first;
-    return errorOf("terraform.export", `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`, {
-      detail: "There the instances of one name are one block with `for_each`, and blocks cannot refer to each other.",
-      remedies: ["Write the value itself in place of one of the references."],
-      address: last,
-      range: written.get(last)?.needs.get(first),
-    });
+    const range = written.get(last)?.needs.get(first);
+    return problem("terraform.export/circle", { nodes: [...nodes, first], address: last, range });
   });
 }
 
@@ -203,24 +189,11 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
   }
   const { type, settings, range } = backend;
   const diagnostics: Diagnostic[] = [];
-  const comments: string[] = [];
   const { workspace = "default", without_lock, ...own } = settings;
-  const warn = (summary: string, fix: string) => {
-    comments.push(`${summary}. ${fix}`);
-    diagnostics.push(warningOf("terraform.export", summary, { remedies: [fix], range }));
-  };
-  if (workspace !== "default") {
-    warn(
-      `The state is in the workspace ${JSON.stringify(workspace)}, which a configuration cannot select`,
-      `Select it first: TF_WORKSPACE=${String(workspace)} terraform init`,
-    );
-  }
-  if (without_lock === true) {
-    warn(
-      "`without_lock` has no counterpart: Terraform uses no lock where `lock_address` is not set",
-      "Make sure that only one run uses the state at a time.",
-    );
-  }
+  if (workspace !== "default")
+    diagnostics.push(problem("terraform.export/workspace", { workspace: String(workspace), range }));
+  if (without_lock === true) diagnostics.push(problem("terraform.export/without_lock", { range }));
+  const comments = diagnostics.map(({ summary, remedies = [] }) => [summary, ...remedies].join(". "));
   const items = Object.entries(own).map(([name, value]): TfItem => ({ name, value: value as TfValue }));
   return { block: { block: "backend", labels: [type], comments, body: [items] }, diagnostics };
 }
@@ -255,11 +228,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
   const { alias, baseUrl, tokenEnv, tokenFile, requestsPerMinute, statusWords, moneyScale } = provider;
   const { keyLifetimeMs, listLagMs } = provider;
   if (alias !== "default" && tokenEnv === undefined && tokenFile === undefined) {
-    fail("provider.token", `Provider ${alias} has no token`, {
-      detail: "Terraform would use HOSTING_TOKEN, which is the token of another account.",
-      remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
-      range: provider.range,
-    });
+    throw new HostformError([problem("provider.token", { alias, range: provider.range })]);
   }
   const file = tokenFile === undefined ? undefined : path.resolve(places.base, tokenFile);
   const plain = baseUrl !== undefined && insecureHttp && isPlain(new URL(baseUrl));
@@ -312,9 +281,7 @@ function outputBlocks(
   const blocks = outputs.flatMap((output) => {
     const { name, description, sensitive, config, range } = output;
     if (config === undefined) {
-      const summary = `The output ${name} is not declared in YAML and cannot be exported`;
-      const fix = "Terraform reads the file that declares it.";
-      diagnostics.push(errorOf("terraform.export", summary, { remedies: [fix], range }));
+      diagnostics.push(problem("terraform.export/output", { name, range }));
       return [];
     }
     const onUse = (use: Use) => diagnostics.push(...setItemWarning(`The output ${name}`, use, writing, { range }));

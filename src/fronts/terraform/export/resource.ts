@@ -5,14 +5,13 @@ import {
   type DesiredResource,
   type Diagnostic,
   type DiagnosticParts,
-  errorOf,
   formatPath,
   parseAddress,
   resourceOf,
   type State,
-  warningOf,
 } from "../../../core/model/index.ts";
 import type { TfAttribute, TfBlock, TfItem, TfValue } from "./document.ts";
+import { problem } from "./messages.ts";
 import { type Attributes, addressCode, setItemWarning, tfValue, type Use, type Variables } from "./value.ts";
 
 /** The blocks of one resource. */
@@ -124,16 +123,10 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
   const what = formatPath(path);
   const found: Diagnostic[] = [];
   if (resourceOf(reference.address) === name) {
-    const summary = `${what} refers to another instance of the same resource, which Terraform cannot`;
-    const detail = `There ${name} is one block with \`for_each\`: \${${reference.text}} would make it refer to itself.`;
-    const remedies = ["Write the value itself in its place."];
-    found.push(errorOf("terraform.export", summary, { detail, remedies, ...place }));
+    found.push(problem("terraform.export/itself", { what, name, text: reference.text, ...place }));
   }
-  if (target?.sensitive && !own?.sensitive && !own?.writeOnly) {
-    const summary = `${what} contains a secret, so Terraform hides the whole value`;
-    const detail = "Its first plan shows an update in-place that marks the value as sensitive and sends no request.";
-    found.push(warningOf("terraform.export", summary, { detail, remedies: ["Nothing to do."], ...place }));
-  }
+  if (target?.sensitive && !own?.sensitive && !own?.writeOnly)
+    found.push(problem("terraform.export/hidden", { what, ...place }));
   return [...found, ...setItemWarning(what, { reference, path }, context, place)];
 }
 
@@ -145,12 +138,7 @@ const placeOf = (resource: DesiredResource, attribute: AttributePath): Diagnosti
 
 function dependsOnItself(name: string, instances: readonly DesiredResource[]): Diagnostic {
   const resource = instances.find(({ dependsOn }) => dependsOn.some((address) => resourceOf(address) === name));
-  return warningOf("terraform.export", `\`depends_on\` between instances of ${name} is left out`, {
-    detail: "They are one block with `for_each` in Terraform, which cannot depend on itself.",
-    remedies: ["Nothing to do, unless their order matters."],
-    address: resource?.address,
-    range: resource?.locate([]),
-  });
+  return problem("terraform.export/depends_on", { name, address: resource?.address, range: resource?.locate([]) });
 }
 
 /** The places of secrets that differ when Terraform runs in another folder. */
@@ -159,11 +147,7 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
     const output = resource.config.secret_output;
     if (typeof output !== "object" || output === null) return [];
     const names = Object.keys(output).join(", ");
-    return warningOf("terraform.export", "secret_output is relative to the folder that Terraform runs in", {
-      detail: `It is exported unchanged (${names}): another path would be a change.`,
-      remedies: ["Run Terraform in the project's folder (`--out .`), or use an absolute path."],
-      ...placeOf(resource, ["secret_output"]),
-    });
+    return problem("terraform.export/place", { names, ...placeOf(resource, ["secret_output"]) });
   });
 }
 

@@ -10,7 +10,6 @@ import {
   type SecretSource,
   shellWord,
   sourcePlace,
-  warningOf,
 } from "../../../core/model/index.ts";
 import {
   quotedLiteral,
@@ -21,6 +20,7 @@ import {
   type TfTemplate,
   type TfValue,
 } from "./document.ts";
+import { problem } from "./messages.ts";
 
 export type Attributes = import("../../../core/model/schema.ts").Attributes;
 type Type = Attributes[string]["type"];
@@ -136,10 +136,7 @@ export function setItemWarning(
   place: DiagnosticParts,
 ): Diagnostic[] {
   if (!isSetItem(reference, writing)) return [];
-  const summary = `${what} refers to an item of a set by its position, and sets have no order in Terraform`;
-  const detail = `In Terraform \${${reference.text}} is the item at that position when all are sorted.`;
-  const remedies = ["Write the value itself in its place."];
-  return [warningOf("terraform.export", summary, { detail, remedies, ...place })];
+  return [problem("terraform.export/set", { what, text: reference.text, ...place })];
 }
 
 /** `hosting_grant.acme["dev@acme.example"].id`; an item of a set by way of a list, which has positions. */

@@ -5,8 +5,6 @@ import { configOf, providerSettings } from "../../../core/kinds/provider-setting
 import {
   type AttributePath,
   type Diagnostic,
-  errorOf,
-  fail,
   HostformError,
   hasUnknown,
   holdsToken,
@@ -16,8 +14,8 @@ import {
   shellPath,
   type Value,
   type ValueObject,
-  warningOf,
 } from "../../../core/model/index.ts";
+import { problem, refuse } from "../messages.ts";
 import { checkSettable } from "../resource/validate.ts";
 import { providerSchema } from "./schema.ts";
 
@@ -41,21 +39,11 @@ export function validateProviderConfig(config: ValueObject): Diagnostic[] {
     ...tokenErrors(config),
   ];
   const project = given(config, "project");
-  if (typeof project === "string" && !isProjectName(project)) found.push(PROJECT_NAME);
+  if (typeof project === "string" && !isProjectName(project))
+    found.push(problem("config.invalid_value/project", { attribute: ["project"] }));
   if (found.every(({ attribute }) => attribute?.[0] !== "base_url")) found.push(...addressErrors(config));
   return found;
 }
-
-const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
-
-const PROJECT_NAME: Diagnostic = errorOf("config.invalid_value", "project: expected the name of a project", {
-  detail: "The Idempotency-Key of every order is derived from it: do not change it after the first order.",
-  remedies: [PROJECT_FORM],
-  attribute: ["project"],
-});
-
-const WITHOUT_TOKEN =
-  "Set `token` from a sensitive variable, or remove it and set the environment variable HOSTING_TOKEN. If the file was shared, revoke the token.";
 
 /** The same checks as of `providers` in YAML. */
 function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
@@ -65,26 +53,21 @@ function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
       ? Object.fromEntries(Object.entries(value as ValueObject).filter(([, entry]) => !hasUnknown(entry)))
       : value;
   if (known === undefined || known === null || hasUnknown(known as Value)) return [];
-  if (typeof known === "string" && holdsToken(name, known)) {
-    const remedies = [WITHOUT_TOKEN];
-    return [errorOf("config.secret", `"${name}" holds an API token`, { remedies, attribute: [name] })];
-  }
+  if (typeof known === "string" && holdsToken(name, known))
+    return [problem("config.secret", { name, attribute: [name] })];
   const parsed = providerSettings.safeParse({ [name]: known });
   if (parsed.success) return [];
   return parsed.error.issues.map(({ path, message }) => {
     const attribute = path.map((step) => (typeof step === "symbol" ? String(step) : step));
-    const remedies = ["Correct the value; the provider's page describes the setting."];
-    return errorOf("config.invalid_value", `${attribute.join(".")}: ${message}`, { remedies, attribute });
+    return problem("config.invalid_value/setting", { path: attribute.join("."), message, attribute });
   });
 }
 
 function tokenErrors(config: ValueObject): Diagnostic[] {
   const [first, second] = TOKENS.filter((name) => given(config, name) !== undefined);
   const found: Diagnostic[] = [];
-  if (second !== undefined) {
-    const summary = `${first} and ${second} both set the API token`;
-    found.push(errorOf("config.duplicate", summary, { remedies: ["Set only one of them."], attribute: [second] }));
-  }
+  if (first !== undefined && second !== undefined)
+    found.push(problem("config.duplicate/token", { first, second, attribute: [second] }));
   const token = given(config, "token");
   return [...found, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
 }
@@ -122,12 +105,7 @@ export function settingsIn(config: ValueObject): Omit<ProviderConfig, "alias" | 
 export function addressOf(config: ValueObject, env: Env): string {
   const address = given(config, "base_url") ?? (env.HOSTING_BASE_URL || undefined);
   if (typeof address === "string") return address;
-  return fail("provider.base_url", "The provider has no base URL", {
-    remedies: [
-      "Set `base_url` in the provider block, or the environment variable HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
-    ],
-    attribute: ["base_url"],
-  });
+  return refuse(problem("provider.base_url", { attribute: ["base_url"] }));
 }
 
 /** The name of the project; undefined when none is set. @throws HostformError at `project`. */
@@ -136,10 +114,7 @@ export function projectOf(config: ValueObject, env: Env): string | undefined {
   if (typeof project === "string") return project;
   const name = env.HOSTFORM_PROJECT || undefined;
   if (name === undefined || isProjectName(name)) return name;
-  return fail("config.invalid_value", "The environment variable HOSTFORM_PROJECT is not the name of a project", {
-    remedies: [PROJECT_FORM],
-    attribute: ["project"],
-  });
+  return refuse(problem("config.invalid_value/project_variable", { attribute: ["project"] }));
 }
 
 export interface ProviderToken {
@@ -163,10 +138,6 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
   const reading = { env, of: "the provider", otherwise, relativeTo, place };
   const { token, readableByOthers } = await readToken(source, reading);
   if (!readableByOthers || "env" in source) return { token, attribute };
-  const warning: Diagnostic = warningOf("provider.token", "Other users can read the token file", {
-    detail: source.file,
-    remedies: [`\`chmod 600 ${shellPath(source.file)}\`.`],
-    ...place,
-  });
-  return { token, attribute, warning };
+  const { file } = source;
+  return { token, attribute, warning: problem("provider.token", { file, word: shellPath(file), ...place }) };
 }

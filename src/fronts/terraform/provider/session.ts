@@ -12,7 +12,6 @@ import {
   type Clock,
   childEnvironment,
   type Diagnostic,
-  fail,
   HostformError,
   hasUnknown,
   systemClock,
@@ -21,6 +20,7 @@ import {
 } from "../../../core/model/index.ts";
 import { Entries } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import { Holdings } from "../resource/holdings.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 import { hostMark, placeOf } from "./place.ts";
@@ -71,12 +71,7 @@ function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObje
  */
 function refuseUntrusted(env: SessionOptions["env"]): void {
   if (!untrustedByEnvironment(env)) return;
-  fail("trust.untrusted", "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names", {
-    detail: "The provider cannot keep an untrusted configuration from doing harm. No request was sent.",
-    remedies: [
-      "If you trust the configuration, unset HOSTFORM_UNTRUSTED. A stranger's stack in JSON is planned with hostform itself, without Terraform.",
-    ],
-  });
+  refuse(problem("trust.untrusted"));
 }
 
 /**
@@ -87,7 +82,7 @@ function refuseUntrusted(env: SessionOptions["env"]): void {
 export async function openSession(config: ValueObject, options: SessionOptions): Promise<ProviderSession> {
   refuseUntrusted(options.env);
   const wrong = validateProviderConfig(config);
-  if (wrong.length > 0) throw new HostformError(wrong);
+  if (wrong.length > 0) refuse(...wrong);
   const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = options;
   const own = TERRAFORMS.map((name) => path.resolve(folder, name));
   const secretOutputs = systemSecretFiles({
@@ -193,23 +188,8 @@ function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
   }
 }
 
-/**
- * Refuses to continue with unknown settings. The diagnostic has no attribute: Terraform would look for it in the resource that
- * the call is about.
- */
-function notKnown(settings: readonly string[]): never {
-  const names = settings.map((name) => `\`${name}\``).join(", ");
-  return fail(
-    "terraform.not_known",
-    `The provider's ${names} ${settings.length === 1 ? "is" : "are"} known only after apply`,
-    {
-      detail: "It depends on a resource that does not exist yet, and the plan has to read the account.",
-      remedies: [
-        "Set a value that is known at plan time, or apply the resource it depends on first: `terraform apply -target=…`.",
-      ],
-    },
-  );
-}
+/** Refuses to continue with unknown settings. */
+const notKnown = (names: readonly string[]): never => refuse(problem("terraform.not_known", { names }));
 
 /** Parts of a session that exist while the configuration is partly unknown. */
 type WaitingParts = Pick<ProviderSession, "clock" | "stop" | "secretOutputs" | "secretDestination">;

@@ -23,6 +23,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
+import { problem } from "../messages.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import {
   type Answer,
@@ -31,21 +32,11 @@ import {
   type Mark,
   nameOf,
   recordedAs,
+  shownValue,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
 import { activeEntry, adoptEntry, refuseEdited } from "./entry-lookup.ts";
-import {
-  different,
-  failureOf,
-  incomplete,
-  notices,
-  notKnown,
-  notUnderstood,
-  otherHost,
-  secretLost,
-  THIS,
-  waits,
-} from "./notices.ts";
+import { failureOf, notices, notUnderstood, otherHost, secretLost, THIS, waits } from "./notices.ts";
 import { stepsAside } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, formsOfReplaced, generationOf } from "./replacement.ts";
@@ -229,9 +220,18 @@ function settled(
   return {
     state: withProviderAttributes(kind, values, planned) as JsonObject,
     mark,
-    diagnostics: [...diagnostics, ...odd.map((name) => different(kind, name, attributes))],
+    diagnostics: [...diagnostics, ...odd.map((name) => drifted(kind, name, attributes))],
   };
 }
+
+/** The API returns another value than was sent. The next plan shows it; after an error Terraform would recreate the object. */
+const drifted = (kind: Kind, name: string, attributes: JsonObject): Diagnostic =>
+  problem("apply.drifted", {
+    noun: kind.noun,
+    name,
+    value: shownValue(kind, name, attributes[name] ?? null),
+    attribute: [name],
+  });
 
 /** Declared attributes that are not done: they wait until the object is live, or until the next apply. */
 function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {
@@ -311,10 +311,13 @@ function failed(
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
   }
   if (isPending) {
+    // Terraform marks the instance as tainted.
+    const unknown = problem("plan.pending/unknown", { noun: kind.noun, isBlind: kind.creation === "blind" });
     const isSaid = reported.some(({ code }) => code === "plan.pending");
-    return { ...answer, diagnostics: isSaid ? reported : [...reported, notKnown(kind)] };
+    return { ...answer, diagnostics: isSaid ? reported : [...reported, unknown] };
   }
-  return undoneBy(isNew ? "create" : "update", reported, { ...answer, diagnostics: [incomplete(kind, resource)] });
+  const incomplete = problem("apply.skipped/step", { noun: kind.noun, id: String(resource.attributes.id) });
+  return undoneBy(isNew ? "create" : "update", reported, { ...answer, diagnostics: [incomplete] });
 }
 
 /** Terraform accepts no null after an update that failed: without id and mark, the next refresh drops the instance. */

@@ -6,17 +6,17 @@ import { attributesOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
   equal,
-  fail,
   hasUnknown,
   isObject,
   type JsonObject,
+  openUrl,
   PENDING_CREATE,
   type PrivateMark,
   type ResourceState,
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { ProviderSession } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 
 /**
@@ -24,15 +24,22 @@ import { schemaOf } from "../schema/of-kind.ts";
  * that has neither needs a `reference`.
  */
 export function terraformKind(type: string): Kind {
-  return named.get(type) ?? fail("internal", `This provider has no resource ${type}`);
+  return byDomain.get(type) ?? refuse(problem("internal/absent", { what: `resource ${type}` }));
 }
 
-const named = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
+const byDomain = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
 
 /** The name of the object in messages, to which Terraform adds the address. */
 export function labelOf(kind: Kind, attributes: ValueObject): string {
   const name = [kind.words.name, "reference", "id"].find((each) => typeof attributes[each] === "string");
   return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
+}
+
+/** `service 1003 (www.acme.example)`. */
+export function named(kind: Kind, attributes: JsonObject): string {
+  const { id } = attributes;
+  const name = attributes[kind.words.name];
+  return `${kind.noun} ${String(id)}${typeof name === "string" && name !== id ? ` (${openUrl(name)})` : ""}`;
 }
 
 /** The name of its entry, with its parent; undefined when nothing distinguishes it from others (yet). */
@@ -127,7 +134,7 @@ export interface Replaced {
 export interface Mark extends PrivateMark {
   /** The name under which the provider created it (of an order, that of its Idempotency-Key). */
   readonly made?: string;
-  /** The host that the id belongs to ({@link ProviderSession.host}). */
+  /** The host that the id belongs to (a digest of its address). */
   readonly host?: string;
   /** The create returned no one-time secret: Terraform has marked it as tainted, unless the user untainted it. */
   readonly lost?: true;
@@ -209,12 +216,7 @@ export function decodeMark(bytes: Uint8Array): Mark {
   } catch {
     // Reported below.
   }
-  return fail("state.unreadable", "The private data of this resource in the state is damaged", {
-    detail: "The field `private` of the instance should be a JSON object that the provider wrote.",
-    remedies: [
-      "Restore the state from a backup, or remove the resource with `terraform state rm` and import it again.",
-    ],
-  });
+  return refuse(problem("state.unreadable/private"));
 }
 
 export function encodeMark(mark: Mark): Uint8Array {

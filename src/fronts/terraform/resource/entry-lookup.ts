@@ -14,8 +14,6 @@ import {
 import {
   type Diagnostic,
   equal,
-  errorOf,
-  fail,
   hasUnknown,
   inQuotes,
   type Json,
@@ -24,10 +22,10 @@ import {
   type ResourceState,
   type Value,
   type ValueObject,
-  warningOf,
 } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import { shownValue } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
@@ -89,50 +87,14 @@ async function findEntryObject(
 }
 
 /** The lock of the state keeps out neither a second alias nor a run with `-lock=false`. */
-export function busy({ address }: Entry): Diagnostic {
-  return errorOf("config.duplicate", `Another process is creating ${address} now`, {
-    detail: "Another apply of this configuration is running, or another of its provider blocks is the same account.",
-    remedies: ["Wait until the other apply has ended. Use one provider block for each account."],
-    address,
-  });
-}
-
-const OTHERWISE =
-  "If this is the same configuration in another folder, set HOSTFORM_PLACE to the same word in both. If you want two, set another `project`, or other attributes, here.";
-
-const ONE_MANAGER = "Only one resource may manage an object: two would undo each other's changes.";
+export const busy = ({ address }: Entry): Diagnostic => problem("config.duplicate/running", { address });
 
 function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
-  const { address } = entry;
-  if (isPendingCreate(entry)) {
-    const summary = `A create of ${address} is pending for another state, or this state has lost it`;
-    return errorOf("plan.pending", summary, {
-      detail: "The project and the requested object are the same there and here.",
-      remedies: [
-        `Apply there first. If that state is lost: import what was created; if nothing was, \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. ${OTHERWISE}`,
-      ],
-      address,
-    });
-  }
-  const id = String(entry.attributes.id);
-  const object = importIdOf(kind, id, entry.attributes);
-  if (isHere) {
-    return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
-      detail: `This run cannot see whether another address of this state holds it, or whether this state has lost it. ${ONE_MANAGER}`,
-      object,
-      remedies: [
-        { do: "move", when: "another address of this state holds it" },
-        { do: "import", id: object },
-      ],
-      address,
-    });
-  }
-  return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
-    detail: `It belongs to another state (another folder, workspace or backend). ${ONE_MANAGER}`,
-    object,
-    remedies: [`If that state is no longer used: import it. ${OTHERWISE}`],
-    address,
-  });
+  const { address, attributes } = entry;
+  if (isPendingCreate(entry)) return problem("plan.pending/elsewhere", { address });
+  const id = String(attributes.id);
+  const object = importIdOf(kind, id, attributes);
+  return problem(isHere ? "plan.exists/here" : "plan.exists/elsewhere", { address, noun: kind.noun, id, object });
 }
 
 /** Values that only one answer contains (a secret), and the attributes that show for which change: no later read has them. */
@@ -181,31 +143,22 @@ export async function adoptEntry(
   planned: ValueObject,
   scope: ProviderScope,
 ): Promise<{ attributes: JsonObject; private: PrivateMark; diagnostics: readonly Diagnostic[] } | undefined> {
+  const { noun } = kind;
   const id = String(noted.attributes.id);
   const { found, hasEnded } = await findEntryObject(kind, noted, scope);
   if (hasEnded) {
     if (kind.creation === "listable") return undefined;
-    fail("plan.gone", `${kind.noun} ${id}, which an interrupted run created, no longer exists`, {
-      detail: "The provider does not order it again automatically: that would raise another invoice.",
-      remedies: ["Set another `reference` to order another one."],
-      attribute: ["reference"],
-    });
+    refuse(problem("plan.gone/interrupted", { noun, id, attribute: ["reference"] }));
   }
   refuseEdited(kind, noted, planned);
   const owner = scope.claimObject(resource, kind, noted.attributes);
-  if (owner !== undefined) {
-    fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, belongs to ${owner}`, {
-      detail: ONE_MANAGER,
-      remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
-    });
-  }
-  const summary = `Adopted ${kind.noun} ${id}, which an interrupted run created; nothing new was created`;
+  if (owner !== undefined) refuse(problem("plan.exists/owned", { noun, id, owner }));
   const seen = found && reread(kind, noted, found);
   return {
     attributes: seen?.attributes ?? noted.attributes,
     // A job of the interrupted run may have ended since.
     private: found === undefined ? noted.private : observedMark(noted.private, found.phase, seen?.forms),
-    diagnostics: [warningOf("apply.replayed", summary)],
+    diagnostics: [problem("apply.replayed/adopted", { noun, id })],
   };
 }
 
@@ -227,17 +180,9 @@ export function refuseEdited(kind: Kind, noted: ResourceState, planned: ValueObj
   const id = String(attributes.id);
   const isOpen = isPendingCreate(noted);
   const did = isOpen ? `requested this ${kind.noun}` : `created ${kind.noun} ${id}`;
-  const adopt = isOpen
-    ? ""
-    : `; or \`terraform import ${kind.type}.NAME ${inQuotes(importIdOf(kind, id, attributes))}\``;
-  const was = notedValue(noted, name);
-  const [has, back] =
-    was === null
-      ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
-      : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
-  fail("plan.exists", `An interrupted run ${did} with another ${name}`, {
-    detail: `${has} Terraform could not record it, and the provider creates no second one.`,
-    remedies: [`${back}${adopt}.`],
-    attribute: [name],
-  });
+  const command = `terraform import ${kind.type}.NAME ${inQuotes(importIdOf(kind, id, attributes))}`;
+  const adopt = isOpen ? "" : `; or \`${command}\``;
+  const value = notedValue(noted, name);
+  const was = value === null ? undefined : shownValue(kind, name, value);
+  refuse(problem("plan.exists/edited", { name, did, adopt, was, attribute: [name] }));
 }

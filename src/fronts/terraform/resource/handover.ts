@@ -18,7 +18,6 @@ import {
 import {
   type Diagnostic,
   equal,
-  HostformError,
   hasUnknown,
   type JsonObject,
   type ResourceState,
@@ -27,9 +26,9 @@ import {
 } from "../../../core/model/index.ts";
 import type { Entry, Passing } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
 import type { Activity } from "./activity.ts";
-import { type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
-import { halfPlanned, moves, staysHere } from "./holding-notices.ts";
+import { type Mark, named, nameOf, recordedAs } from "./attribute-mapping.ts";
 
 /** The part of the destroy, or of the create that came before it. It may fail: `done` is false then. */
 interface Leg {
@@ -148,7 +147,8 @@ export class Handovers {
       const { is, isShown } = (noted?.place === place && noted.passes?.[plan]) || {};
       // An interrupted create: its entry settles it.
       if (is || isShown || (await entries.get(kind.type, nameOf(kind, object))) !== undefined) continue;
-      throw new HostformError([halfPlanned(kind, prior, object, is === undefined)]);
+      const [what, other] = [named(kind, prior), named(kind, object)];
+      refuse(problem("plan.exists/half", { what, other, isUnseen: is === undefined }));
     }
   }
 
@@ -197,7 +197,9 @@ export class Handovers {
     const leg = () => this.#legs.get(keyOf(kind, prior));
     for (;;) {
       if (leg()?.is === "taken" && (await leg()?.done)) return true;
-      if (session.stop.aborted) throw new HostformError([staysHere(kind, prior, "stopped")]);
+      const stays = (hasFailed: boolean) =>
+        problem("apply.waiting/at_old_address", { what: named(kind, prior), hasFailed });
+      if (session.stop.aborted) refuse(stays(false));
       const isMany = this.#waiting.size >= this.#mostWaiting;
       if ((isMany && this.#isCrowded) || this.#isCircle(thing, creates?.thing)) return false;
       const come = new AbortController();
@@ -206,7 +208,7 @@ export class Handovers {
       const waited = this.#waiting.size;
       this.#waiting.delete(thing);
       if (!isQuiet || leg()?.is === "taken") continue;
-      if (activity.hasFailed) throw new HostformError([staysHere(kind, prior, "failed")]);
+      if (activity.hasFailed) refuse(stays(true));
       this.#isCrowded = true;
       if (isMany) return false;
       // Terraform may work on no more instances than wait: the create comes after this destroy.
@@ -318,7 +320,9 @@ export class Handovers {
     await this.#note(kind, { ...object, private: keptOf(object.private) }, { is: true, isShown: true });
     if (this.#said.has(thing)) return [];
     this.#said.add(thing);
-    return [moves(kind, object.attributes, suits(kind, object.attributes, create.planned))];
+    const isKept = suits(kind, object.attributes, create.planned);
+    const what = named(kind, object.attributes);
+    return [problem(isKept ? "apply.replayed/moves" : "apply.replayed/recreates", { what })];
   }
 
   /** Notes that this plan passes an object on, or that it does not do so yet. */

@@ -14,6 +14,8 @@ import {
   type ValueObject,
   warningOf,
 } from "../../../core/model/index.ts";
+import { problem } from "../messages.ts";
+import { named } from "./attribute-mapping.ts";
 
 interface HoldingsOptions {
   readonly store: Pick<AccountStore, "see" | "release" | "endRun" | "holdings">;
@@ -350,6 +352,17 @@ export class Holdings {
     }
   }
 }
+
+/** `2026-11-21T10:00:00Z`. */
+export const seconds = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** Two instances hold one object: a destroy of one would take it from the other. */
+export const heldTwice = (kind: Kind, attributes: JsonObject, instances: number, severity: Diagnostic["severity"]) =>
+  problem("state.duplicate", { what: named(kind, attributes), noun: kind.noun, instances, severity });
+
+/** Two addresses must not manage one object. */
+export const twoAddresses = ({ noun }: Kind, { id }: JsonObject) =>
+  problem("plan.exists/two_addresses", { noun, id: String(id) });
 
 const countOf = ({ reads, plans }: Shown) => Math.max(reads, plans);
 

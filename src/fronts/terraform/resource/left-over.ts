@@ -1,9 +1,17 @@
 /** Objects that an interrupted apply took from their old address, and that no other address has yet: the store alone knows them. */
-import { kinds } from "../../../core/kinds/index.ts";
+import { importIdOf, type Kind, kinds } from "../../../core/kinds/index.ts";
 import { parentOf } from "../../../core/lifecycle/index.ts";
-import type { Diagnostic } from "../../../core/model/index.ts";
-import { leftOver } from "./holding-notices.ts";
+import type { Diagnostic, JsonObject } from "../../../core/model/index.ts";
+import { problem } from "../messages.ts";
+import { named } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
+
+/** An interrupted apply took an object out of the state, and no create has it yet. */
+export const leftOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
+  problem("apply.waiting/left_over", {
+    what: named(kind, attributes),
+    object: importIdOf(kind, String(attributes.id), attributes),
+  });
 
 /** Names them once, but for those that this plan creates. Forgets those that have ended. Sends GETs. */
 export async function leftOvers(scope: ProviderScope): Promise<readonly Diagnostic[]> {

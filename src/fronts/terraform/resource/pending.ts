@@ -24,10 +24,11 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
+import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import { labelOf, type Mark, nameOf, recordedAs } from "./attribute-mapping.ts";
 import { refuseEdited } from "./entry-lookup.ts";
-import { failureOf, unseenCreate } from "./notices.ts";
+import { failureOf } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /** An entry of any kind. */
@@ -130,8 +131,12 @@ export async function planSettlement(
   }
   // The user may have resolved it.
   const isUnseen = scope.hasPending(kind, name) && (await scope.session.entries.get(kind.type, name)) === undefined;
-  return { diagnostics: isUnseen ? [unseenCreate(labelOf(kind, config))] : [] };
+  return { diagnostics: isUnseen ? [unseen(kind, config)] : [] };
 }
+
+/** The state has a pending create, and this machine does not have its request. */
+const unseen = (kind: Kind, attributes: ValueObject) =>
+  problem("plan.pending/unseen", { what: labelOf(kind, attributes) });
 
 /** Returns the question that the apply would end with. A failed read is left to the apply. */
 async function questionAbout(
@@ -214,10 +219,10 @@ export async function pendingToRemove(
     scope.passed.add(key);
     return undefined;
   }
-  if (!isSent && (entry === undefined || isForeign)) throw new HostformError([unseenCreate(own.address)]);
+  if (!isSent && (entry === undefined || isForeign)) refuse(problem("plan.pending/unseen", { what: own.address }));
   if (entry === undefined || isPendingCreate(entry)) {
     // The plan was made without a refresh, or on another machine: one of its creates may have this name.
-    if (!isSent && noted === undefined) throw new HostformError([unseenCreate(own.address)]);
+    if (!isSent && noted === undefined) refuse(problem("plan.pending/unseen", { what: own.address }));
     return isSent ? own : entry;
   }
   // The create leg adopts the object that the user named; with create_before_destroy it has done so already.

@@ -1,4 +1,4 @@
-import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
+import { importIdOf, type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
 import {
   asksForInvoices,
   attributesOf,
@@ -27,34 +27,32 @@ import {
   type ResourceState,
   UNKNOWN,
   type ValueObject,
-  warningOf,
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
+import { problem } from "../messages.ts";
 import {
   conform,
   declaredIn,
   hiddenNames,
   labelOf,
   type Mark,
+  named,
   nameOf,
   recordedAs,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
 import { activeEntry } from "./entry-lookup.ts";
 import { mayPassOn } from "./handover.ts";
-import { declaredTwice, heldTwice, heldUnseen, willTakeOver } from "./holding-notices.ts";
+import { type Holder, heldTwice, seconds, twoAddresses } from "./holdings.ts";
 import { leftOvers } from "./left-over.ts";
 import {
   deferred,
   effectNotices,
   heldByOther,
-  laterRefused,
   lookalikes,
   refersToPending,
-  shownLater,
   stillPending,
   THIS,
-  twoAddresses,
   unreadableOnes,
   willSettle,
 } from "./notices.ts";
@@ -180,10 +178,12 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...held,
     ...moves,
     ...(moves.length === 0 && !scope.holdings.isApply ? unseen : []),
-    ...laterRefused(kind, inTheWay),
+    ...inTheWay.map(({ id }) => problem("plan.exists/in_the_way", { noun: kind.noun, id, object: id })),
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
-    ...(entry?.handed && entry.owner !== scope.session.self.mark ? [willTakeOver(kind, entry)] : []),
+    ...(entry?.handed && entry.owner !== scope.session.self.mark
+      ? [problem("apply.replayed/takes_over", { what: named(kind, entry.attributes) })]
+      : []),
     ...(entry && !entry.handed && settlement.diagnostics.length === 0 ? [willSettle(kind, entry)] : []),
     ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(replaces ? [] : staysBeside(kind, name, mark.replacing)),
@@ -242,7 +242,9 @@ function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope:
   return [
     ...(observed.matches.length === 0 ? lookalikes(kind, declared, observed, scope) : []),
     ...unreadableOnes(kind, declared, observed.unreadable ?? [], scope),
-    ...(observed.waitsFor === undefined ? [] : [shownLater(kind, observed.waitsFor)]),
+    ...(observed.waitsFor === undefined
+      ? []
+      : [problem("apply.waiting/unlisted", { noun: kind.noun, waitsFor: observed.waitsFor })]),
   ];
 }
 
@@ -288,7 +290,7 @@ async function planRecorded(
   const own = { config: declared, prior: recorded, observed, plans, adopting, invoices, ...others };
   const planned = planResource(inputOf(kind, own, scope));
   const gone = observed.status === "gone";
-  const double = scope.isDouble(kind, prior) ? [twoAddresses(kind, String(prior.id))] : [];
+  const double = scope.isDouble(kind, prior) ? [twoAddresses(kind, prior)] : [];
   const asMade = pending ? [] : immutableSinceCreate(kind, prior, { mark, declared, gone });
   const diagnostics = [
     ...planned.diagnostics,
@@ -335,6 +337,18 @@ function conditionWarnings(conditions: readonly Condition[] = [], scope: Provide
   );
 }
 
+/** Two addresses declare one thing, and neither gives it up. */
+function declaredTwice(kind: Kind, attributes: JsonObject): Diagnostic {
+  const object = importIdOf(kind, String(attributes.id), attributes);
+  return problem("plan.exists/declared_twice", { what: named(kind, attributes), noun: kind.noun, object });
+}
+
+/** A create is what an object of the state was, and this run was not shown its address: it left the state, or is renamed. */
+function heldUnseen(kind: Kind, attributes: JsonObject, { lastSeen }: Holder): Diagnostic {
+  const object = importIdOf(kind, String(attributes.id), attributes);
+  return problem("plan.exists/unseen", { what: named(kind, attributes), seen: seconds(lastSeen), object });
+}
+
 /** Plans whether an instance keeps its object. @param next what replaces it. @returns what is wrong with that beside the other instances. */
 async function planHolding(
   kind: Kind,
@@ -348,7 +362,7 @@ async function planHolding(
   await holdings.load();
   const { instances = 1, plan } = holdings.holderOf(kind, { id: String(attributes.id), attributes }) ?? {};
   const isShared = instances > 1 && !(await handovers.isTaken(kind, attributes));
-  const shared = isShared ? [heldTwice(kind, attributes, instances, plan === "leaves" ? "destroy" : undefined)] : [];
+  const shared = isShared ? [heldTwice(kind, attributes, instances, plan === "leaves" ? "error" : "warning")] : [];
   // Terraform drops the warnings of the create of a replacement: what that create takes over is said here.
   if (next !== undefined)
     return [
@@ -385,9 +399,7 @@ async function secretPlaceNotices(
   try {
     const { real, inside } = await secretDestination(output, { address, attribute });
     if (!isNew || inside) return [];
-    const summary = `The ${attribute} of ${address} will be written to ${real}`;
-    const detail = "It is outside of the project, as `outside_project` allows.";
-    return [warningOf("secret.output", summary, { detail, address, attribute: ["secret_output"] })];
+    return [problem("secret.output/outside", { address, name: attribute, real, attribute: ["secret_output"] })];
   } catch (error) {
     if (error instanceof HostformError) return error.diagnostics;
     throw error;

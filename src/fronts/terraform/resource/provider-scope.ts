@@ -70,9 +70,9 @@ export class ProviderScope {
   readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
 
-  constructor(session: ProviderSession, env?: Env, activity = new Activity()) {
+  constructor(session: ProviderSession, activity = new Activity()) {
     this.session = session;
-    this.collections = collectionsOf(session, env);
+    this.collections = collectionsOf(session);
     this.activity = activity;
     this.handovers = new Handovers(this);
     this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
@@ -230,12 +230,10 @@ export class ProviderScope {
   }
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 const scopes = new WeakMap<ProviderSession, ProviderScope>();
 
-export function scopeOf(session: ProviderSession, env: Env, activity?: Activity): ProviderScope {
-  const scope = scopes.get(session) ?? new ProviderScope(session, env, activity);
+export function scopeOf(session: ProviderSession, activity?: Activity): ProviderScope {
+  const scope = scopes.get(session) ?? new ProviderScope(session, activity);
   scopes.set(session, scope);
   return scope;
 }
@@ -249,14 +247,11 @@ const FEW = 2;
 /** The collections of an account, shared by concurrent readers. */
 class Collections {
   readonly #session: CollectionSession;
-  readonly #coalesce: boolean;
   readonly #stale = new Set<string>();
   readonly #asked = new Map<string, number>();
 
-  /** @param coalesce false: every object is read on its own (for comparison). */
-  constructor(session: CollectionSession, coalesce: boolean) {
+  constructor(session: CollectionSession) {
     this.#session = session;
-    this.#coalesce = coalesce;
   }
 
   /**
@@ -264,7 +259,6 @@ class Collections {
    * others: Terraform reads many instances concurrently.
    */
   async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
-    if (!this.#coalesce) return true;
     const key = collectionKey(kind, parent);
     this.#asked.set(key, (this.#asked.get(key) ?? 0) + 1);
     if (kind.get === undefined) return false;
@@ -289,9 +283,8 @@ type CollectionSession = Pick<DataSession, "account" | "clock">;
 
 const known = new WeakMap<CollectionSession, Collections>();
 
-/** The collections of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read on its own, for comparison. */
-export function collectionsOf(session: CollectionSession, env: Env = process.env): Collections {
-  const collections = known.get(session) ?? new Collections(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+export function collectionsOf(session: CollectionSession): Collections {
+  const collections = known.get(session) ?? new Collections(session);
   known.set(session, collections);
   return collections;
 }

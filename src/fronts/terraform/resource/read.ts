@@ -27,25 +27,24 @@ import {
   ApiError,
   conditionWarning,
   type Diagnostic,
-  fail,
-  HostformError,
   hasCode,
   type JsonObject,
   type ResourceState,
-  warningOf,
 } from "../../../core/model/index.ts";
+import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import {
   type Answer,
   hiddenNames,
   type Mark,
+  named,
   nameOf,
   recordedAs,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./entry-lookup.ts";
-import { heldElsewhere, importHeld } from "./holding-notices.ts";
-import { otherHost, shownLater } from "./notices.ts";
+import { seconds } from "./holdings.ts";
+import { otherHost } from "./notices.ts";
 import { isResolvedAbsent, keepIntent, noteDeclared } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { accountOf, refuseForeign } from "./same-account.ts";
@@ -71,6 +70,7 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
  */
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
   const { entries, host } = scope.session;
+  const { noun } = kind;
   const name = nameOf(kind, state);
   const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
@@ -95,7 +95,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     const readable = kind.list !== undefined || kind.get !== undefined;
     const isElsewhere = mark.host !== undefined && mark.host !== host && !scope.session.hasMoved;
     if (readable && isElsewhere && !isSame(kind, recorded, seen.attributes))
-      throw new HostformError([otherHost(kind, recorded, "refreshed")]);
+      refuse(otherHost(kind, recorded, "refreshed"));
     await dropEntry();
     // An imported object is in the state when the apply has ended.
     if (!scope.isImported(kind, recorded)) scope.holdings.read(kind, seen.attributes, mark);
@@ -109,9 +109,13 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     if (left.lost) scope.noteLost(kind, state);
     const subject = { kind, address: prior.address, sensitive: hiddenNames(kind) };
     const diagnostics = [
-      ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
-      ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
-      ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
+      ...(left.deposed === undefined
+        ? []
+        : [problem("plan.prevented/left_behind", { noun, id: String(left.deposed.id) })]),
+      ...(seen.unlisted === undefined
+        ? []
+        : [problem("account.unlisted", { what: prior.address, noun, created: seen.unlisted })]),
+      ...(seen.waitsFor === undefined ? [] : [problem("apply.waiting/unlisted", { noun, waitsFor: seen.waitsFor })]),
       ...switchedOff({ ...subject, attributes: state }, seen.off, subject.sensitive).map(conditionWarning),
       ...unknownValues(prior.address, seen.unclear ?? {}),
       ...formNotices(subject, formsOf(prior.private, recorded), seen.forms ?? {}),
@@ -167,14 +171,8 @@ function abilityWarning(kind: Kind, scope: ProviderScope, { why }: Unread): Diag
   const ability = kind.listAbility ?? "";
   if (!scope.isFirst(`ability ${ability}`)) return [];
   const nouns = [...kinds.values()].flatMap(({ listAbility, noun }) => (listAbility === ability ? [`${noun}s`] : []));
-  const summary = `Not compared with the account: recorded ${nouns.join(" and ")}`;
   const more = why.detail === undefined ? "" : ` ${why.detail}`;
-  return [
-    warningOf("plan.unread", summary, {
-      detail: `The token may not list them (403): it lacks the ability "${ability}". The plan uses what the state has.${more}`,
-      remedies: ["To see what differs, plan with a token that has this ability."],
-    }),
-  ];
+  return [problem("plan.unread/ability", { nouns: nouns.join(" and "), ability, more })];
 }
 
 /**
@@ -188,17 +186,13 @@ async function notAgain(
   { account }: ProviderScope,
 ): Promise<Diagnostic | undefined> {
   const expired = kind.expired?.(recorded, account.hostNow());
-  if (expired !== undefined) {
-    const remedies = ["Remove it, or set a later `expires_at`."];
-    return warningOf("plan.expired", `${what} is gone and is not created again: ${expired}`, { remedies });
-  }
+  if (expired !== undefined) return problem("plan.expired", { what, expired });
   const parent = parentOf(kind, recorded);
   const holder = kinds.get(kind.nested?.in ?? "");
   if (parent === undefined || holder === undefined) return undefined;
   const found = await account.find(holder, parent);
   if (found !== undefined && found.phase !== "gone") return undefined;
-  const remedies = [`Remove both, or restore the ${holder.noun} first.`];
-  return warningOf("apply.skipped", `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`, { remedies });
+  return problem("apply.skipped/parent", { what, noun: holder.noun, parent });
 }
 
 /** Duplicates of each list. */
@@ -228,29 +222,15 @@ export async function otherHolders(kind: Kind, recorded: JsonObject, scope: Prov
   const held = await holdings.elsewhere(kind, recorded);
   if (held === undefined || !scope.isFirst(`shared ${importIdOf(kind, String(recorded.id), recorded)} ${kind.type}`))
     return [];
-  return [heldElsewhere(kind, recorded, held, holdings.place.label)];
+  const there = held.address === undefined ? held.place.label : `${held.place.label}, as ${held.address}`;
+  const here = holdings.place.label;
+  return [problem("state.shared", { what: named(kind, recorded), here, there, seen: seconds(held.lastSeen) })];
 }
 
 /** At another address of the API the same id is the same object only if natural key and creation time are equal, too. */
 function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean {
   const [was, is] = [recorded.created_at ?? null, reported.created_at ?? null];
   return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(reported);
-}
-
-/** A replacement by hostform created the new object and could not delete the old one. */
-function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
-  return warningOf("plan.prevented", `${kind.noun} ${String(id)}, which this one replaced, still exists`, {
-    detail: "A run of hostform created the new one and could not delete the old one.",
-    remedies: [`The next change of this ${kind.noun} deletes it; or delete it in the dashboard.`],
-  });
-}
-
-/** Terraform shows warnings that have the same summary as one: many objects make one warning. */
-function notListed(kind: Kind, what: string, created: string): Diagnostic {
-  return warningOf("account.unlisted", `No list shows a new ${kind.noun} yet`, {
-    detail: `${what} was created at ${created}. The provider keeps what the state has.`,
-    remedies: ["Nothing to do. When `list_lag` is over, a plan shows what the account has."],
-  });
 }
 
 /**
@@ -284,7 +264,7 @@ async function readPending(
   scope: ProviderScope,
 ): Promise<Answer> {
   if (mark.host !== undefined && mark.host !== scope.session.host)
-    throw new HostformError([otherHost(kind, prior.attributes, "refreshed")]);
+    refuse(otherHost(kind, prior.attributes, "refreshed"));
   const entry = await keepIntent(kind, prior, scope);
   await noteDeclared(kind, nameOf(kind, prior.attributes), scope);
   if (isResolvedAbsent(entry, prior)) return { state: null, mark: {}, diagnostics: [] };
@@ -297,31 +277,24 @@ async function readPending(
  * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
  */
 export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
+  const { noun, type } = kind;
   const { parent } = namedBy(kind, id);
   if (kind.parent !== undefined && parent === undefined) {
-    fail("usage", `The import id of a ${kind.noun} is ${kind.parent}/ID`, {
-      detail: `It was ${JSON.stringify(id)}.`,
-      remedies: [
-        `For example \`terraform import ${kind.type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'\`.`,
-      ],
-    });
+    const example = `${type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'`;
+    refuse(problem("usage", { noun, parent: kind.parent, id, example }));
   }
   const alone = await scope.collections.isAlone(kind, parent);
   const seen = await read(scope.account, { kind, prior: undefined, importId: id, config: undefined, alone });
   if (seen.status !== "present") {
-    const { how, isListed } = seen.status === "gone" ? seen : { how: "does not exist", isListed: undefined };
-    const why = isListed
-      ? "It has ended: nothing is left to manage."
-      : "The account of this provider configuration does not have it.";
-    fail("plan.gone", `${kind.noun} ${id} ${how}`, {
-      detail: `${why}${kind.parent === undefined ? ` The import id of a ${kind.noun} is its id alone.` : ""}`,
-      remedies: [
-        `Correct the id; the data source \`${kind.type}s\` lists the existing ones. Or use the provider configuration (token) of the account that has it.`,
-      ],
-    });
+    const { how, isListed = false } = seen.status === "gone" ? seen : { how: "does not exist" };
+    const isNested = kind.parent !== undefined;
+    refuse(problem("plan.gone/import", { noun, id, how, type, isListed, isNested }));
   }
   const holder = await scope.holdings.holderOfImported(kind, seen.attributes);
-  if (holder !== undefined) throw new HostformError([importHeld(kind, seen.attributes, holder)]);
+  if (holder !== undefined) {
+    const seenAt = holder.isShown ? undefined : seconds(holder.lastSeen);
+    refuse(problem("plan.exists/imported", { what: named(kind, seen.attributes), seen: seenAt }));
+  }
   scope.noteImported(kind, seen.attributes);
   const defaults = attributesOf(kind).flatMap(({ name, meta }) =>
     meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],

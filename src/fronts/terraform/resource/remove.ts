@@ -18,19 +18,18 @@ import {
   type Change,
   conditionWarning,
   type Diagnostic,
-  errorOf,
-  fail,
   HostformError,
   isForbidden,
   type JsonObject,
   type ResourceState,
 } from "../../../core/model/index.ts";
+import { problem, refuse } from "../messages.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { mayPassOn } from "./handover.ts";
-import { heldTwice, renamedFirst } from "./holding-notices.ts";
+import { heldTwice, twoAddresses } from "./holdings.ts";
 import { leftOvers } from "./left-over.ts";
-import { effectNotices, otherHost, twoAddresses } from "./notices.ts";
+import { effectNotices, otherHost } from "./notices.ts";
 import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE, otherHolders } from "./read.ts";
@@ -66,14 +65,8 @@ export async function planDestroy(
     : await observeRecorded(kind, recorded, mark, scope);
   // A 404 is also the answer of another account: only a status shows that an object has ended.
   if (prior.status === GONE && observed.status !== "present" && policyOf(prior) === "prevent") {
-    const object = `${kind.noun} ${String(recorded.attributes.id)}`;
-    fail("plan.prevented", `${recorded.address} may not be removed: this account does not have ${object}`, {
-      detail:
-        'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
-      remedies: [
-        "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false` in place of its block.",
-      ],
-    });
+    const { address, attributes } = recorded;
+    refuse(problem("plan.prevented/not_found", { address, noun: kind.noun, id: String(attributes.id) }));
   }
   const now = account.hostNow();
   const input = { kind, prior: recorded, observed, mode: "apply", severity: "error", now, settings } as const;
@@ -87,7 +80,7 @@ export async function planDestroy(
   if (change.removal !== undefined) return { change, diagnostics: effectNotices(kind, change.before ?? prior, change) };
   const handed = await handedOver(kind, recorded, scope);
   // Only what is not removed comes with diagnostics.
-  if (handed === undefined) throw new HostformError(diagnostics);
+  if (handed === undefined) refuse(...diagnostics);
   return { change: planRemoval({ ...removal, observed: handed.observed }).change, diagnostics: handed.diagnostics };
 }
 
@@ -141,11 +134,11 @@ export async function planRemovalOf(
     async (error: unknown) => {
       const isRenamed =
         error instanceof HostformError && !mayPassOn(kind) && (await scope.handovers.isMade(kind, prior));
-      throw isRenamed ? new HostformError(renamedFirst(error)) : error;
+      throw isRenamed ? renamedFirst(error) : error;
     },
   );
   if (prior.id === null) return { diagnostics, mark: { ...settled, plan: scope.holdings.run } };
-  if (scope.isDouble(kind, prior)) throw new HostformError([twoAddresses(kind, String(prior.id))]);
+  if (scope.isDouble(kind, prior)) refuse(twoAddresses(kind, prior));
   const recorded = recordedAs(kind, prior, mark);
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);
@@ -158,12 +151,18 @@ export async function planRemovalOf(
   };
 }
 
+const MOVED = { do: "move", when: "another address of this plan is the same thing: it was renamed" } as const;
+
+/** A removal is refused, and another address declares the same thing: `moved` is the first remedy. */
+const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError) =>
+  new HostformError(first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others]);
+
 /** Refuses to destroy one of several instances that have the same object. @throws HostformError `state.duplicate`. */
 async function refuseShared(kind: Kind, prior: JsonObject, scope: ProviderScope): Promise<void> {
   await scope.holdings.load();
   const { instances = 1 } = scope.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
   if (instances < 2 || (await scope.handovers.isTaken(kind, prior))) return;
-  throw new HostformError([heldTwice(kind, prior, instances, "destroy")]);
+  refuse(heldTwice(kind, prior, instances, "error"));
 }
 
 /**
@@ -181,8 +180,7 @@ export async function destroyResource(
   scope.applies(mark);
   const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
   if (change === undefined) return { diagnostics };
-  if (mark.host !== undefined && mark.host !== scope.session.host)
-    throw new HostformError([otherHost(kind, prior, "removed")]);
+  if (mark.host !== undefined && mark.host !== scope.session.host) refuse(otherHost(kind, prior, "removed"));
   if (prior.id !== null) await scope.handovers.refuseHalf(kind, prior, mark, scope.account);
   const passed = prior.id === null ? undefined : await scope.handovers.destroy(kind, prior, mark);
   if (passed !== undefined) {
@@ -200,11 +198,7 @@ export async function destroyResource(
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: withoutRequests(latest.resource?.private ?? mark) };
     // It leaves the state only when it is suspended: until then the policy is not carried out.
-    const summary = `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`;
-    const suspending = errorOf("apply.waiting", summary, {
-      detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
-      remedies: ['Run the command again later, or allow more time: `timeouts = { delete = "20m" }`.'],
-    });
+    const suspending = problem("apply.waiting/suspension", { noun: kind.noun, id: String(prior.id) });
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? suspending], left };
   }
   await markReleased(kind, recordedAs(kind, prior, {}), scope);
@@ -240,7 +234,7 @@ export async function deleteObject(
   const { change } = await planDestroy(kind, attributes, mark, scope);
   if (change === undefined) return;
   const { applied } = await remove(kind, attributes, change, scope, cancelled);
-  if (applied.unclear !== undefined) throw new HostformError([applied.unclear]);
+  if (applied.unclear !== undefined) refuse(applied.unclear);
   scope.account.outdate(kind, parentOf(kind, attributes));
   scope.markReleased(kind, attributes);
   scope.release(kind, nameOf(kind, attributes), attributes);

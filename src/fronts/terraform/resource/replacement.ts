@@ -7,7 +7,6 @@ import { attributesOf, orderNameErrors, policyOf } from "../../../core/lifecycle
 import {
   type AttributePath,
   type Diagnostic,
-  errorOf,
   hasUnknown,
   type JsonObject,
   type PrivateMark,
@@ -15,10 +14,10 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
-  warningOf,
 } from "../../../core/model/index.ts";
 import type { Entries, Entry } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
+import { problem } from "../messages.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
@@ -57,7 +56,12 @@ export function planReplacement(
   const kept = replacing?.prevented ? [prevented(kind, replacing.id)] : [];
   return {
     requiresReplace: refused.flatMap(({ attribute }) => (attribute === undefined ? [] : [attribute])),
-    diagnostics: [...others, ...order, ...kept, ...(prior.deletion_policy === "suspend" ? [suspendedFirst(kind)] : [])],
+    diagnostics: [
+      ...others,
+      ...order,
+      ...kept,
+      ...(prior.deletion_policy === "suspend" ? [problem("plan.prevented/suspended_first", { noun: kind.noun })] : []),
+    ],
     result: recreated(kind, declared),
   };
 }
@@ -85,33 +89,15 @@ export function replacedObject(
 }
 
 export function prevented(kind: Kind, id: string): Diagnostic {
-  return errorOf("plan.prevented", `${kind.noun} ${id} cannot be replaced: its deletion_policy is "prevent"`, {
-    detail: `The API cannot delete a ${kind.noun}: the old one would stay in the account, and Terraform would stop managing it.`,
-    remedies: [
-      `Set \`deletion_policy = "forget"\`${kind.suspendSteps === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
-    ],
-    attribute: ["deletion_policy"],
-  });
+  const canSuspend = kind.suspendSteps !== undefined;
+  return problem("plan.prevented/replacement", { noun: kind.noun, id, canSuspend, attribute: ["deletion_policy"] });
 }
 
 /** A replacement by `-replace`, or of a tainted instance: the API cannot end the old object, and it would take a second one beside it. */
 export function staysBeside(kind: Kind, name: string | undefined, replacing: Replaced | undefined): Diagnostic[] {
   if (kind.creation !== "listable" || kind.removal !== "policy" || replacing === undefined) return [];
   if (replacing.name !== name) return [];
-  return [
-    errorOf("plan.exists", `${kind.noun} ${replacing.id} cannot be replaced`, {
-      detail: `The API cannot delete a ${kind.noun}: the old one would stay in the account beside the new one.`,
-      remedies: ["Plan without `-replace`. If Terraform has marked it as tainted, `terraform untaint` it."],
-    }),
-  ];
-}
-
-/** Terraform destroys first: no host sells the same name twice. */
-function suspendedFirst(kind: Kind): Diagnostic {
-  return warningOf("plan.prevented", `The old ${kind.noun} is suspended before the new one is ordered`, {
-    detail: `If the API refuses the order (an invalid coupon, a plan that is not sold), the old one stays suspended and nothing replaces it until an order succeeds.`,
-    remedies: ['With `deletion_policy = "forget"` the old one runs until you cancel it in the dashboard.'],
-  });
+  return [problem("plan.exists/beside", { noun: kind.noun, id: replacing.id })];
 }
 
 /** The type of entries about objects that a create may replace although they look like it, or about a name whose key is used up. */
@@ -207,14 +193,13 @@ export function immutableSinceCreate(
     return change === "immutable" && prior[name] == null && value !== null && !hasUnknown(value);
   });
   return [
-    ...(isRenamed(kind, made, prior, declared) ? [renamed(what, made)] : []),
-    ...late.map(({ name }) =>
-      errorOf("plan.immutable", `${name} of ${what} cannot be changed`, {
-        detail: `It was created without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
-        remedies: ["Remove it from the configuration."],
-        attribute: [name],
-      }),
-    ),
+    ...(isRenamed(kind, made, prior, declared)
+      ? [problem("plan.immutable/reference", { what, name: made, attribute: ["reference"] })]
+      : []),
+    ...late.map(({ name }) => {
+      const value = shownValue(kind, name, declared[name] ?? null);
+      return problem("plan.immutable/late", { what, noun: kind.noun, name, value, attribute: [name] });
+    }),
   ];
 }
 
@@ -223,14 +208,6 @@ function isRenamed(kind: Kind, made: string, prior: JsonObject, declared: ValueO
   if ((declared.reference ?? null) === (prior.reference ?? null)) return false;
   const name = nameOf(kind, declared);
   return name !== undefined && name !== made;
-}
-
-function renamed(what: string, made: string): Diagnostic {
-  return errorOf("plan.immutable", `reference of ${what} cannot be changed`, {
-    detail: `It was ordered under the name ${JSON.stringify(made)}, by which the API knows the order.`,
-    remedies: ["Set the old one again in the configuration."],
-    attribute: ["reference"],
-  });
 }
 
 /** Checks the project and the name of an order: the name is unique, and differs from that of a replaced object. */
@@ -242,19 +219,14 @@ export function checkOrder(
 ): Diagnostic[] {
   if (kind.creation !== "keyed") return [];
   const found = orderNameErrors(kind, declared, session.project);
+  const place = { noun: kind.noun, attribute: ["reference"] };
   const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
   const name = nameOf(kind, declared);
   if (replacing !== undefined && name === undefined && open) {
-    const summary = "The `reference` of a replacement must be known at plan time";
-    const detail = `Otherwise ${kind.noun} ${replacing.id} would be released before the provider knows whether the new order has another name. Without a \`reference\` the name is the domain.`;
-    const remedies = ["Set a value that is known at plan time."];
-    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
+    found.push(problem("terraform.reference/unknown", { ...place, id: replacing.id }));
   }
   if (replacing?.name !== undefined && replacing.name === name) {
-    const summary = "A replacement needs a new `reference`";
-    const detail = `${kind.noun} ${replacing.id} was ordered under the name "${name}". The API would take the new order for a repetition, and order nothing.`;
-    const remedies = [`Set \`reference\` to another name, for example "${name}-2".`];
-    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
+    found.push(problem("terraform.reference/same", { ...place, id: replacing.id, name }));
   }
   return found;
 }

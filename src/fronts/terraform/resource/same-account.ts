@@ -10,8 +10,9 @@ import {
   isSameObject,
   originProblem,
 } from "../../../core/lifecycle/index.ts";
-import { type Anchor, HostformError, isForbidden, type JsonObject, namesLimit } from "../../../core/model/index.ts";
+import { type Anchor, isForbidden, type JsonObject, namesLimit } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
+import { refuse } from "../messages.ts";
 import { labelOf, type Mark, recordedAs } from "./attribute-mapping.ts";
 import { otherHost } from "./notices.ts";
 
@@ -63,7 +64,7 @@ export async function refuseForeign(
   if (hasMoved || origin === undefined) return;
   if (mark.account === undefined) {
     if (mark.host === undefined || mark.host === host) return;
-    throw new HostformError([otherHost(kind, recorded, "refreshed")]);
+    refuse(otherHost(kind, recorded, "refreshed"));
   }
   const { origin: was } = mark.account;
   // An object is missing together with the one that it is in: both are one piece of evidence.
@@ -71,7 +72,7 @@ export async function refuseForeign(
   const anchors = mark.account.anchors.filter(({ id }) => id !== outer);
   const record = recordedAs(kind, recorded, mark);
   const elsewhere = originProblem(of, account, [record]);
-  if (elsewhere.length > 0) throw new HostformError(elsewhere);
+  if (elsewhere.length > 0) refuse(...elsewhere);
   if (anchors.length === 0) {
     if (kind.parent !== undefined || kind.list === undefined) return;
     await account.list(kind);
@@ -79,7 +80,7 @@ export async function refuseForeign(
   }
   for (const anchor of anchors) if (!(await isMissing(anchor, account))) return;
   const names = anchors.map(({ type, id }) => `${kinds.get(type)?.noun ?? type} ${id}`);
-  throw new HostformError([foreignObjects(of, account, was, [labelOf(kind, recorded), ...names])]);
+  refuse(foreignObjects(of, account, was, [labelOf(kind, recorded), ...names]));
 }
 
 /** By account and anchor: all instances of a plan share a few anchors. */

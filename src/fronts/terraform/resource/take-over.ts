@@ -3,8 +3,9 @@ import { type Kind, matches } from "../../../core/kinds/kind.ts";
 import { formsOf, parentOf, refreshed } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, PrivateMark, ValueObject } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
+import { problem } from "../messages.ts";
+import { named } from "./attribute-mapping.ts";
 import { mayPassOn, suits } from "./handover.ts";
-import { adoptedHere, recreatedHere } from "./holding-notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { deleteObject } from "./remove.ts";
 
@@ -37,16 +38,20 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
     return undefined;
   }
   const attributes = refreshed(kind, object.attributes, found, formsOf(object.private, object.attributes));
+  const what = named(kind, attributes);
   const adopt = async (): Promise<TakenOver> => {
     scope.disown(kind, attributes);
     if (!suits(kind, attributes, planned)) {
       await deleteObject(kind, attributes, object.private, scope, cancelled);
-      return { diagnostics: [recreatedHere(kind, attributes)] };
+      return { diagnostics: [problem("apply.replayed/recreated", { what })] };
     }
     const { handed: _, passes: __, ...kept } = object;
     await session.entries.put(kind.type, name, { ...kept, attributes, place: session.place, owner: session.self.mark });
     scope.add(owner, kind, attributes);
-    return { adopted: { attributes, private: object.private }, diagnostics: [adoptedHere(kind, attributes)] };
+    return {
+      adopted: { attributes, private: object.private },
+      diagnostics: [problem("apply.replayed/took_over", { what })],
+    };
   };
   const taken = await (noted === undefined ? handovers.take(kind, object, adopt) : adopt());
   await handovers.settle(kind, attributes);

@@ -1,16 +1,8 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, validate } from "../../../core/lifecycle/index.ts";
-import {
-  type AttributePath,
-  type Diagnostic,
-  errorOf,
-  hasUnknown,
-  isObject,
-  UNKNOWN,
-  type ValueObject,
-  warningOf,
-} from "../../../core/model/index.ts";
+import { type Diagnostic, isObject, UNKNOWN, type ValueObject } from "../../../core/model/index.ts";
 import { type Attribute, type Attributes, isNested } from "../../../core/model/schema.ts";
+import { problem } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import { declaredIn, labelOf } from "./attribute-mapping.ts";
 
@@ -27,20 +19,13 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
   const exposed = writeOnlyAllowed
     ? []
     : attributesOf(kind).filter(({ name, meta }) => meta.writeOnly && name in declared);
-  const tooOld = exposed.map(({ name }) =>
-    errorOf("terraform.too_old", `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`, {
-      detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
-      remedies: [`Use a newer Terraform, or remove ${name} and set it in the dashboard.`],
-      attribute: [name],
-    }),
-  );
+  const tooOld = exposed.map(({ name }) => problem("terraform.too_old", { name, attribute: [name] }));
   const settable = checkSettable(schemaOf(kind).attributes, config, `${kind.type}.NAME`);
   return [...settable, ...found, ...tooOld, ...checkTimeouts(config)];
 }
 
 /**
- * Checks against a schema what Terraform leaves to a provider: refuses values of read-only attributes, unknown ones included, and
- * warns of deprecated attributes.
+ * Refuses values of read-only attributes, unknown ones included: Terraform leaves that to a provider.
  * @param of what a reference to the block begins with: `hosting_webhook.NAME`; the provider's own block has none.
  */
 export function checkSettable(
@@ -53,29 +38,22 @@ export function checkSettable(
     const value = config[last] ?? null;
     if (value === null) return [];
     const path = [...above, last];
-    const name = path.join(".");
-    const { type, deprecated } = attribute;
-    const parts =
-      isNested(type) && isObject(value) ? checkSettable(type.attributes, value as ValueObject, of, path) : [];
-    const found = isReadOnly(attribute) ? [readOnly(name, path, attributes, of)] : [];
-    if (deprecated === undefined || hasUnknown(value)) return [...found, ...parts];
-    const place = { detail: deprecated, attribute: path };
-    return [...found, warningOf("config.deprecated", `\`${name}\` is deprecated`, place), ...parts];
+    const { type } = attribute;
+    return [
+      ...(isReadOnly(attribute) ? [readOnly(path, attributes, of)] : []),
+      ...(isNested(type) && isObject(value) ? checkSettable(type.attributes, value as ValueObject, of, path) : []),
+    ];
   });
 }
 
 const isReadOnly = ({ computed, optional, required }: Attribute) => computed && !optional && !required;
 
-function readOnly(name: string, attribute: AttributePath, attributes: Attributes, of: string): Diagnostic {
-  // `plan = 11` was meant to be `plan_id`.
+function readOnly(attribute: readonly string[], attributes: Attributes, of: string): Diagnostic {
+  const name = attribute.join(".");
   const near = Object.keys(attributes).find(
     (other) => other.startsWith(`${name}_`) && !isReadOnly(attributes[other] as Attribute),
   );
-  const meant = near === undefined ? "" : ` Did you mean \`${near}\`?`;
-  return errorOf("config.computed", `\`${name}\` is set by the API and cannot be declared`, {
-    remedies: [`Remove it; elsewhere it can be used as \`${of}.${name}\`.${meant}`],
-    attribute,
-  });
+  return problem("config.computed", { name, of, near, attribute });
 }
 
 /** A missing attribute, with its description for Terraform. */
@@ -100,9 +78,6 @@ export function checkTimeouts({ timeouts }: ValueObject): Diagnostic[] {
   if (!isObject(timeouts)) return [];
   return Object.entries(timeouts).flatMap(([name, value]) => {
     if (typeof value !== "string" || durationMs(value) !== undefined) return [];
-    return errorOf("config.invalid_value", `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`, {
-      detail: `The value is ${JSON.stringify(value.slice(0, 80))}.`,
-      attribute: ["timeouts", name],
-    });
+    return problem("config.invalid_value/duration", { name, value, attribute: ["timeouts", name] });
   });
 }

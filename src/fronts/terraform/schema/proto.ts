@@ -37,26 +37,20 @@ const toProtoAttributes = (attributes: Attributes): ProtoAttribute[] =>
   Object.entries(attributes).map(([name, attribute]) => toProtoAttribute(name, attribute));
 
 function toProtoAttribute(name: string, attribute: Attribute): ProtoAttribute {
-  const { type, required, optional, computed, sensitive, writeOnly, deprecated } = attribute;
+  const { type, required, optional, computed, sensitive, writeOnly, description } = attribute;
   return create(Schema_AttributeSchema, {
     name,
     ...(isNested(type)
       ? { nestedType: { attributes: toProtoAttributes(type.attributes), nesting: NESTING[type.nesting] } }
       : { type: typeBytes(type) }),
-    description: shownDescription(attribute),
+    description,
     descriptionKind: StringKind.MARKDOWN,
     required: required ?? false,
     optional: optional ?? false,
     computed: computed ?? false,
     sensitive: sensitive ?? false,
     writeOnly: writeOnly ?? false,
-    deprecated: deprecated !== undefined,
   });
 }
 
 const NESTING = { single: NestingMode.SINGLE, list: NestingMode.LIST } as const;
-
-/** The description as Terraform shows it: the protocol has no field for the reason of a deprecation. */
-export function shownDescription({ description, deprecated }: Attribute): string {
-  return deprecated === undefined ? description : `Deprecated: ${deprecated} ${description}`;
-}

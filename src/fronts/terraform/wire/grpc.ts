@@ -205,22 +205,14 @@ async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined)
 }
 
 /** The message of the request; undefined when the client cancelled before it was complete. */
-function messageOf(stream: ServerHttp2Stream): Promise<Uint8Array | undefined> {
-  return new Promise((resolve, reject) => {
-    const body = new Body();
-    const attempt = (step: () => void) => {
-      try {
-        step();
-      } catch (error) {
-        stream.off("data", collect);
-        reject(error);
-      }
-    };
-    const collect = (chunk: Buffer) => attempt(() => body.add(chunk));
-    stream.on("data", collect);
-    stream.once("end", () => attempt(() => resolve(stream.aborted ? undefined : body.message())));
-    stream.once("close", () => resolve(undefined));
+async function messageOf(stream: ServerHttp2Stream): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const isComplete = await new Promise<boolean>((resolve) => {
+    stream.once("end", () => resolve(!stream.aborted));
+    stream.once("close", () => resolve(false));
   });
+  return isComplete ? unframed(Buffer.concat(chunks)) : undefined;
 }
 
 function answer(stream: ServerHttp2Stream, message: Uint8Array): void {
@@ -238,7 +230,7 @@ function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void
       ":status": 200,
       "content-type": "application/grpc+proto",
       "grpc-status": String(status),
-      "grpc-message": encodeStatusMessage(message),
+      "grpc-message": encodeURIComponent(message.toWellFormed()),
     },
     { endStream: true },
   );
@@ -247,9 +239,6 @@ function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void
 
 /** The length of the prefix of a message: one byte (1: compressed), and the length in four bytes, big-endian. */
 const PREFIX = 5;
-
-/** The largest message. Terraform itself refuses more than 64 MiB. */
-const LARGEST = 256 * 1024 * 1024;
 
 /** A message in the body of a request or an answer. */
 export function framed(message: Uint8Array): Buffer {
@@ -260,46 +249,17 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Collects the chunks of a unary request. */
-export class Body {
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
-  #checked = false;
-
-  /** @throws GrpcError as soon as the message is known to be compressed or too large. */
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (!this.#checked && this.#length >= PREFIX) this.#check();
-    if (this.#length > PREFIX + LARGEST) throw tooLarge();
-  }
-
-  /** @returns the only message of the body. @throws GrpcError when it is missing, incomplete, or not the only one. */
-  message(): Uint8Array {
-    const body = Buffer.concat(this.#chunks, this.#length);
-    if (body.length < PREFIX) throw new GrpcError(STATUS.internal, "the request ended before its message began");
-    const announced = body.readUInt32BE(1);
-    const came = body.length - PREFIX;
-    if (came < announced)
-      throw new GrpcError(STATUS.internal, `the request ended after ${came} of ${announced} bytes of its message`);
-    if (came > announced) throw new GrpcError(STATUS.internal, "the request holds more than one message");
-    return body.subarray(PREFIX);
-  }
-
-  #check(): void {
-    this.#checked = true;
-    const prefix = Buffer.concat(this.#chunks, this.#length);
-    if (prefix.readUInt8(0) !== 0) throw new GrpcError(STATUS.unimplemented, "compressed messages are not understood");
-    if (prefix.readUInt32BE(1) > LARGEST) throw tooLarge();
-  }
+/** The message of a unary request. @throws GrpcError unless the body is one whole message without compression. */
+export function unframed(body: Buffer): Uint8Array {
+  if (body.length < PREFIX || body.readUInt32BE(1) !== body.length - PREFIX)
+    throw new GrpcError(STATUS.internal, "the request does not hold exactly one message");
+  if (body.readUInt8(0) !== 0) throw new GrpcError(STATUS.unimplemented, "compressed messages are not understood");
+  return body.subarray(PREFIX);
 }
-
-const tooLarge = () => new GrpcError(STATUS.resourceExhausted, `a message has more than ${LARGEST} bytes`);
 
 /** The status codes of gRPC that occur here. */
 export const STATUS = {
   ok: 0,
-  resourceExhausted: 8,
   unimplemented: 12,
   internal: 13,
 } as const;
@@ -315,13 +275,4 @@ export class GrpcError extends Error {
     super(message);
     this.status = status;
   }
-}
-
-/** `grpc-message`: UTF-8, percent-encoded except for printable ASCII other than "%". */
-export function encodeStatusMessage(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) =>
-    byte >= 0x20 && byte <= 0x7e && byte !== 0x25
-      ? String.fromCharCode(byte)
-      : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
-  ).join("");
 }

@@ -1,6 +1,6 @@
 // Entries in the store of a machine: durable, for their owner alone, and gone from the disk when they are removed.
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -15,7 +15,6 @@ import { recorded } from "../../../support/subjects.ts";
 const TYPE = "hosting_service";
 const TOKEN = "7|canary-token-Zq81xYp4";
 const SECRET = "whsec_canary_5Kd0";
-const DAY_MS = 86_400_000;
 const PROCESS = path.resolve(import.meta.dirname, "../../../support/entries-process.ts");
 
 const entry = (id: string, secret = SECRET) => recorded(`${TYPE}.acme`, { id, secret });
@@ -65,76 +64,12 @@ describe("entries on disk", () => {
     expect((await open(folder).get(TYPE, "b39"))?.attributes.id).toBe("b-39");
   });
 
-  it("make a file with the first entry, for its owner alone and without the token", async () => {
-    const folder = path.join(temporaryFolder(), "made", "here");
-    const entries = open(folder);
-    await entries.remove(TYPE, "acme");
-    expect(await entries.get(TYPE, "acme")).toBeUndefined();
-    expect(existsSync(folder)).toBe(false);
-    await entries.put(TYPE, "acme", entry("1"));
-    expect(bytesIn(folder)).not.toContain("canary-token");
-    if (process.platform === "win32") return;
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o777, name).toBe(0o600);
-  });
-
-  it("leave no secret on the disk when they are removed", async () => {
-    const folder = temporaryFolder();
-    const entries = open(folder);
-    await entries.put(TYPE, "acme", entry("1001"));
-    await entries.put(TYPE, "stays", entry("1002", "another"));
-    expect(bytesIn(folder)).toContain(SECRET);
-    await entries.remove(TYPE, "acme");
-    await entries.close();
-    expect(bytesIn(folder)).not.toContain(SECRET);
-    expect(await open(folder).names()).toEqual(["stays"]);
-  });
-
   it("leave no secret on the disk when they are written again without it", async () => {
     const folder = temporaryFolder();
     const entries = open(folder);
     await entries.put(TYPE, "acme", entry("1001"));
     await entries.put(TYPE, "acme", entry("1001", "in a file of the user"));
     expect(bytesIn(folder)).not.toContain(SECRET);
-  });
-
-  it("leave the disk after ninety days", async () => {
-    const folder = temporaryFolder();
-    const clock = testClock();
-    const old = open(folder, { clock });
-    await old.put(TYPE, "old", entry("1"));
-    await old.close();
-    clock.advance(89 * DAY_MS);
-    const young = open(folder, { clock });
-    await young.put(TYPE, "young", entry("2", "another"));
-    expect(await young.names()).toEqual(["old", "young"]);
-    await young.close();
-    clock.advance(2 * DAY_MS);
-    const first = open(folder, { clock });
-    // The clock of one run may be far ahead.
-    expect(await first.names()).toEqual(["old", "young"]);
-    await first.close();
-    clock.advance(DAY_MS);
-    const last = open(folder, { clock });
-    expect(await last.names()).toEqual(["young"]);
-    await last.close();
-    expect(bytesIn(folder)).not.toContain(SECRET);
-  });
-
-  it("begin again in a new file, with a warning, if the store was damaged", async () => {
-    const folder = temporaryFolder();
-    const first = open(folder);
-    await first.put(TYPE, "acme", entry("1"));
-    await first.close();
-    const [name = ""] = readdirSync(folder).filter((each) => each.endsWith(".store"));
-    writeFileSync(path.join(folder, name), `not a database, but ${SECRET}\n`.repeat(200));
-    const entries = open(folder);
-    expect(await entries.names()).toEqual([]);
-    await entries.put(TYPE, "acme", entry("2"));
-    expect(await open(folder).names()).toEqual(["acme"]);
-    expect(entries.warnings).toMatchObject([{ code: "store.damaged", summary: expect.stringContaining("damaged") }]);
-    expect(JSON.stringify(entries.warnings)).not.toContain(SECRET);
-    expect(existsSync(path.join(folder, `${name}.damaged`))).toBe(true);
   });
 });
 

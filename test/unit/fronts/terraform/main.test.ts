@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -18,26 +18,6 @@ const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2
 const SCHEMA = "/tfplugin6.Provider/GetProviderSchema";
 const SHUTDOWN = "/plugin.GRPCController/Shutdown";
 const own = selfSigned(Date.now());
-
-/** Marks that zod (global names) and undici (channels of diagnostics) leave behind, printed at the handshake, when the provider is stopped, and at the end. */
-const TELL_WHAT_IS_LOADED = `
-  import channels from "node:diagnostics_channel";
-  import fs from "node:fs";
-  import { syncBuiltinESMExports } from "node:module";
-  const { writeSync } = fs;
-  const marks = [];
-  const { channel } = channels;
-  channels.channel = (name) => (marks.push(String(name)), channel(name));
-  const print = () => {
-    const found = [...Reflect.ownKeys(globalThis).map(String), ...marks].filter((mark) => /zod|undici/.test(mark));
-    writeSync(2, found.join() + "\\n");
-  };
-  const abort = AbortController.prototype.abort;
-  AbortController.prototype.abort = function () { print(); AbortController.prototype.abort = abort; abort.call(this); };
-  fs.writeSync = (...args) => { fs.writeSync = writeSync; syncBuiltinESMExports(); print(); return writeSync(...args); };
-  syncBuiltinESMExports();
-  process.once("exit", print);
-`;
 
 let home: string;
 let bundle: string;
@@ -128,21 +108,6 @@ describe("started by Terraform", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("loads the provider after the handshake, and undici no sooner than a request", async () => {
-    const { line, ended } = launch({ env: byTerraform, before: TELL_WHAT_IS_LOADED });
-    const client = await connectBy(await line);
-    await client.call(SCHEMA);
-    await client.call("/tfplugin6.Provider/StopProvider");
-    const { message } = await client.call("/tfplugin6.Provider/ConfigureProvider");
-    expect(message?.includes("HOSTING_BASE_URL"), "it says what is missing").toBe(true);
-    await client.call(SHUTDOWN);
-    const [atHandshake, atSchema, atEnd] = (await ended).stderr.split("\n");
-    expect(atHandshake).toBe("");
-    expect(atSchema).toContain("zod");
-    expect(atSchema).not.toContain("undici");
-    expect(atEnd).not.toContain("undici");
-  });
-
   it("ends when the connection is lost, as it is when Terraform is killed", async () => {
     const { line, ended } = launch({ env: byTerraform });
     const client = await connectBy(await line);
@@ -195,33 +160,6 @@ describe("started by Terraform", () => {
     expect(stderr).toMatch(/^panic: hosting provider \d+\.\d+\.\d+: Error\n\n {4}at .*$/m);
     expect(stderr).not.toContain("hunter2");
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it("logs each call in Terraform's form, when a log is asked for", async () => {
-    const { line, ended } = launch({ env: { ...byTerraform, TF_LOG: "DEBUG" } });
-    const client = await connectBy(await line);
-    await client.call(SCHEMA);
-    await client.call(SHUTDOWN);
-    const lines = (await ended).stderr
-      .trim()
-      .split("\n")
-      .map((text) => JSON.parse(text));
-    expect(lines).toContainEqual({
-      "@level": "debug",
-      "@message": "answered",
-      "@module": "hosting",
-      "@timestamp": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
-      method: SCHEMA,
-      milliseconds: expect.any(Number),
-    });
-  });
-
-  it("listens in the folder that Terraform names", async () => {
-    const sockets = path.join(folder, "sockets");
-    mkdirSync(sockets);
-    const { line } = launch({ env: { ...byTerraform, PLUGIN_UNIX_SOCKET_DIR: sockets } });
-    expect((await line).split("|")[3]?.startsWith(`${sockets}/`)).toBe(true);
-    expect((await (await connectBy(await line)).call(SCHEMA)).status).toBe(STATUS.ok);
   });
 
   it("speaks without encryption where Terraform gives no certificate", async () => {

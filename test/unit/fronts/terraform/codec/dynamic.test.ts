@@ -1,17 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { ExtData, encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
-import { HostformError, UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { HostformError, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Attribute, Attributes } from "../../../../../src/core/model/schema.ts";
-import {
-  decodeDynamic,
-  decodeValue,
-  encodeDynamic,
-  encodeValue,
-} from "../../../../../src/fronts/terraform/codec/dynamic.ts";
+import { decodeDynamic, decodeValue, encodeDynamic } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { DynamicValueSchema } from "../../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { fc } from "../../../../support/fc.ts";
-import { anyOf, attributes, objectOf, orderedType, text, withSets } from "./arbitrary.ts";
+import { attributes, objectOf, orderedType, text } from "./arbitrary.ts";
 
 const of = (type: Attribute["type"]): Attribute => ({ type, description: "One.", optional: true });
 const service: Attributes = {
@@ -26,7 +21,6 @@ const service: Attributes = {
 const empty: ValueObject = Object.fromEntries(Object.keys(service).map((name) => [name, null]));
 
 const sent = (tree: unknown) => create(DynamicValueSchema, { msgpack: encode(tree) });
-const asJson = (tree: string) => create(DynamicValueSchema, { json: new TextEncoder().encode(tree) });
 
 function refusal(run: () => unknown) {
   try {
@@ -43,7 +37,6 @@ describe("what comes from Terraform", () => {
     expect(decodeDynamic(undefined, service)).toBeNull();
     expect(decodeDynamic(create(DynamicValueSchema), service)).toBeNull();
     expect(decodeDynamic(sent(null), service)).toBeNull();
-    expect(decodeDynamic(asJson("null"), service)).toBeNull();
   });
 
   it("has every attribute, and none that the schema does not know", () => {
@@ -67,18 +60,6 @@ describe("what comes from Terraform", () => {
   it("is unknown in every attribute when it is unknown as a whole", () => {
     const all = Object.fromEntries(Object.keys(service).map((name) => [name, UNKNOWN]));
     expect(decodeDynamic(sent(new ExtData(0, new Uint8Array(1))), service)).toEqual(all);
-  });
-
-  it("may be JSON", () => {
-    const json = '{"id":"7","plan_id":9.99,"events":["b","a"],"questions":{"a":"1"},"secret_output":{"file":"x"}}';
-    expect(decodeDynamic(asJson(json), service)).toEqual({
-      ...empty,
-      id: "7",
-      plan_id: 9.99,
-      events: ["a", "b"],
-      questions: { a: "1" },
-      secret_output: { file: "x", command: null },
-    });
   });
 
   it("has sets in an order of their own, each element once", () => {
@@ -138,10 +119,6 @@ describe("what comes from Terraform", () => {
     expect(refusal(() => decodeDynamic(create(DynamicValueSchema, { msgpack }), service))?.code).toBe("internal");
   });
 
-  it("is refused as a defect when its JSON is none", () => {
-    expect(refusal(() => decodeDynamic(asJson("{"), service))?.code).toBe("internal");
-  });
-
   it("has no key __proto__", () => {
     const msgpack = new Uint8Array([0x81, 0xa9, ...new TextEncoder().encode("__proto__"), 0xa1, 0x61]);
     const refused = refusal(() => decodeValue(msgpack, { map: "string" }));
@@ -180,15 +157,6 @@ describe("what goes to Terraform", () => {
     expect(bytes).toBe(expected.join(""));
   });
 
-  it("is nil for no object", () => {
-    expect([...encodeDynamic(null, service).msgpack]).toEqual([0xc0]);
-  });
-
-  it("takes what is undefined for null", () => {
-    const value = { id: "7", plan_id: undefined } as unknown as ValueObject;
-    expect(decodeDynamic(encodeDynamic(value, service), service)).toEqual({ ...empty, id: "7" });
-  });
-
   it("has U+FFFD for half a pair of UTF-16", () => {
     const questions = { "a\ud800": "\udc00b" };
     const read = decodeDynamic(encodeDynamic({ questions }, service), service);
@@ -220,35 +188,6 @@ describe("there and back", () => {
     fc.assert(
       fc.property(cases, ([schema, value]) => {
         expect(decodeDynamic(encodeDynamic(value, schema), schema)).toEqual(value);
-      }),
-    );
-  });
-
-  it("is the same the second time with sets", () => {
-    const cases = attributes(withSets).chain((schema) => fc.tuple(fc.constant(schema), objectOf(schema)));
-    fc.assert(
-      fc.property(cases, ([schema, value]) => {
-        const once = decodeDynamic(encodeDynamic(value, schema), schema);
-        expect(decodeDynamic(encodeDynamic(once, schema), schema)).toEqual(once);
-      }),
-    );
-  });
-
-  it("is the same for single values", () => {
-    const cases = orderedType.chain((type) => fc.tuple(fc.constant(type), anyOf(type)));
-    fc.assert(
-      fc.property(cases, ([type, value]) => {
-        expect(decodeValue(encodeValue(value, type), type)).toEqual(value);
-      }),
-    );
-  });
-
-  it("is the same in JSON for what is known", () => {
-    const cases = attributes(orderedType).chain((schema) => fc.tuple(fc.constant(schema), objectOf(schema, false)));
-    fc.assert(
-      fc.property(cases, ([schema, value]) => {
-        const json = JSON.stringify(value satisfies Value);
-        expect(decodeDynamic(asJson(json), schema)).toEqual(value);
       }),
     );
   });

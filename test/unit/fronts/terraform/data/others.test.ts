@@ -55,14 +55,6 @@ describe("hosting_domain_availability", () => {
     ]);
     expect(await validated("hosting_domain_availability", { domains: UNKNOWN })).toEqual([]);
   });
-
-  it("asks in few requests about many", async () => {
-    const account = await openAccount();
-    const domains = Array.from({ length: 60 }, (_, i) => `site-${i}.example`);
-    const { available } = await account.read("hosting_domain_availability", { domains });
-    expect(Object.keys(available as object).sort()).toEqual([...domains].sort());
-    expect(account.sent().length).toBeLessThanOrEqual(3);
-  });
 });
 
 describe("hosting_grants", () => {
@@ -127,12 +119,6 @@ describe("hosting_client_accounts", () => {
         },
       ],
     });
-  });
-
-  it("says that the account is not on the Manage track", async () => {
-    const account = await openAccount({ token: "customer" });
-    const { diagnostics } = await account.tryRead("hosting_client_accounts");
-    expect(reportedBy(diagnostics)).toEqual([expect.stringContaining("403")]);
   });
 });
 
@@ -199,40 +185,6 @@ describe("every data source", () => {
     const secrets = [account.sandbox.tokens.agency, ...account.control.list("webhooks").map(({ secret }) => secret)];
     for (const secret of secrets) expect(JSON.stringify(state)).not.toContain(secret);
     expect(account.control.requests().every(({ method }) => method === "GET")).toBe(true);
-  });
-
-  it.each([...catalogue.dataSources.keys()])("%s needs a provider whose configuration is known", async (name) => {
-    const account = await openAccount({ config: { base_url: UNKNOWN } });
-    const { state, diagnostics } = await account.tryRead(name, { ...NEEDS[name] });
-    expect(state).toBeNull();
-    expect(reportedBy(diagnostics)).toEqual(["error: The provider's `base_url` is known only after apply"]);
-  });
-
-  it.each([
-    ["cannot be reached", { drop: true }, "could not be reached"],
-    ["answers with a page", { status: 200, body: "<html>Sign in</html>" }, "could not be understood"],
-    ["fails", { status: 500 }, "500"],
-  ])("says so when the API %s", async (_, fault, words) => {
-    const account = await openAccount();
-    account.control.addFault({ path: "/*", phase: "before", times: 10, ...fault });
-    const { state, diagnostics } = await account.tryRead("hosting_services");
-    expect(state).toBeNull();
-    expect(reportedBy(diagnostics)).toEqual([expect.stringContaining(words)]);
-  });
-
-  it.each([
-    { envelope: "array", ids: "string", status: "upper_snake" },
-    { envelope: "items_pagination", unwrapped: "yes", status: "capitalised" },
-    { envelope: "named_has_more", money: "major", timestamps: "micros_z" },
-  ] as const)("copes with a host that answers in another shape: %j", async (profile) => {
-    const account = await openAccount({ token: "customer", sandbox: { profile } });
-    expect(await account.read("hosting_services", { phase: "live" })).toMatchObject({
-      services: expect.arrayContaining([expect.objectContaining({ id: "1001", phase: "live" })]),
-    });
-    expect(await account.read("hosting_plan", { name: "Shared Start" })).toMatchObject({ plan_id: 11 });
-    expect(await account.read("hosting_invoices", { paid: true })).toMatchObject({
-      invoices: expect.arrayContaining([expect.objectContaining({ id: "5001", paid: true })]),
-    });
   });
 
   it("is there for every kind that can be listed, and describes each attribute", () => {

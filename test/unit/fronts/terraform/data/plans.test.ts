@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ValueObject } from "../../../../../src/core/model/index.ts";
-import { openAccount, reportedBy, validated } from "../account.ts";
+import { openAccount, reportedBy } from "../account.ts";
 
 const start = {
   plan_id: 11,
@@ -39,19 +39,6 @@ describe("hosting_plan", () => {
       price_text: "5.00 USD",
       price_after_discount_text: "4.50 USD",
     });
-  });
-
-  it("has no discount for an ordinary account", async () => {
-    const account = await openAccount({ token: "customer" });
-    expect(await account.read("hosting_plan", { plan_id: 11 })).toMatchObject({
-      manage_discount_percent: null,
-      price_after_discount: null,
-    });
-  });
-
-  it("keeps a name as it was asked for", async () => {
-    const account = await openAccount();
-    expect(await account.read("hosting_plan", { name: "shared start" })).toEqual({ ...start, name: "shared start" });
   });
 
   it.each<[ValueObject, string]>([
@@ -96,10 +83,6 @@ describe("hosting_plan", () => {
       prices: {},
     });
   });
-
-  it("needs a number or a name", async () => {
-    expect(await validated("hosting_plan", { currency: "USD" })).toEqual(["error: `plan_id` or `name` is required"]);
-  });
 });
 
 describe("hosting_plans", () => {
@@ -117,16 +100,5 @@ describe("hosting_plans", () => {
     expect(await numbers({ name: "VPS 2" })).toEqual([32]);
     expect(await numbers({ billing_cycle: "yearly" })).toEqual([]);
     expect(account.sent()).toEqual(["GET /plans"]);
-  });
-
-  it("gives its filters back, and every attribute of a plan", async () => {
-    const account = await openAccount();
-    expect(await account.read("hosting_plans", { name: "Shared Start" })).toEqual({
-      name: "Shared Start",
-      product_type: null,
-      currency: null,
-      billing_cycle: null,
-      plans: [start],
-    });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { UNKNOWN } from "../../../../../src/core/model/index.ts";
 import { openAccount, reportedBy, validated } from "../account.ts";
 
 const first = {
@@ -34,31 +34,10 @@ describe("hosting_service", () => {
     expect(account.sent()).toEqual(["GET /services"]);
   });
 
-  it("returns one by id from the list that another data source needs", async () => {
-    const account = await openAccount({ token: "customer" });
-    await Promise.all([account.read("hosting_service", { id: "1001" }), account.read("hosting_services")]);
-    await account.read("hosting_service", { id: "1002" });
-    expect(account.sent()).toEqual(["GET /services"]);
-  });
-
   it("returns one by domain, however it is written, and keeps the given spelling", async () => {
     const account = await openAccount({ token: "customer" });
     const domain = "Customer-One.EXAMPLE.";
     expect(await account.read("hosting_service", { domain })).toEqual({ ...first, domain });
-  });
-
-  it("says the words of the host and what they mean", async () => {
-    const account = await openAccount({
-      token: "customer",
-      config: { status_words: { "On Hold": "suspended" } },
-    });
-    account.control.change("services", 1001, { status: "On hold" as never });
-    expect(await account.read("hosting_service", { id: "1001" })).toMatchObject({
-      status: "On hold",
-      phase: "suspended",
-    });
-    account.control.change("services", 1002, { status: "blessed" as never });
-    expect(await account.read("hosting_service", { id: "1002" })).toMatchObject({ phase: "unknown", domain: null });
   });
 
   it("passes over a service that has ended when its domain was ordered again", async () => {
@@ -91,16 +70,6 @@ describe("hosting_service", () => {
     );
   });
 
-  it.each<[ValueObject, string[]]>([
-    [{}, ["error: `id` or `domain` is required"]],
-    [{ id: "1", domain: "a.example" }, ["error at domain: Only one of `id` or `domain` can be set"]],
-    [{ id: UNKNOWN }, []],
-    [{ id: UNKNOWN, domain: UNKNOWN }, []],
-    [{ id: "1001", domain: UNKNOWN }, []],
-  ])("%j is checked before anything is read", async (given, expected) => {
-    expect(await validated("hosting_service", given)).toEqual(expected);
-  });
-
   it("is checked again once what was unknown is known", async () => {
     const account = await openAccount();
     const { state, diagnostics } = await account.tryRead("hosting_service", {});
@@ -131,30 +100,10 @@ describe("hosting_services", () => {
     expect(account.sent()).toEqual(["GET /services"]);
   });
 
-  it("gives its filters back, and every attribute of a service", async () => {
-    const account = await openAccount({ token: "customer" });
-    expect(await account.read("hosting_services", { domain: "customer-one.example" })).toEqual({
-      phase: null,
-      domain: "customer-one.example",
-      plan: null,
-      product_type: null,
-      services: [first],
-    });
-  });
-
   it("knows which phases there are", async () => {
     expect(await validated("hosting_services", { phase: "active" })).toEqual([
       'error at phase: There is no phase "active"',
     ]);
     expect(await validated("hosting_services", { phase: UNKNOWN })).toEqual([]);
-  });
-
-  it("is read again after a change", async () => {
-    const account = await openAccount();
-    expect(await account.read("hosting_services")).toMatchObject({ services: [] });
-    const [made] = account.control.seedServices({ count: 1 });
-    expect(await account.read("hosting_services")).toMatchObject({ services: [] });
-    account.session.account.refresh();
-    expect(await account.read("hosting_services")).toMatchObject({ services: [{ id: String(made?.id) }] });
   });
 });

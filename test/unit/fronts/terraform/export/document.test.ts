@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  renderHcl,
-  renderTfJson,
-  renderValue,
-  type TfDocument,
-  type TfValue,
-} from "../../../../../src/fronts/terraform/export/document.ts";
+import { renderHcl, renderTfJson, type TfDocument } from "../../../../../src/fronts/terraform/export/document.ts";
 
 const DOCUMENT: TfDocument = {
   comments: ["What it is,", "and more."],
@@ -103,49 +97,6 @@ variable "empty" {}
     const text = renderHcl({ comments: ["a\nresource {}\u202e"], blocks: [] });
     expect(text).toBe("# a\\nresource {}\\u202e\n");
   });
-
-  it.each<[string, TfValue, string]>([
-    ["a number", 1.5, "1.5"],
-    ["an empty map", { map: [] }, "{}"],
-    ["an empty list", [], "[]"],
-    ["a short list", ["a", 1, null], '["a", 1, null]'],
-    [
-      "keys that are words of the language",
-      {
-        map: [
-          ["for", 1],
-          ["null", 2],
-          ["x-1", 3],
-          ["1", 4],
-        ],
-      },
-      '{\n  "for"  = 1\n  "null" = 2\n  x-1    = 3\n  "1"    = 4\n}',
-    ],
-    [
-      "keys of composed characters",
-      {
-        map: [
-          ["e\u0301 e\u0301", 1],
-          ["abcd efg", 2],
-        ],
-      },
-      '{\n  "e\u0301 e\u0301"      = 1\n  "abcd efg" = 2\n}',
-    ],
-    ["quotes and breaks", 'a"b\\c\nd\te\rf', '"a\\"b\\\\c\\nd\\te\\rf"'],
-    ["what cannot be seen", "a\u202eb\u{e0001}c\u0000", '"a\\u202eb\\U000e0001c\\u0000"'],
-    ["a lone surrogate", "a\ud800b", '"a\ufffdb"'],
-    ["literal openings", "${a} %{b} $%", '"$${a} %%{b} $%"'],
-    ["literal openings after signs", "$${a} %${b}", '"${"$"}$${a} ${"%"}$${b}"'],
-    ["a template", { template: ["a$", { code: "x.y" }, "${", "}b"] }, '"a${"$"}${x.y}$${}b"'],
-    ["texts that only together open something", { template: ["$", "{", { code: "x" }] }, '"$${${x}"'],
-  ])("%s", (_, value, expected) => expect(renderValue(value)).toBe(expected));
-
-  it("breaks a list that is too long for a line, and one of maps", () => {
-    const long = Array.from({ length: 12 }, (_, index) => `item ${index}`);
-    expect(renderValue(long).split("\n")).toHaveLength(14);
-    expect(renderValue(long)).toMatch(/^\[\n {2}"item 0",\n[\s\S]*"item 11",\n\]$/);
-    expect(renderValue([{ map: [["a", 1]] }])).toBe("[\n  {\n    a = 1\n  },\n]");
-  });
 });
 
 describe("a configuration in Terraform's JSON", () => {
@@ -172,33 +123,5 @@ describe("a configuration in Terraform's JSON", () => {
       import: { to: 'hosting_grant.a["b"]' },
       variable: { empty: {} },
     });
-  });
-
-  it("escapes what would be evaluated, in keys too, and keeps a third block of one name", () => {
-    const blocks = ["a", "b", "c"].map((name) => ({
-      block: "import",
-      labels: [],
-      body: [[{ name, value: { map: [["${k}", { template: ["%", { code: "x" }] }]] } as TfValue }]],
-    }));
-    expect(JSON.parse(renderTfJson({ comments: [], blocks })).import).toEqual([
-      { a: { "$${k}": '${"%"}${x}' } },
-      { b: { "$${k}": '${"%"}${x}' } },
-      { c: { "$${k}": '${"%"}${x}' } },
-    ]);
-  });
-
-  it("is not led astray by keys that objects have", () => {
-    const map: TfValue = {
-      map: [
-        ["__proto__", "a"],
-        ["constructor", "b"],
-      ],
-    };
-    const text = renderTfJson({
-      comments: [],
-      blocks: [{ block: "locals", labels: [], body: [[{ name: "m", value: map }]] }],
-    });
-    expect(text).toContain('"__proto__": "a"');
-    expect(JSON.parse(text).locals.m.constructor).toBe("b");
   });
 });

@@ -64,11 +64,6 @@ describe("a session", () => {
     expect((await open({ ...BASE, token: TOKEN }, { env: allowed })).warnings).toEqual([]);
   });
 
-  it("has no project where none is given: only orders need one", async () => {
-    const { session } = await open({ ...BASE, token: TOKEN }, { env: { HOSTFORM_PROJECT: "" } });
-    expect(session.project).toBeUndefined();
-  });
-
   it("identifies itself to the server", async () => {
     const seen: IncomingHttpHeaders[] = [];
     const server = createServer((request, response) => {
@@ -86,15 +81,6 @@ describe("a session", () => {
       `hostform-terraform/${VERSION} terraform/1.12Xy`,
     ]);
     expect(seen[0]?.authorization).toBe(`Bearer ${TOKEN}`);
-  });
-
-  it("begins nothing new once Terraform was stopped", async () => {
-    const sandbox = await sandboxed();
-    const stop = new AbortController();
-    const { session } = await open({ base_url: sandbox.url, token: sandbox.tokens.agency }, { stop: stop.signal });
-    stop.abort();
-    await expect(session.account.plans()).rejects.toMatchObject({ diagnostics: [{ code: "api.cancelled" }] });
-    expect(sandbox.control.requests()).toEqual([]);
   });
 });
 

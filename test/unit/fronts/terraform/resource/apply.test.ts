@@ -32,31 +32,6 @@ const shown = (answer: Answer) => ({
 });
 
 describe("a create", () => {
-  it("is recorded with what its answer returned, and with where it was created", async () => {
-    const { answer, sent, entries, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
-    expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
-    expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
-    expect(sent).toEqual(["createWebhook"]);
-    expect(answer.mark.made, "under its name").toBeDefined();
-    expect(front.ownerOf(kind, { id: "201" }), "no other create is looked for in it").toBeDefined();
-    expect((await entries.get("hosting_webhook", answer.mark.made ?? ""))?.attributes.id).toBe("201");
-  });
-
-  it("that is refused is an error, and nothing is held: Terraform may make it again", async () => {
-    const { answer, sent } = await ask("hosting_webhook", HOOK, { answer: refused });
-    expect(answer.state).toBeNull();
-    expect(saidIn(answer)).toEqual(["error api.server"]);
-    expect(sent).toEqual(["createWebhook"]);
-  });
-
-  it("whose answer is lost is an error with a state, so that Terraform taints the instance", async () => {
-    const { answer } = await ask("hosting_domain", DOMAIN, { answer: lost });
-    expect(answer.state).not.toBeNull();
-    expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here" });
-    expect(saidIn(answer).every((code) => code.startsWith("error"))).toBe(true);
-    expect(saidIn(answer)).toContain("error plan.pending");
-  });
-
   it("whose answer is lost notes what was to follow it: the state has that as declared, and hostform may go on from there", async () => {
     const config = { ...ORDER, suspended: true, password: "a-good-one", password_version: 1 };
     const { answer } = await ask("hosting_service", config, { answer: lost });
@@ -79,18 +54,6 @@ describe("a create", () => {
     });
     expect(sent).toEqual(["createWebhook"]);
     expect(shown(answer)).toMatchObject({ id: "201", said: [] });
-  });
-
-  it("that fails after the object was made is a warning, and the object is held", async () => {
-    const config = { ...ORDER, suspended: true };
-    const made = ordered();
-    const answers = (mutation: { endpoint: string }) => (mutation.endpoint === "createService" ? made() : refused());
-    const { answer, sent } = await ask("hosting_service", config, { answer: answers as Options["answer"] });
-    expect(sent).toEqual(["createService", "suspendService"]);
-    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
-    expect(answer.mark.waiting, "declared and not done").toEqual(["suspended"]);
-    expect(saidIn(answer).filter((code) => code.startsWith("error"))).toEqual([]);
-    expect(saidIn(answer)).toContain("warning api.server");
   });
 
   it.each<[string, Asked, string, true | undefined]>([
@@ -138,24 +101,6 @@ describe("a create", () => {
     expect(saidIn(answer)).toEqual(["warning secret.lost", "warning apply.skipped"]);
     expect(answer.mark.waiting).toBeUndefined();
     expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
-  });
-
-  it("of what is not live yet defers what needs a live one, and reports it", async () => {
-    const { answer, sent } = await ask(
-      "hosting_service",
-      { ...ORDER, suspended: true },
-      { answer: ordered("pending") },
-    );
-    expect(sent).toEqual(["createService"]);
-    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
-    expect(answer.mark.waiting).toEqual(["suspended"]);
-    expect(answer.diagnostics.length).toBeGreaterThan(0);
-  });
-
-  it("of what is live and as declared has nothing to wait for", async () => {
-    const { answer } = await ask("hosting_service", ORDER, { answer: ordered() });
-    expect(answer.mark.waiting).toBeUndefined();
-    expect(saidIn(answer).filter((code) => code.startsWith("error"))).toEqual([]);
   });
 
   it("by a mistake of ours before anything was sent is thrown", async () => {
@@ -208,77 +153,9 @@ describe("a create", () => {
   });
 });
 
-describe("a domain whose registration has no known outcome", () => {
-  it("is never registered again: Terraform holds what is known", async () => {
-    const place = { name: "acme.example", note: { private: { pending: pendingOf("registerDomain") } } };
-    const { answer, sent } = await ask("hosting_domain", DOMAIN, { note: place });
-    expect(sent).toEqual([]);
-    expect(answer.state).not.toBeNull();
-    expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here", made: "acme.example" });
-    expect(saidIn(answer)).toEqual(["error plan.pending"]);
-  });
-
-  it("that is held so is not registered again either", async () => {
-    const { answer, sent } = await ask("hosting_domain", DOMAIN, {
-      prior: DOMAIN,
-      mark: { pending: pendingOf("registerDomain"), host: "here" } as Mark,
-    });
-    expect(sent).toEqual([]);
-    expect(saidIn(answer)).toContain("error plan.pending");
-  });
-});
-
 describe("a change", () => {
   const prior = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
   const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
-
-  it("is made, and held as planned", async () => {
-    const { answer, sent } = await ask(
-      "hosting_service",
-      { ...ORDER, suspended: true },
-      { prior, objects: [suspended], answer: () => ({}), mark: { host: "here", made: "x" } },
-    );
-    expect(sent).toEqual(["suspendService"]);
-    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
-    expect(answer.mark).toMatchObject({ host: "here", made: "x" });
-    expect(answer.mark).not.toHaveProperty("waiting");
-  });
-
-  it("of an object of another host is refused: the same id is another object there", async () => {
-    const { answer, sent } = await ask(
-      "hosting_service",
-      { ...ORDER, suspended: true },
-      { prior, mark: { host: "elsewhere" } },
-    );
-    expect(sent).toEqual([]);
-    expect(answer.state).toMatchObject({ id: "1001", suspended: false });
-    expect(answer.mark).toEqual({ host: "elsewhere" });
-    expect(saidIn(answer)[0]).toMatch(/^error /);
-  });
-
-  it("that is refused is an error, and what was held is held, with its marks", async () => {
-    const mark = { host: "here", made: "x" };
-    const { answer } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior, mark, answer: refused });
-    expect(answer.state).toMatchObject({ id: "1001", suspended: false });
-    expect(answer.mark).toMatchObject(mark);
-    expect(saidIn(answer)).toEqual(["error api.server"]);
-  });
-
-  it("that has to wait until the object is live stays as it was, and is recorded", async () => {
-    const pending = { ...prior, status: "pending" };
-    const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: pending });
-    expect(sent).toEqual([]);
-    expect(answer.state).toMatchObject({ suspended: true });
-    expect(answer.mark.waiting).toEqual(["suspended"]);
-  });
-
-  it("does nothing to an object whose status is not understood", async () => {
-    const odd = { ...prior, status: "Odd" };
-    const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: odd });
-    expect(sent).toEqual([]);
-    expect(answer.mark.waiting).toEqual(["suspended"]);
-    expect(saidIn(answer).some((code) => code.includes("unknown_status"))).toBe(true);
-  });
 
   it.each<[string, readonly string[], JsonObject, readonly string[] | undefined]>([
     ["that another change leaves alone still waits", ["suspended"], { deletion_policy: "forget" }, ["suspended"]],

@@ -70,13 +70,6 @@ describe("an entry", () => {
       expect({ used, code: elsewhere?.code, severity: elsewhere?.severity }).toEqual({ code: is, severity: "error" });
   });
 
-  it("is looked for by type and name; what has no name has none", async () => {
-    const { kind, front, entries } = fakeScope("hosting_service");
-    await entries.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
-    expect(await activeEntry(kind, "www", front)).toEqual({});
-    expect(await activeEntry(kind, undefined, front)).toEqual({});
-  });
-
   it("of another place names the id in the way that an import takes it", async () => {
     const { kind, front, entries } = fakeScope("hosting_grant", { objects: [remote({ id: "301" })] });
     await entries.put(

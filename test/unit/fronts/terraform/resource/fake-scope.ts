@@ -28,12 +28,11 @@ export interface Options {
   /** What the API answers to a change; default: nothing is expected to be sent. */
   answer?(mutation: Mutation, nth: number): unknown;
   readonly session?: Partial<ProviderSession>;
-  readonly coalesce?: boolean;
   /** Has the holdings of other processes. */
   readonly store?: MemoryStore;
 }
 
-export function fakeScope(type: string, { objects = [], answer, session, coalesce, store }: Options = {}): FakeScope {
+export function fakeScope(type: string, { objects = [], answer, session, store }: Options = {}): FakeScope {
   const fake = fakeAccount(terraformKind(type), ...objects);
   fake.isWhole = true;
   const writer = fakeWriter(
@@ -75,7 +74,7 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
     close: async () => undefined,
     ...session,
   };
-  const front = new ProviderScope(whole, { HOSTFORM_TERRAFORM_COALESCE: coalesce === false ? "0" : undefined });
+  const front = new ProviderScope(whole);
   return { front, session: whole, kind: fake.kind, fake, clock, entries, sent: writer.sent };
 }
 

@@ -6,7 +6,7 @@ import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.
 import { importResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import { fixOf } from "../../../../support/remedies.ts";
-import { liveGrant, liveService, remote } from "../../../../support/subjects.ts";
+import { liveService, remote } from "../../../../support/subjects.ts";
 import { asHeld, fakeScope, refusalOf } from "./fake-scope.ts";
 
 const readable = [...kinds.values()].filter(({ list }) => list !== undefined);
@@ -32,11 +32,6 @@ describe("an import", () => {
     expect(detail).toMatch(/^It has ended: nothing is left to manage\./);
   });
 
-  it("of what was ordered otherwise than by default has what it was ordered with", async () => {
-    const { kind, front } = fakeScope("hosting_service", { objects: [remote({ ...liveService, term: 12 })] });
-    expect(await importResource(kind, "1001", front)).toMatchObject({ term: 12 });
-  });
-
   it.each([false, true])("of another plan than is declared is refused; replace_on_change: %s", async (replace) => {
     const { kind, front, fake } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     fake.plans = [
@@ -56,11 +51,6 @@ describe("an import", () => {
     expect(requiresReplace, "nothing is ordered in its place").toEqual([]);
   });
 
-  it.each(["1001/301", "1001/DEV@acme.example"])("of a grant takes %s", async (id) => {
-    const { kind, front } = fakeScope("hosting_grant", { objects: [remote(liveGrant)] });
-    expect(await importResource(kind, id, front)).toMatchObject({ id: "301", service_id: "1001" });
-  });
-
   it.each(["301", "/301", "1001/", ""])("of a grant by %j says which two ids it takes", async (id) => {
     const { kind, front, fake } = fakeScope("hosting_grant");
     const refusal = await refusalOf(importResource(kind, id, front));
@@ -76,12 +66,6 @@ describe("an import", () => {
     expect(refusal).toMatchObject({ code: "plan.gone", summary: "service www.acme.example does not exist" });
     expect(refusal.detail).toContain("its id alone");
     expect(fixOf(refusal)).toContain("data source `hosting_services`");
-  });
-
-  it("of what has ended reports that", async () => {
-    const ended = remote({ ...liveService, status: "terminated" }, "gone");
-    const { kind, front } = fakeScope("hosting_service", { objects: [ended] });
-    expect((await refusalOf(importResource(kind, "1001", front))).summary).toContain('is "terminated"');
   });
 
   it.each(readable.map(({ type }) => type))("of a %s names an existing data source", async (type) => {
@@ -107,12 +91,5 @@ describe("an import", () => {
       summary: "service 1001 (www.acme.example) is at another address of this state already",
       remedies: [{ do: "move", when: "it was renamed" }, expect.stringContaining("terraform state rm")],
     });
-  });
-
-  it("is remembered: Terraform may show the other address of the object later", async () => {
-    const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
-    await importResource(kind, "1001", front);
-    front.addRecorded(kind, liveService);
-    expect(front.isDouble(kind, liveService)).toBe(true);
   });
 });

@@ -2,14 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Applied } from "../../../../../src/core/lifecycle/index.ts";
 import { PENDING_CREATE, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
-import {
-  deferred,
-  different,
-  heldByOther,
-  notices,
-  refersToPending,
-  waits,
-} from "../../../../../src/fronts/terraform/resource/notices.ts";
+import { heldByOther, notices, refersToPending, waits } from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { codesOf, fakeScope } from "./fake-scope.ts";
 
 const service = terraformKind("hosting_service");
@@ -38,22 +31,6 @@ describe("what an apply has to say", () => {
     expect(amount?.detail).toBe("An invoice of 5.00 USD was raised.");
   });
 
-  it("counts what waits", () => {
-    expect(waits(service, {}, false)).toEqual([]);
-    expect(waits(service, { waiting: ["suspended"] }, false)[0]?.summary).toBe(
-      "Deferred until the service is live: suspended",
-    );
-    expect(waits(service, { waiting: ["suspended", "password_version"] }, false)[0]?.summary).toBe(
-      "Deferred until the service is live: suspended, password_version",
-    );
-    expect(deferred(service, [])).toEqual([]);
-  });
-
-  it("says of a live service that something is not done, and not that it waits for that", () => {
-    const [said] = waits(service, { waiting: ["password_version"] }, true);
-    expect(said?.summary).toBe("Not done yet: password_version of the service");
-  });
-
   it("leaves what a queued job is about to the sentence of the job", () => {
     const job = { since: "2026-11-21T10:00:00Z", toward: "suspended", before: "active" } as const;
     for (const isLive of [true, false]) {
@@ -62,10 +39,6 @@ describe("what an apply has to say", () => {
       expect(other?.summary).toContain("password_version");
       expect(other?.summary).not.toContain("suspended");
     }
-  });
-
-  it.each(["generated_password", "coupon_code"])("repeats no %s", (name) => {
-    expect(JSON.stringify(different(service, name, { [name]: "hush" }))).not.toContain("hush");
   });
 });
 

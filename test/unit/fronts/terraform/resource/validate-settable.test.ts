@@ -9,11 +9,10 @@ const attributes: Attributes = {
   id: computed,
   name: { type: "string", description: "The name.", required: true },
   note: { ...optional, computed: true },
-  old: { ...optional, deprecated: "Use `note`." },
   box: {
     type: {
       nesting: "single",
-      attributes: { size: { ...computed, type: "number" }, was: { ...optional, deprecated: "Gone." } },
+      attributes: { size: { ...computed, type: "number" }, was: optional },
     },
     description: "A box.",
     optional: true,
@@ -27,7 +26,7 @@ const said = (config: ValueObject) =>
 
 describe("the check of a configuration against its schema", () => {
   it("accepts what can be set, and null anywhere", () => {
-    expect(said({ name: "a", note: "b", id: null, old: null, box: { size: null, was: null } })).toEqual([]);
+    expect(said({ name: "a", note: "b", id: null, box: { size: null, was: null } })).toEqual([]);
   });
 
   it.each<[Value]>([["7"], [UNKNOWN]])("refuses %s for a read-only attribute", (id) => {
@@ -40,14 +39,6 @@ describe("the check of a configuration against its schema", () => {
     expect(said({ box: { size: 4, was: null } })).toEqual([
       "error config.computed at box.size: `box.size` is set by the API and cannot be declared",
     ]);
-  });
-
-  it("warns of a deprecated attribute with a known value, at any depth", () => {
-    expect(said({ old: "x", box: { size: null, was: "y" } })).toEqual([
-      "warning config.deprecated at old: `old` is deprecated",
-      "warning config.deprecated at box.was: `box.was` is deprecated",
-    ]);
-    expect(said({ old: UNKNOWN })).toEqual([]);
   });
 
   it("names the way to read the value, and the attribute that was meant", () => {

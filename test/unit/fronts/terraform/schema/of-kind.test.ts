@@ -11,8 +11,6 @@ const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"];
 
 const all = [...kinds.values()];
 const kind = (type: string) => kinds.get(type) as Kind;
-const of = (type: string, name: string) => schemaOf(kind(type)).attributes[name] as Attribute;
-const traits = ({ description: _, type: _type, ...rest }: Attribute) => rest;
 
 /** A kind with the attributes given; everything else is a grant's. */
 const invented = (shape: Record<string, z.ZodType>): Kind => ({
@@ -34,58 +32,6 @@ describe("the schema of a kind", () => {
     },
   );
 
-  it("says who gives a value", () => {
-    expect(traits(of("hosting_service", "id"))).toEqual({ computed: true });
-    expect(traits(of("hosting_service", "plan_id"))).toEqual({ required: true });
-    expect(traits(of("hosting_service", "coupon_code"))).toEqual({ optional: true });
-    expect(traits(of("hosting_service", "suspended"))).toEqual({ optional: true, computed: true });
-    expect(traits(of("hosting_service", "term"))).toEqual({ optional: true, computed: true });
-    expect(traits(of("hosting_service", "password"))).toEqual({ optional: true, sensitive: true, writeOnly: true });
-    expect(traits(of("hosting_webhook", "secret"))).toEqual({ computed: true, sensitive: true });
-  });
-
-  it("has Terraform's types", () => {
-    expect(of("hosting_service", "plan_id").type).toBe("number");
-    expect(of("hosting_service", "term").type).toBe("number");
-    expect(of("hosting_service", "currency").type).toBe("string");
-    expect(of("hosting_service", "suspended").type).toBe("bool");
-    expect(of("hosting_grant", "email").type).toBe("string");
-    expect(of("hosting_grant", "service_id").type).toBe("string");
-    expect(of("hosting_webhook", "url").type).toBe("string");
-    expect(of("hosting_webhook", "events").type).toEqual({ set: "string" });
-    expect(of("hosting_migration_request", "questions").type).toEqual({ map: "string" });
-  });
-
-  it("has nested attributes for objects", () => {
-    const { type } = of("hosting_webhook", "secret_output");
-    expect(type).toMatchObject({
-      nesting: "single",
-      attributes: {
-        file: { type: "string", optional: true },
-        env_file: {
-          optional: true,
-          type: {
-            nesting: "single",
-            attributes: { path: { type: "string", required: true }, name: { required: true } },
-          },
-        },
-        command: { type: { list: "string" }, optional: true },
-      },
-    });
-  });
-
-  it("says in words what metadata say", () => {
-    expect(of("hosting_service", "term").description).toContain(
-      "One of `1`, `3`, `6`, `12`, `24`, `36`. Default: `1`. A change is refused, unless `replace_on_change` is set.",
-    );
-    expect(of("hosting_grant", "permission").description).toBe(
-      "What they may do: `view` or `manage`. A change recreates the object.",
-    );
-    expect(of("hosting_grant", "expires_at").description).toContain('Example: `"2027-01-31T00:00:00Z"`.');
-    expect(of("hosting_migration_request", "questions").description).toContain('Example: `{ source = "cpanel" }`.');
-    expect(of("hosting_webhook", "events").description).toContain("One of `service.provisioned`, `invoice.paid`, ");
-  });
-
   it("speaks no YAML", () => {
     for (const one of all) {
       for (const [name, { description, type }] of Object.entries(schemaOf(one).attributes)) {
@@ -97,25 +43,6 @@ describe("the schema of a kind", () => {
         }
       }
     }
-  });
-
-  it("has limits of time for what a kind sends", () => {
-    const limits = (type: string) => {
-      const timeouts = of(type, "timeouts").type;
-      return isNested(timeouts) ? Object.keys(timeouts.attributes) : [];
-    };
-    expect(limits("hosting_service")).toEqual(["create", "update", "delete"]);
-    expect(limits("hosting_grant")).toEqual(["create", "delete"]);
-    expect(limits("hosting_client_account")).toEqual(["create"]);
-  });
-
-  it("has replace_on_change where no call changes or deletes", () => {
-    const having = all.filter((one) => schemaOf(one).attributes.replace_on_change !== undefined);
-    expect(having.map(({ type }) => type)).toEqual(
-      all.filter((one) => one.removal === "policy").map(({ type }) => type),
-    );
-    expect(of("hosting_service", "replace_on_change").description).toContain("needs a new `reference`");
-    expect(of("hosting_domain", "replace_on_change").description).not.toContain("reference");
   });
 
   /** The type says what Terraform lets through: whatever a kind takes must be among it. */

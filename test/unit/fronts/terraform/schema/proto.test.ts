@@ -4,7 +4,6 @@ import { type Attributes, isNested, type Schema } from "../../../../../src/core/
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import { toProtoSchema, typeBytes } from "../../../../../src/fronts/terraform/schema/proto.ts";
 import {
-  Schema_Object_NestingMode as NestingMode,
   type Schema_Attribute as ProtoAttribute,
   SchemaSchema,
   StringKind,
@@ -18,35 +17,6 @@ describe("a schema as a message", () => {
     expect(text(typeBytes("bool"))).toBe('"bool"');
     expect(text(typeBytes({ list: "string" }))).toBe('["list","string"]');
     expect(text(typeBytes({ map: { set: "number" } }))).toBe('["map",["set","number"]]');
-  });
-
-  it("describes every property of an attribute", () => {
-    const schema: Schema = {
-      version: 3,
-      description: "A *thing*.",
-      attributes: {
-        word: { type: "string", description: "A word.", required: true },
-        secret: { type: "string", description: "A secret.", optional: true, sensitive: true, writeOnly: true },
-        old: { type: "number", description: "A number.", computed: true, deprecated: "Use word." },
-        parts: {
-          description: "Parts.",
-          computed: true,
-          type: { nesting: "list", attributes: { one: { type: "bool", description: "One.", computed: true } } },
-        },
-      },
-    };
-    const { version, block } = sent(schema);
-    expect(version).toBe(3n);
-    expect(block).toMatchObject({ version: 3n, description: "A *thing*.", descriptionKind: StringKind.MARKDOWN });
-    const [word, secret, old, parts] = block?.attributes ?? [];
-    expect(word).toMatchObject({ name: "word", required: true, optional: false, computed: false, deprecated: false });
-    expect(secret).toMatchObject({ optional: true, sensitive: true, writeOnly: true });
-    expect(old).toMatchObject({ computed: true, deprecated: true, description: "Deprecated: Use word. A number." });
-    expect(parts?.type).toHaveLength(0);
-    expect(parts?.nestedType).toMatchObject({
-      nesting: NestingMode.LIST,
-      attributes: [{ name: "one", computed: true }],
-    });
   });
 
   it("is read back as it was, for everything that the provider offers", () => {

@@ -1,0 +1,188 @@
+/** Texts of the provider: its configuration, values on the wire, data sources. */
+import { type Catalogue, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
+import type { Remedy } from "../../core/model/index.ts";
+
+export const texts = (summary: string, detail?: string, ...remedies: readonly Remedy[]): Texts => ({
+  summary,
+  ...(detail !== undefined && { detail }),
+  ...(remedies.length > 0 && { remedies }),
+});
+
+const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
+const REPORT = "Run the command again. If it fails again, report it with the command and its output.";
+const BACKUP = "Restore the state from a backup, or remove the resource";
+
+export const settings = {
+  // The provider's configuration.
+  "config.invalid_value/project": error(
+    texts(
+      "project: expected the name of a project",
+      "The Idempotency-Key of every order is derived from it: do not change it after the first order.",
+      PROJECT_FORM,
+    ),
+  ),
+  "config.invalid_value/project_variable": error(
+    texts("The environment variable HOSTFORM_PROJECT is not the name of a project", undefined, PROJECT_FORM),
+  ),
+  "config.invalid_value/setting": error(({ path, message }: Words<"path" | "message">) =>
+    texts(`${path}: ${message}`, undefined, "Correct the value; the provider's page describes the setting."),
+  ),
+  "config.secret": error(({ name }: Words<"name">) =>
+    texts(
+      `"${name}" holds an API token`,
+      undefined,
+      "Set `token` from a sensitive variable, or remove it and set the environment variable HOSTING_TOKEN. If the file was shared, revoke the token.",
+    ),
+  ),
+  "config.duplicate/token": error(({ first, second }: Words<"first" | "second">) =>
+    texts(`${first} and ${second} both set the API token`, undefined, "Set only one of them."),
+  ),
+  "provider.base_url": error(
+    texts(
+      "The provider has no base URL",
+      undefined,
+      "Set `base_url` in the provider block, or the environment variable HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
+    ),
+  ),
+  "provider.token": warning(({ file, word }: Words<"file" | "word">) =>
+    texts("Other users can read the token file", file, `\`chmod 600 ${word}\`.`),
+  ),
+  "trust.untrusted": error(
+    texts(
+      "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names",
+      "The provider cannot keep an untrusted configuration from doing harm. No request was sent.",
+      "If you trust the configuration, unset HOSTFORM_UNTRUSTED. A stranger's stack in JSON is planned with hostform itself, without Terraform.",
+    ),
+  ),
+  // Without an attribute: Terraform would look for it in the resource that the call is about.
+  "terraform.not_known": error(({ names }: { names: readonly string[] }) =>
+    texts(
+      `The provider's ${names.map((name) => `\`${name}\``).join(", ")} ${names.length === 1 ? "is" : "are"} known only after apply`,
+      "It depends on a resource that does not exist yet, and the plan has to read the account.",
+      "Set a value that is known at plan time, or apply the resource it depends on first: `terraform apply -target=…`.",
+    ),
+  ),
+  "internal/not_configured": error(
+    texts(
+      "The provider is not configured",
+      "Terraform made a call that needs the account before it configured the provider.",
+      REPORT,
+    ),
+  ),
+  "internal/defect": error(({ summary }: Words<"summary">) =>
+    texts(
+      "The provider has a defect",
+      summary,
+      "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
+    ),
+  ),
+  "internal/absent": error(({ what }: Words<"what">) => texts(`This provider has no ${what}`)),
+  "terraform.install": error(
+    texts(
+      "The Terraform provider of the npm package cannot be installed on Windows",
+      "Terraform starts it by a shell script, which Windows cannot run.",
+      "Install it with the single executable, hostform.exe, which needs no Node.js (docs/install.md).",
+    ),
+  ),
+
+  // Values on the wire. No text repeats a value, which may be secret.
+  "internal/written": error(({ place, expected }: Words<"place" | "expected">) =>
+    texts(
+      `The provider made a value that does not fit its schema: ${place}`,
+      `Expected ${expected}.`,
+      "Report it with the command and its output.",
+    ),
+  ),
+  "internal/unread": error(({ words }: Words<"words">) =>
+    texts(
+      "A value that Terraform sent cannot be read",
+      words,
+      "Run the command again. If it fails again, report it with the versions of Terraform and the provider.",
+    ),
+  ),
+  "config.invalid_value/form": error(({ place, expected, found }: Words<"place" | "expected" | "found">) =>
+    texts(`${place}: expected ${expected}, found ${found}`, undefined, `Set it to ${expected}.`),
+  ),
+  "config.invalid_value/proto": error(
+    texts("A map has the key __proto__, which the provider cannot send", undefined, "Rename the key."),
+  ),
+  "state.unreadable/attribute": error(({ place, why }: Words<"place" | "why">) =>
+    texts(
+      `The state of ${place} cannot be read: ${why}`,
+      undefined,
+      `${BACKUP} from it with \`terraform state rm\` and import it again.`,
+    ),
+  ),
+  "state.unreadable/private": error(
+    texts(
+      "The private data of this resource in the state is damaged",
+      "The field `private` of the instance should be a JSON object that the provider wrote.",
+      `${BACKUP} with \`terraform state rm\` and import it again.`,
+    ),
+  ),
+  "state.newer": error(({ noun, version }: Words<"noun"> & { version: bigint }) =>
+    texts(
+      `The state of this ${noun} was written by a newer provider (schema version ${version})`,
+      undefined,
+      "Use that version of the provider or a later one.",
+    ),
+  ),
+
+  // The configuration of a resource or a data source.
+  "terraform.too_old": error(({ name }: Words<"name">) =>
+    texts(
+      `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
+      "It is a write-only attribute: an older Terraform would write it into plan and state.",
+      `Use a newer Terraform, or remove ${name} and set it in the dashboard.`,
+    ),
+  ),
+  "config.computed": error(({ name, of, near }: Words<"name" | "of"> & { near: string | undefined }) =>
+    texts(
+      `\`${name}\` is set by the API and cannot be declared`,
+      undefined,
+      // `plan = 11` was meant to be `plan_id`.
+      `Remove it; elsewhere it can be used as \`${of}.${name}\`.${near === undefined ? "" : ` Did you mean \`${near}\`?`}`,
+    ),
+  ),
+  "config.invalid_value/duration": error(({ name, value }: Words<"name" | "value">) =>
+    texts(
+      `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`,
+      `The value is ${JSON.stringify(value.slice(0, 80))}.`,
+    ),
+  ),
+  "config.missing_attribute/value": error(({ name, found }: Words<"name" | "found">) =>
+    texts(
+      `${name}: expected a value, found ${found}`,
+      undefined,
+      `Set \`${name}\`, or leave it out (null) where it is optional.`,
+    ),
+  ),
+  "config.missing_attribute/one_of": error(({ words }: Words<"words">) =>
+    texts(`${words} is required`, undefined, `Set ${words}.`),
+  ),
+  "config.invalid_value/one_of": error(({ words }: Words<"words">) =>
+    texts(`Only one of ${words} can be set`, undefined, "Remove one of the two."),
+  ),
+  "config.invalid_value/word": error(
+    ({ name, given, words, more }: Words<"name" | "given" | "more"> & { words: readonly string[] }) =>
+      texts(
+        `There is no ${name} ${JSON.stringify(given)}`,
+        undefined,
+        `Set one of ${words.map((word) => `\`${word}\``).join(", ")}. ${more}`,
+      ),
+  ),
+  "config.invalid_value/domain": error(({ name, why }: Words<"name" | "why">) =>
+    texts(`${name} is not a domain name${why}`, undefined, "Give names such as acme.example."),
+  ),
+
+  // Lookups of data sources.
+  "terraform.lookup/none": error(({ what, fix }: Words<"what" | "fix">) =>
+    texts(`There is no ${what}`, undefined, fix),
+  ),
+  "terraform.lookup/several": error(({ what, found, fix }: Words<"what" | "found" | "fix">) =>
+    texts(`There is more than one ${what}`, `They are ${found}.`, fix),
+  ),
+  "terraform.lookup/id": error(({ what, fix }: Words<"what" | "fix">) =>
+    texts(`There is no ${what}`, "The account of this token does not have it.", fix),
+  ),
+} satisfies Catalogue;
