@@ -152,7 +152,7 @@ function tally({ outcomes, pending }: ApplyResult) {
 
 const nextStep = (unrecorded: readonly string[]) =>
   unrecorded.length > 0
-    ? "The rest of what was done is recorded; `hostform plan` shows where things stand."
+    ? "The rest of what was done is recorded. The next plan shows what is missing."
     : "What was done is recorded; run the same command to continue.";
 
 /** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */

@@ -263,10 +263,11 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   const { address } = drift;
   if (drift.after === null) {
     if (said.has(address)) return [];
-    const next = !change?.actions.includes("create")
-      ? "Applying takes it out of the state."
-      : `Applying ${change.quote === undefined ? "makes" : "orders"} it again.`;
-    return [note("No longer exists in the account", address, drift.before, { fix: `${next} \`hostform apply\`` })];
+    const verb = change?.quote === undefined ? "creates" : "orders";
+    const fix = change?.actions.includes("create")
+      ? `Applying ${verb} it again.`
+      : "Applying takes it out of the state.";
+    return [note("No longer exists in the account", address, drift.before, { fix })];
   }
   const hidden = hiddenIn(drift, change);
   const names = mattersIn(drift, change);
@@ -276,7 +277,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
     hidden.includes(name) ? name : `${name} is ${short(after[name])}, and was ${short(drift.before[name])}`,
   );
   const back = change !== undefined && !isNoOp(change);
-  const fix = back ? "Applying sets it back: `hostform apply`" : "Declare it, or set it back in the account.";
+  const fix = back ? "Applying sets it back." : "Declare it, or set it back in the account.";
   return [note("Changed by hand in the account", address, drift.before, { text: `${moved.join("; ")}.`, fix })];
 }
 

@@ -36,7 +36,7 @@ describe("conditions of a plan", () => {
 
   it("end the claim that the account matches the declaration", () => {
     expect(summaryLine(both)).toBe("No changes. 1 object keeps another value than declared. 1 object is switched off.");
-    expect(foundText(both, 0)).toBe(
+    expect(foundText(both, fixOf)).toBe(
       "No changes. 1 object keeps another value than declared. 1 object is switched off.",
     );
     expect(summaryLine(plan([update({ suspended: true })], { conditions: [off] }))).toMatch(/^Plan: /);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../src/core/model/index.ts";
+import { yamlRemedies } from "../../../src/fronts/yaml/remedies.ts";
 import { foundText, watchLine, watchMessage, watchNotes } from "../../../src/report/index.ts";
 import { change, diagnostic, drift, order, plan, reason, update } from "./builders.ts";
 
@@ -64,7 +65,7 @@ describe("what a look found", () => {
     [
       "a pending create",
       plan([change()], { pending: ["hosting_domain.a"] }),
-      "1 create without known outcome: see `hostform resolve`.",
+      "1 create without known outcome. `hostform resolve` lists what is pending.",
     ],
     [
       "something that cannot be done",
@@ -72,17 +73,19 @@ describe("what a look found", () => {
       "Not all that is declared can be done now.",
     ],
   ])("%s", (_, made, text) => {
-    expect(foundText(made, 0)).toBe(text);
+    expect(foundText(made, yamlRemedies)).toBe(text);
   });
 
   it("says first that a plan has errors", () => {
     const diagnostics = [errorOf("plan.immutable", "no", { address: "hosting_service.a" })];
-    expect(foundText({ ...plan([]), diagnostics }, 1)).toBe("The plan has 1 error and is not applied.");
-    expect(foundText({ ...plan([order()]), diagnostics }, 1)).toBe(
+    expect(foundText({ ...plan([]), diagnostics }, yamlRemedies)).toBe("The plan has 1 error and is not applied.");
+    expect(foundText({ ...plan([order()]), diagnostics }, yamlRemedies)).toBe(
       "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Held back: 1 resource.",
     );
     const guard = [errorOf("guard.orders", "no")];
-    expect(foundText({ ...plan([order()]), diagnostics: guard }, 1)).toBe("The plan has 1 error and is not applied.");
+    expect(foundText({ ...plan([order()]), diagnostics: guard }, yamlRemedies)).toBe(
+      "The plan has 1 error and is not applied.",
+    );
   });
 });
 
