@@ -53,7 +53,6 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
     execArgvExtension: "none",
     assets: {
       ...Object.fromEntries((await readdir(parts)).sort().map((name) => [name, path.join(parts, name)])),
-      "provider.json": path.join(root, "schemas/provider.json"),
       "NOTICES.txt": path.join(workshop, "NOTICES.txt"),
       LICENSE: path.join(root, "LICENSE"),
     },

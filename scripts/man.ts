@@ -1,7 +1,7 @@
 /** Manual pages, made from the definition of the command line: `dist/man/hostform.1`, and one for each command. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Command, Option } from "commander";
+import { type Command, Help, type Option } from "commander";
 import type { CliCommand } from "../src/cli/command.ts";
 import { buildProgram } from "../src/cli/program.ts";
 
@@ -27,7 +27,8 @@ An error; or a planned change was not completed, or its job is still awaited.
 There are changes, with \\fB\\-\\-detailed\\-exitcode\\fR.`;
 
 function page(command: Command, words: readonly string[], version: string): string {
-  const help = command.createHelp();
+  // The help of the command line is shorter than a manual page.
+  const help = new Help();
   const name = words.join("-");
   const options = help.visibleOptions(command).map(optionLines);
   const parts = help
@@ -66,12 +67,11 @@ function optionLines({ flags, description, argChoices }: Option): string {
 
 /** Every page, by its file's name. @param version of hostform */
 export function manPages(version: string): ReadonlyMap<string, string> {
-  const nothing = () => undefined;
-  const program = buildProgram({ out: nothing, err: nothing } as never, { usageErrors: false }, nothing);
+  const program = buildProgram({} as never);
   const pages = new Map<string, string>();
   const add = (command: Command, words: readonly string[]) => {
     pages.set(`${words.join("-")}.1`, page(command, words, version));
-    for (const part of command.createHelp().visibleCommands(command)) {
+    for (const part of command.commands) {
       if (part.name() !== "help") add(part, [...words, part.name()]);
     }
   };

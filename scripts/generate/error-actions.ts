@@ -3,7 +3,7 @@ import { deliveryRefusals, type WebhookCode } from "../../src/webhooks/event.ts"
 
 /** What to do about each code, for `docs/errors.md`: in the language of the command line. Each message says more, in its own. */
 const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
-  usage: "Read the usage line below the message; `hostform help COMMAND` shows every option.",
+  usage: "Follow the fix in the message; `hostform help COMMAND` shows the options of a command.",
   internal: "Report it with the command and its output; nothing secret is in the message.",
   interrupted: "Run the same command again: it continues where this one stopped.",
   "config.missing":
@@ -130,6 +130,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "plan.unfit":
     "Leave the address out of `--replace` or `--reorder`. Webhooks and grants that exist can be replaced, services that are gone can be ordered again.",
   "plan.held_back": "Mend what the message names, or apply the other changes with `--partial`.",
+  "plan.ability": "Use a token that has the ability. `hostform doctor` shows what the token may do.",
   "plan.restricted":
     "Order with a token of the whole account, or add each new service to the restriction of the token.",
   "plan.address": "Check it with `hostform state list` or `hostform plan`.",
@@ -169,7 +170,6 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "terraform.too_old": "Use Terraform or OpenTofu 1.11 or later, or leave the attribute out.",
   "terraform.install": "See the message: it says what prevents it.",
   "terraform.export": "See the message: it says how that part is exported.",
-  "contract.leftover": "Look for it with `hostform webhooks`, and remove it in the dashboard.",
   "state.journal": "See the message: it says what the journal holds and what to do.",
   "state.key": "Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to the key that it was encrypted with.",
   "state.unencrypted":

@@ -41,6 +41,5 @@ const TITLES: Readonly<Record<string, string>> = {
   webhooks: "Webhooks",
   sandbox: "The sandbox",
   terraform: "Terraform",
-  contract: "The contract check",
   state: "The state",
 };

@@ -82,7 +82,7 @@ function promptOf(command: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Runs it, as the flags say. @returns also the unit of its amounts (§2 Gaps), where a profile is given. */
+/** Starts a sandbox by the flags. @returns also the unit of its amounts (§2 Gaps), if a profile is given. */
 async function start(source: ProjectSource, flags: SandboxFlags) {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
   const { data, deliverTo, snapshot, port, controlPort, seed, rateLimit, autoPay, clock } = flags;
@@ -110,14 +110,14 @@ const textOf = (snapshot: string) =>
     remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
   });
 
-/** Hosts, or the word that stands for more or less than hosts. */
+/** Hosts, or a word such as `anywhere`. */
 function targetsOf(given: readonly string[]): DeliverTo {
   const [only = ""] = given;
   if (given.includes("anywhere")) return "anywhere";
   return given.length === 1 && (only === "nowhere" || only === "loopback") ? only : given;
 }
 
-/** A sandbox goes on where there is no browser: its address has been printed. */
+/** Opens the dashboard. Without a browser the sandbox continues: its address is printed. */
 async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promise<void> {
   try {
     await terminal.browse(controlUrl);

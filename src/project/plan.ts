@@ -269,15 +269,14 @@ async function makePlan(
   // A saved plan accepts the account that it was made with.
   const { identities = {} } = saved?.origin ?? {};
   requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
-  const shared = { state, kinds, env, reorder: new Set(reorder) };
+  // A job that plans a request has a token that only views.
+  const shared = { state, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };
   const observing = {
     ...shared,
     desired: { ...desired, data },
     accounts,
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
-    // A job that plans pull requests has a token that only views.
-    isReading: isReading({ command, unattended }),
   };
   const limits = tightened(limitsOf(declared.guards, guards, unattended), caps);
   const planning = {

@@ -223,7 +223,7 @@ export class Providers {
       insecureHttp: source.insecureHttp,
       account: accountSentence(config, baseUrl),
       requestsPerMinute: config.requestsPerMinute,
-      budgetShare: source.budgetShare ?? budgetShareIn(source.env),
+      budgetShare: budgetShareIn(source.env),
       ledger: shared.store.requests,
       stop: AbortSignal.any([this.#over.signal, ...(this.#ends.stop ? [this.#ends.stop] : [])]),
       signal: this.#ends.now,
@@ -265,7 +265,7 @@ function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl
   return `Provider ${alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${token}.`;
 }
 
-const DEFAULT_TOKEN = "HOSTING_TOKEN";
+export const DEFAULT_TOKEN = "HOSTING_TOKEN";
 
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;

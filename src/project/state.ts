@@ -16,6 +16,7 @@ import {
   attempt,
   type Backend,
   type Diagnostic,
+  errorOf,
   failWith,
   formatAddress,
   ifExplained,
@@ -23,6 +24,7 @@ import {
   parseAddress,
   type ResourceState,
   type State,
+  type StateReport,
 } from "../core/model/index.ts";
 import {
   createFileBackend,
@@ -232,6 +234,33 @@ export class ProjectState {
     const text = textNow(backup) ?? "";
     const isEmpty = text === "" || /"resources":\s*\[\]/.test(text);
     return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
+  }
+
+  /** Reads the state and the holder of its lock without taking the lock. Failures are part of the report. */
+  async examine(): Promise<{ readonly report: StateReport; readonly state: State | undefined }> {
+    const problems: Diagnostic[] = [];
+    const explained = ifExplained(({ diagnostics }) => void problems.push(...diagnostics));
+    const state = await whileOpen((async () => this.store().open(READING))(), ({ state, warnings }) => {
+      problems.push(...warnings);
+      return state;
+    }).catch(explained);
+    const lock = (await (async () => this.store().heldBy())().catch(ifExplained(() => "unknown"))) ?? null;
+    if (lock !== null && lock !== "unknown") {
+      const remedies = [{ do: "wait_for_lock" }] as const;
+      problems.push(
+        errorOf("state.locked", "Another process holds the state", { detail: `Held by ${lock}.`, remedies }),
+      );
+    }
+    const exists = state !== undefined && state.lineage !== "";
+    const isClear = problems.some(({ code }) => code === "state.key");
+    const report = {
+      place: this.#shownPlace(),
+      resources: exists ? state.resources.size : null,
+      encrypted: exists ? this.encryption().key !== undefined && !isClear : null,
+      lock,
+      problems,
+    };
+    return { report, state };
   }
 
   /** Reads the state without a lock. @param warns reports its warnings. */

@@ -68,7 +68,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       backgroundFaults: new BackgroundFaults(settings.seed, settings.profile),
       url: "",
     };
-    const alarm = typeof options.clock === "object" ? undefined : new Alarm(world);
+    const alarm = typeof options.clock === "object" ? undefined : alarmOf(world);
     parts.push({
       close: () => {
         alarm?.stop();
@@ -160,36 +160,28 @@ async function listen(
 /** Timers wait about 24 days at most. */
 const LONGEST_MS = 2_000_000_000;
 
-/** The only timer of a sandbox: it fires when the next step falls due, by the system's clock; `settle` does the work. */
-class Alarm {
-  readonly #world: World;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
-
-  constructor(world: World) {
-    this.#world = world;
-  }
-
+/** The only timer of a sandbox: it rings when the next step falls due, by the system's clock; `settle` does the work. */
+function alarmOf(world: World) {
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
   /** Sets the timer again; called whenever the next step may have changed. */
-  set(): void {
-    clearTimeout(this.#timer);
-    const { agenda, clock, sender } = this.#world;
-    if (this.#closed || clock.frozen) return;
+  const set = (): void => {
+    clearTimeout(timer);
+    const { agenda, clock, sender } = world;
+    if (closed || clock.frozen) return;
     // Deliveries that are already due are being sent; afterwards this is called again.
     const next = Math.min(agenda.first()?.at ?? Number.POSITIVE_INFINITY, sender.next ?? Number.POSITIVE_INFINITY);
     if (next === Number.POSITIVE_INFINITY) return;
-    const wait = Math.min(Math.max(1, next - clock.now()), LONGEST_MS);
-    this.#timer = setTimeout(() => this.#ring(), wait).unref();
-  }
-
-  stop(): void {
-    this.#closed = true;
-    clearTimeout(this.#timer);
-  }
-
-  #ring(): void {
-    this.#world.store.transaction(() => settle(this.#world));
-    this.#world.sender.wake();
-    this.set();
-  }
+    timer = setTimeout(ring, Math.min(Math.max(1, next - clock.now()), LONGEST_MS)).unref();
+  };
+  const ring = (): void => {
+    world.store.transaction(() => settle(world));
+    world.sender.wake();
+    set();
+  };
+  const stop = (): void => {
+    closed = true;
+    clearTimeout(timer);
+  };
+  return { set, stop };
 }

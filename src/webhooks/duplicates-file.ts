@@ -32,7 +32,7 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
   const keep = async (line: string) => {
     appended += 1;
     try {
-      // No file is made here: one without its first line would be refused at the next start.
+      // This flag creates no file: the next start would refuse a file without its first line.
       const flag = constants.O_WRONLY | constants.O_APPEND;
       if (appended <= capacity) return await appendFile(file, line, { flag, flush: true });
     } catch (error) {
@@ -56,7 +56,7 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
 
 const lineOf = (identity: string, handled: ReadonlyMap<string, number>) => `${identity} ${handled.get(identity)}\n`;
 
-/** Identity -> when it is forgotten; what is forgotten by now is left out, and a line that a crash has cut off. */
+/** Identity -> expiry. Skips expired deliveries, and a line that a crash cut off. */
 async function read(file: string, now: number): Promise<Map<string, number>> {
   const text = await textOf(file);
   const handled = new Map<string, number>();
@@ -65,7 +65,7 @@ async function read(file: string, now: number): Promise<Map<string, number>> {
   for (const line of text.slice(HEAD.length).split("\n").slice(0, -1)) {
     const [, identity = "", until = ""] = LINE.exec(line) ?? [];
     if (identity === "") throw refused(file, "it has a line that is not a delivery");
-    // The one that was seen last comes last.
+    // The most recent delivery is the last one.
     handled.delete(identity);
     if (Number(until) > now) handled.set(identity, Number(until));
   }

@@ -25,7 +25,7 @@ interface BaseEvent {
   readonly at: Date | undefined;
 }
 
-/** An event of §6. `event` says which. */
+/** An event of §6, named by `event`. */
 export type KnownEvent = {
   readonly [Name in EventName]: BaseEvent & { readonly known: true; readonly event: Name };
 }[EventName];
@@ -40,7 +40,7 @@ export interface UnknownEvent extends BaseEvent {
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /**
- * Reads an event from a body that has been verified. New fields and new events are tolerated, whatever form `data` has.
+ * Reads an event from a body that has been verified. It accepts new fields, new events and any form of `data`.
  *
  * @throws WebhookError `webhooks.not_json`, or `webhooks.not_an_event` for JSON without the three fields of §6
  */
@@ -88,14 +88,14 @@ function instantOf(timestamp: string): Date | undefined {
 
 type Subject = "service" | "invoice" | "order";
 
-/** Names that hold the subject itself, whatever it is: envelopes that other APIs use. */
+/** Names of envelopes that hold the subject in other APIs. */
 const ENVELOPES = ["data", "object", "resource", "attributes"];
 /** Further names that may hold the subject. */
 const CARRIERS = ["transfer"];
 
 /**
- * The id of the service that an event names, as text, in whatever form `data` has: the service's fields, `service_id`,
- * `{service: {…}}`, the `order_id` of an invoice. The id of an invoice is never taken for it. (An invoice may belong to a
+ * The id of the service that an event names, as text, in any form of `data`: the service's fields, `service_id`,
+ * `{service: {…}}`, the `order_id` of an invoice. The id of an invoice is never the id of a service. (An invoice may belong to a
  * domain order: that id is then no service's.)
  *
  * @returns undefined when none is named, or two that differ: a guess would be worse than reading everything again
@@ -203,7 +203,7 @@ export const deliveryRefusals = {
 /** Each is explained in `docs/errors.md`. */
 export type WebhookCode = keyof typeof deliveryRefusals;
 
-/** A delivery that was not taken. Neither the secret nor the signature that would have fitted is ever in it. */
+/** A refused delivery. It never holds the secret or the right signature. */
 export class WebhookError extends HostformError {
   override readonly name = "WebhookError";
   readonly code: WebhookCode;

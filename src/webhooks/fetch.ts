@@ -1,6 +1,6 @@
 /**
  * Webhook deliveries on servers without Node, published as `hostform/webhooks/fetch`. In: a `Request`, or a raw body with
- * its signature. Out: a `Response`, typed events. Must not: import anything of Node, by whatever way.
+ * its signature. Out: a `Response`, typed events. Must not: import anything of Node, directly or not.
  */
 import { tooLarge, WebhookError } from "./event.ts";
 import {
@@ -36,8 +36,7 @@ export { memoryOf, type ReceiverOptions, SIGNATURE_HEADER } from "./receive.ts";
  * A receiver for servers in the style of fetch (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out, by web
  * standards alone. Make it once, not at each request: it remembers what was handled.
  *
- * Without `onError`, what goes wrong on this side is thrown, and so comes to the error handler of the framework, which
- * answers 500.
+ * Without `onError`, a failure on this side is thrown. The error handler of the framework then answers 500.
  *
  * @throws TypeError at once for options that cannot be used
  */

@@ -27,10 +27,9 @@ export const nodeDigests: Digests = { verify: verifySignature, identify: identit
 
 /**
  * A receiver for `node:http`: `createServer(nodeHandler({secrets, onEvent}))`. It reads the body itself and answers every
- * request, at whatever path.
+ * request, at any path.
  *
- * Without `onError`, what goes wrong on this side becomes a warning of the process (`process.on("warning")`), which Node
- * prints.
+ * Without `onError`, a failure on this side becomes a warning of the process (`process.on("warning")`), which Node prints.
  *
  * @throws TypeError at once for options that cannot be used. The promises that it returns never reject.
  */
@@ -86,7 +85,7 @@ export type ExpressRequest = IncomingMessage & {
  * body: the bytes that `express.raw({type: "application/json"})` left, or those of a request that nobody has read. What
  * `express.json()` has parsed is never verified; the delivery is answered with 500, and the error says what to change.
  *
- * Without `onError`, what goes wrong on this side goes to `next(error)`, and so to the error handlers of the application.
+ * Without `onError`, a failure on this side is passed to `next(error)`, the error handlers of the application.
  *
  * @throws TypeError at once for options that cannot be used. The promises that it returns never reject.
  */
@@ -181,7 +180,7 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Left early, the stream stays: destroying it would take the connection along, and the answer with it.
+    // The stream stays open: destroying it would close the connection before the answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (size <= maxBytes) chunks.push(chunk);
@@ -196,7 +195,7 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
 
 /**
  * §6 Signature: the HMAC-SHA256 of the exact raw body, keyed with the subscription's own secret, as lower-case hex (64
- * digits). A body given as a string is taken in UTF-8; the secret always is.
+ * digits). A string is encoded in UTF-8, and so is the secret.
  */
 export function signatureOf(body: string | Uint8Array, secret: string): string {
   return createHmac("sha256", secret).update(body).digest("hex");
@@ -207,7 +206,7 @@ export function signatureOf(body: string | Uint8Array, secret: string): string {
  * bytes under the secret, or under one of the secrets during a rotation. Every secret is compared, in constant time.
  * Upper-case hexadecimal is accepted. A prefix, spaces, several values and no value do not match.
  *
- * @param rawBody the body as it arrived, before any parser; a string is taken in UTF-8
+ * @param rawBody the body as it arrived, before any parser; a string is encoded in UTF-8
  * @throws TypeError for what no sender can cause: a parsed body, no secret, an empty one, one with white space at an end
  */
 export function verifySignature(

@@ -1,11 +1,11 @@
 /**
- * What a receiver does with a delivery, from whatever server: verify, read, ask the memory, hand over, settle. In: the
+ * The steps of a receiver with a delivery, on any server: verify, read, ask the memory, hand over, settle. In: the
  * request's method, header and raw body. Out: the answer. Must not: know a server or import Node; look into a body before
  * its signature is known to be good.
  */
 import { parseEvent, WebhookError, type WebhookEvent } from "./event.ts";
 
-/** The delivery that an event came in. */
+/** The delivery of an event. */
 export interface Delivery {
   /** Exactly as it was received and verified. */
   readonly rawBody: Uint8Array;
@@ -29,7 +29,7 @@ export interface ReceiverOptions {
   /**
    * Refuses what is older, in seconds, by the event's `timestamp` (§6); or as far in the future; or of no known time. Anyone who
    * has a copy of a delivery can send it again only for that long. It must be above the time for which the sender tries again,
-   * which is not specified; a memory of duplicates has to last as long. Default: any age is taken.
+   * which is not specified; a memory of duplicates has to last as long. Default: any age is accepted.
    */
   readonly maxAge?: number | undefined;
   /** `now` in milliseconds since the epoch, for `maxAge`. Default: the system's. */
@@ -39,8 +39,8 @@ export interface ReceiverOptions {
   /** Called for each delivery that was refused, for a log: it was forged, is no event, too large, or handled at this moment. */
   readonly onRefused?: ((refusal: WebhookError) => void) | undefined;
   /**
-   * Called with what went wrong on this side: what `onEvent` threw, secrets or memory that could not be had, a body that was read
-   * before. Without it, it goes where the server expects failures (see each handler).
+   * Called with a failure on this side: an error of `onEvent`, of the secrets or the memory, or a body that was read before.
+   * Default: the place where the server expects failures (see each handler).
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -76,7 +76,7 @@ export interface Digests {
 export const MAX_BYTES = 1024 * 1024;
 
 /**
- * A receiver. It rejects never: everything that goes wrong is an answer.
+ * Makes a receiver. It never rejects: each failure is an answer.
  * @throws TypeError at once for secrets or options that cannot be used.
  */
 export function receiverOf(options: ReceiverOptions, digests: Digests): (incoming: Incoming) => Promise<Answer> {
@@ -218,7 +218,7 @@ export function memoryOf(options: MemoryOptions = {}): DuplicateMemory {
   return memoryFrom(new Map(), options);
 }
 
-/** @param handled identity -> when it is forgotten; the one seen longest ago comes first. It is kept up to date. */
+/** @param handled identity -> expiry, the least recent first. The memory updates it. */
 export function memoryFrom(
   handled: Map<string, number>,
   { capacity = 10_000, seconds = 86_400, clock = Date }: MemoryOptions,
@@ -226,7 +226,7 @@ export function memoryFrom(
   if (!(capacity >= 1) || !(seconds > 0)) {
     throw new TypeError("A memory of duplicates has a capacity of 1 or more and keeps for more than 0 seconds.");
   }
-  /** Claims under way. They are never dropped to make room: what is being handled must not be handled beside itself. */
+  /** Claims under way. They are never dropped to make room: a delivery must not be handled twice at once. */
   const busy = new Set<string>();
   return {
     claim: (identity) => {
@@ -258,13 +258,13 @@ export const SIGNATURE_HEADER = "x-service-signature";
 /** A subscription's signing secret, as the API showed it at registration. */
 export type Secret = string;
 
-/** The value of a header as servers give it; several values never hold a signature that is believed. */
+/** The value of a header, as a server reports it. Several values are never a valid signature. */
 export type SignatureHeader = string | readonly string[] | null | undefined;
 
 /** The 32 bytes of the signature that a header's value spells: exactly 64 hexadecimal digits. Undefined for all else. */
 export function signatureIn(header: SignatureHeader): Uint8Array<ArrayBuffer> | undefined {
   const text = Array.isArray(header) && header.length === 1 ? header[0] : header;
-  // ASCII digits only: without the flag `i`, under which Unicode would have a say.
+  // ASCII digits only: the flag `i` would accept other characters of Unicode.
   if (typeof text !== "string" || !/^[0-9a-fA-F]{64}$/.test(text)) return undefined;
   return Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16));
 }
@@ -294,7 +294,7 @@ export function isBytes(value: unknown): value is Uint8Array {
   return Object.prototype.toString.call(value) === "[object Uint8Array]";
 }
 
-/** @throws TypeError for what is not the raw body; above all, for what a parser made of it. */
+/** @throws TypeError for anything but the raw body, such as a parsed body. */
 export function checkBody(rawBody: unknown): void {
   if (typeof rawBody === "string" || isBytes(rawBody)) return;
   const came =

@@ -3,206 +3,108 @@ import { PAGES } from "../../src/sandbox/dashboard/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { DEAF, type Furniture, flash, furnish, once, problem, site, Visitor } from "./site.ts";
 
-/** A button, and the call of the control API that does the same. */
+/** A press of a button, by which the same call of the control API is known. */
 interface Twin {
-  page: string;
-  fields: Record<string, string | string[]>;
-  call: [method: string, path: string, body?: unknown];
+  /** The record of the page. */
+  at?: number;
+  /** The record of the button; default: the page's. */
+  id?: number;
+  fields?: Record<string, string | string[]>;
+  /** Body of the call. */
+  body?: unknown;
   /** Done before on both sides. */
-  first?(sandbox: Sandbox, made: Furniture): void;
+  first?(sandbox: Sandbox): void;
 }
 
-type Twins = Readonly<Record<string, (made: Furniture) => Twin>>;
-
-const id = (value: number) => ({ id: String(value) });
+const CREDENTIALS = { host: "ftp.old.example", username: "acme", password: " with spaces " };
 
 /** By the page's path and the name of the action. */
-const TWINS: Twins = {
-  " pay": ({ invoice }) => ({ page: "/", fields: id(invoice), call: ["POST", `/invoices/${invoice}/pay`] }),
-  " cancelInvoice": ({ invoice }) => ({
-    page: "/",
-    fields: id(invoice),
-    call: ["POST", `/invoices/${invoice}/cancel`],
-  }),
+const TWINS: Readonly<Record<string, (made: Furniture) => Twin>> = {
+  " pay": ({ invoice }) => ({ id: invoice }),
+  " cancelInvoice": ({ invoice }) => ({ id: invoice }),
   "/services seed": () => ({
-    page: "/dashboard/services",
     fields: { plan_id: "21", count: "2", domain_prefix: "blog" },
-    call: ["POST", "/services", { account: 1, plan_id: 21, count: 2, domain_prefix: "blog" }],
+    body: { account: 1, plan_id: 21, count: 2, domain_prefix: "blog" },
   }),
-  "/services accept": ({ running }) => ({
-    page: "/dashboard/services",
-    fields: id(601),
-    call: ["POST", "/transfers/601/accept"],
-    first: ({ control }) => void control.offerTransfer(running, { to: "customer" }),
-  }),
-  "/services decline": ({ running }) => ({
-    page: "/dashboard/services",
-    fields: id(601),
-    call: ["POST", "/transfers/601/decline"],
-    first: ({ control }) => void control.offerTransfer(running, { to: "customer" }),
-  }),
-  "/services/:id provision": ({ ordered }) => ({
-    page: `/dashboard/services/${ordered}`,
-    fields: id(ordered),
-    call: ["POST", `/services/${ordered}/provision`],
-  }),
-  "/services/:id suspend": ({ running }) => ({
-    page: `/dashboard/services/${running}`,
-    fields: id(running),
-    call: ["POST", `/services/${running}/suspend`],
-  }),
+  "/services accept": ({ running }) => ({ id: 601, first: offer(running) }),
+  "/services decline": ({ running }) => ({ id: 601, first: offer(running) }),
+  "/services/:id provision": ({ ordered }) => ({ at: ordered }),
+  "/services/:id suspend": ({ running }) => ({ at: running }),
   "/services/:id unsuspend": ({ running }) => ({
-    page: `/dashboard/services/${running}`,
-    fields: id(running),
-    call: ["POST", `/services/${running}/unsuspend`],
+    at: running,
     first: ({ control }) => void control.suspendService(running),
   }),
-  "/services/:id terminate": ({ running }) => ({
-    page: `/dashboard/services/${running}`,
-    fields: id(running),
-    call: ["POST", `/services/${running}/terminate`],
-  }),
-  "/services/:id pay": ({ ordered, invoice }) => ({
-    page: `/dashboard/services/${ordered}`,
-    fields: id(invoice),
-    call: ["POST", `/invoices/${invoice}/pay`],
-  }),
-  "/services/:id cancelInvoice": ({ ordered, invoice }) => ({
-    page: `/dashboard/services/${ordered}`,
-    fields: id(invoice),
-    call: ["POST", `/invoices/${invoice}/cancel`],
-  }),
-  "/services/:id offer": ({ running }) => ({
-    page: `/dashboard/services/${running}`,
-    fields: { ...id(running), to: "2" },
-    call: ["POST", `/services/${running}/transfer`, { to: 2 }],
-  }),
-  "/services/:id accept": ({ running }) => ({
-    page: `/dashboard/services/${running}`,
-    fields: id(601),
-    call: ["POST", "/transfers/601/accept"],
-    first: ({ control }) => void control.offerTransfer(running, { to: "customer" }),
-  }),
-  "/services/:id decline": ({ running }) => ({
-    page: `/dashboard/services/${running}`,
-    fields: id(601),
-    call: ["POST", "/transfers/601/decline"],
-    first: ({ control }) => void control.offerTransfer(running, { to: "customer" }),
-  }),
-  "/invoices pay": ({ invoice }) => ({
-    page: "/dashboard/invoices?state=unpaid",
-    fields: id(invoice),
-    call: ["POST", `/invoices/${invoice}/pay`],
-  }),
-  "/invoices cancelInvoice": ({ invoice }) => ({
-    page: "/dashboard/invoices",
-    fields: id(invoice),
-    call: ["POST", `/invoices/${invoice}/cancel`],
-  }),
+  "/services/:id terminate": ({ running }) => ({ at: running }),
+  "/services/:id pay": ({ ordered, invoice }) => ({ at: ordered, id: invoice }),
+  "/services/:id cancelInvoice": ({ ordered, invoice }) => ({ at: ordered, id: invoice }),
+  "/services/:id offer": ({ running }) => ({ at: running, fields: { to: "2" }, body: { to: 2 } }),
+  "/services/:id accept": ({ running }) => ({ at: running, id: 601, first: offer(running) }),
+  "/services/:id decline": ({ running }) => ({ at: running, id: 601, first: offer(running) }),
+  "/invoices pay": ({ invoice }) => ({ id: invoice }),
+  "/invoices cancelInvoice": ({ invoice }) => ({ id: invoice }),
   "/tokens create": ({ running }) => ({
-    page: "/dashboard/tokens",
     fields: { name: "deploy", abilities: ["view", "technical"], service_ids: [String(running)] },
-    call: ["POST", "/tokens", { account: 1, name: "deploy", abilities: ["view", "technical"], service_ids: [running] }],
+    body: { account: 1, name: "deploy", abilities: ["view", "technical"], service_ids: [running] },
   }),
-  "/tokens revoke": ({ token }) => ({
-    page: "/dashboard/tokens",
-    fields: id(token),
-    call: ["DELETE", `/tokens/${token}`],
-  }),
+  "/tokens revoke": ({ token }) => ({ id: token }),
   "/webhooks subscribe": () => ({
-    page: "/dashboard/webhooks",
     fields: { url: `${DEAF}/2`, events: ["invoice.paid"] },
-    call: ["POST", "/webhooks", { account: 1, url: `${DEAF}/2`, events: ["invoice.paid"] }],
+    body: { account: 1, url: `${DEAF}/2`, events: ["invoice.paid"] },
   }),
   "/webhooks trigger": () => ({
-    page: "/dashboard/webhooks",
     fields: { event: "invoice.created", subject: "" },
-    call: ["POST", "/events/trigger", { event: "invoice.created", account: 1 }],
+    body: { event: "invoice.created", account: 1 },
   }),
-  "/webhooks replay": ({ delivery }) => ({
-    page: "/dashboard/webhooks",
-    fields: id(delivery),
-    call: ["POST", `/deliveries/${delivery}/replay`],
-    first: ({ control }) => void control.advanceClock({ days: 1 }),
-  }),
-  "/webhooks/:id rotate": ({ webhook }) => ({
-    page: `/dashboard/webhooks/${webhook}`,
-    fields: id(webhook),
-    call: ["POST", `/webhooks/${webhook}/rotate`],
-  }),
-  "/webhooks/:id remove": ({ webhook }) => ({
-    page: `/dashboard/webhooks/${webhook}`,
-    fields: id(webhook),
-    call: ["DELETE", `/webhooks/${webhook}`],
-  }),
+  "/webhooks replay": ({ delivery }) => ({ id: delivery, first: tomorrow }),
+  "/webhooks/:id rotate": ({ webhook }) => ({ at: webhook }),
+  "/webhooks/:id remove": ({ webhook }) => ({ at: webhook }),
   "/webhooks/:id trigger": ({ webhook, running }) => ({
-    page: `/dashboard/webhooks/${webhook}`,
+    at: webhook,
     fields: { event: "service.terminated", subject: String(running), webhook_id: String(webhook) },
-    call: [
-      "POST",
-      "/events/trigger",
-      { event: "service.terminated", account: 1, service_id: running, webhook_id: webhook },
-    ],
+    body: { event: "service.terminated", account: 1, service_id: running, webhook_id: webhook },
   }),
-  "/deliveries/:id replay": ({ delivery }) => ({
-    page: `/dashboard/deliveries/${delivery}`,
-    fields: id(delivery),
-    call: ["POST", `/deliveries/${delivery}/replay`],
-    first: ({ control }) => void control.advanceClock({ days: 1 }),
-  }),
-  "/migrations/:id credentials": ({ migration }) => ({
-    page: `/dashboard/migrations/${migration}`,
-    fields: { ...id(migration), host: "ftp.old.example", username: "acme", password: " with spaces " },
-    call: [
-      "POST",
-      `/migration-requests/${migration}/credentials`,
-      { host: "ftp.old.example", username: "acme", password: " with spaces " },
-    ],
-  }),
+  "/deliveries/:id replay": ({ delivery }) => ({ at: delivery, first: tomorrow }),
+  "/migrations/:id credentials": ({ migration }) => ({ at: migration, fields: CREDENTIALS, body: CREDENTIALS }),
   "/migrations/:id submit": ({ migration }) => ({
-    page: `/dashboard/migrations/${migration}`,
-    fields: id(migration),
-    call: ["POST", `/migration-requests/${migration}/submit`],
-    first: ({ control }) =>
-      void control.setMigrationCredentials(migration, { host: "h", username: "u", password: "p" }),
+    at: migration,
+    first: ({ control }) => void control.setMigrationCredentials(migration, CREDENTIALS),
   }),
   "/migrations/:id complete": ({ migration }) => ({
-    page: `/dashboard/migrations/${migration}`,
-    fields: id(migration),
-    call: ["POST", `/migration-requests/${migration}/complete`],
+    at: migration,
     first: ({ control }) => {
-      control.setMigrationCredentials(migration, { host: "h", username: "u", password: "p" });
+      control.setMigrationCredentials(migration, CREDENTIALS);
       control.submitMigration(migration);
     },
   }),
-  "/requests forget": () => ({ page: "/dashboard/requests", fields: {}, call: ["DELETE", "/requests"] }),
-  "/clock freeze": () => ({ page: "/dashboard/clock", fields: {}, call: ["POST", "/clock/freeze"] }),
-  "/clock resume": () => ({
-    page: "/dashboard/clock",
-    fields: {},
-    call: ["POST", "/clock/resume"],
-    first: ({ control }) => void control.freezeClock(),
-  }),
-  "/clock hour": () => ({ page: "/dashboard/clock", fields: {}, call: ["POST", "/clock/advance", { hours: 1 }] }),
-  "/clock day": () => ({ page: "/dashboard/clock", fields: {}, call: ["POST", "/clock/advance", { days: 1 }] }),
-  "/clock week": () => ({ page: "/dashboard/clock", fields: {}, call: ["POST", "/clock/advance", { weeks: 1 }] }),
-  "/clock month": () => ({ page: "/dashboard/clock", fields: {}, call: ["POST", "/clock/advance", { months: 1 }] }),
-  "/clock advance": () => ({
-    page: "/dashboard/clock",
-    fields: { amount: "1.5", unit: "hours" },
-    call: ["POST", "/clock/advance", { hours: 1.5 }],
-  }),
+  "/requests forget": () => ({}),
+  "/clock freeze": () => ({}),
+  "/clock resume": () => ({ first: ({ control }) => void control.freezeClock() }),
+  "/clock hour": () => ({ body: { hours: 1 } }),
+  "/clock day": () => ({ body: { days: 1 } }),
+  "/clock week": () => ({ body: { weeks: 1 } }),
+  "/clock month": () => ({ body: { months: 1 } }),
+  "/clock advance": () => ({ fields: { amount: "1.5", unit: "hours" }, body: { hours: 1.5 } }),
   "/faults add": () => ({
-    page: "/dashboard/faults",
     fields: { operation: "orderService", phase: "after", outcome: "drop", times: "2", percent: "50" },
-    call: ["POST", "/faults", { phase: "after", operation: "orderService", drop: true, times: 2, probability: 0.5 }],
+    body: { phase: "after", operation: "orderService", drop: true, times: 2, probability: 0.5 },
   }),
-  "/faults clear": () => ({ page: "/dashboard/faults", fields: {}, call: ["DELETE", "/faults"] }),
-  "/settings reset": () => ({ page: "/dashboard/settings", fields: {}, call: ["POST", "/reset"] }),
+  "/faults clear": () => ({}),
+  "/settings reset": () => ({}),
 };
 
+const offer =
+  (id: number) =>
+  ({ control }: Sandbox) =>
+    void control.offerTransfer(id, { to: "customer" });
+const tomorrow = ({ control }: Sandbox) => void control.advanceClock({ days: 1 });
+
 const BUTTONS = PAGES.flatMap((page) =>
-  Object.entries(page.actions ?? {}).map(([name, action]) => ({ key: `${page.path} ${name}`, name, api: action.api })),
+  Object.entries(page.actions ?? {}).map(([name, { api }]) => ({
+    key: `${page.path} ${name}`,
+    path: page.path,
+    name,
+    api,
+  })),
 );
 
 /** Everything that a button could have changed. */
@@ -222,22 +124,22 @@ describe("each button is a call of the control API", () => {
     expect(BUTTONS.map(({ key }) => key).toSorted()).toEqual(Object.keys(TWINS).toSorted());
   });
 
-  test.each(BUTTONS)("$key does what $api does", async ({ key, name, api }) => {
+  test.each(BUTTONS)("$key does what $api does", async ({ key, path, name, api }) => {
     const [byPage, byCall] = [await site(), await site()];
     const [made] = [await furnish(byPage), await furnish(byCall)];
     const twin = TWINS[key]?.(made);
     if (twin === undefined) throw new Error(`${key} has no twin`);
-    const [method, where, body] = twin.call;
-    const pattern = new RegExp(`^${api.replace(/:\w+/g, "\\d+")}$`);
-    expect(`${method} ${where}`, "the call that the page names").toMatch(pattern);
+    const { at, id = at, fields, body } = twin;
+    const page = path === "" ? "/" : `/dashboard${path.replace(":id", String(at))}`;
+    const [method = "", where = ""] = api.replace(":id", String(id)).split(" ");
     for (const one of [byPage, byCall]) {
-      twin.first?.(one, made);
+      twin.first?.(one);
       await one.control.settled();
     }
     const before = await everything(byPage);
     expect(await everything(byCall), "both begin alike").toEqual(before);
 
-    const answer = await new Visitor(byPage).pressed(twin.page, { do: name, ...twin.fields });
+    const answer = await new Visitor(byPage).pressed(page, { do: name, ...(id && { id: String(id) }), ...fields });
     expect(answer.status, "the page that follows").toBe(200);
     expect(flash(answer.text), "something is said").toBeDefined();
     const called = await fetch(byCall.controlUrl + where, {

@@ -130,11 +130,10 @@ describe("a run about some of them", () => {
     const applied = await project.apply("--target", "client:acme");
     expect(applied.out).toContain("4 added");
     expect((await project.run("state", "list", "client:acme")).out.split("\n")).toHaveLength(5);
-    const words = async (what: string) =>
-      (await project.run("state", "list", "--quiet", "--complete", what)).out.split("\n");
-    expect(await words("clients")).toContain("acme");
-    expect(await words("targets")).toEqual(expect.arrayContaining(["client:acme", ...(await words("addresses"))]));
-    expect((await words("domains")).some((word) => word.endsWith(".example"))).toBe(true);
+    const words = async (...line: readonly string[]) => (await project.run("__complete", ...line, "")).out.split("\n");
+    expect(await words("adopt", "--client")).toContain("acme");
+    expect(await words("plan", "--target")).toEqual(expect.arrayContaining(["client:acme"]));
+    expect((await words("adopt", "--select")).some((word) => word.endsWith(".example"))).toBe(true);
     expect((await project.run("state", "list", "*beta*")).err).toContain("No resource is like *beta*");
     expect((await project.run("state", "show", "hosting_service.*shop")).out).toContain("# hosting_service.acme-shop");
     expect((await project.run("state", "show", "*acme*")).err).toContain("names 4 resources");

@@ -303,7 +303,6 @@ describe("a token that is restricted to some services", () => {
       service_ids: services,
     });
     project.env.HOSTING_TOKEN = token.value;
-    /** The host places an order of the token: the order is on no list of it. */
     const restrict = (service_ids: number[] | null) => project.control.change("tokens", token.id, { service_ids });
     return { project, restrict: () => restrict(services), lift: () => restrict(null) };
   }
@@ -326,15 +325,21 @@ describe("a token that is restricted to some services", () => {
     ]);
   });
 
+  it("orders nothing: the apply names the order and applies the rest", async () => {
+    const { project } = await restricted();
+    const services = { ...SERVICES, b: { ...SERVICES.b, suspended: true }, d: site("d.acme.example") };
+    await project.declare({ ...DECLARED, services });
+    const ran = await project.run("apply", "--auto-approve", "--partial");
+    expect(ran).toMatchObject({ code: 1, text: expect.stringMatching(/plan\.restricted.*hosting_service\.d/s) });
+    expect(project.changesSent()).toEqual([expect.stringMatching(/\/suspend$/)]);
+  });
+
   it("has a condition for what it has ordered, and orders it once", async () => {
     const { project, restrict, lift } = await restricted();
     const services = { ...SERVICES, d: site("d.acme.example") };
     await project.declare({ ...DECLARED, services });
-    project.answer = () => {
-      lift();
-      return "yes";
-    };
-    const ran = await project.run("apply");
+    lift();
+    const ran = await project.run("apply", "--auto-approve");
     expect(ran.code, ran.text).toBe(0);
     restrict();
     project.sent();

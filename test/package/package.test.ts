@@ -136,8 +136,6 @@ describe("the package", { timeout: 60_000 }, () => {
     const started = spawnSync(file, { encoding: "utf8", env });
     expect(started.stderr).toContain("This is the Terraform provider");
 
-    const schema = JSON.parse(hostform("terraform", "schema"));
-    expect(schema.provider_schemas).toHaveProperty(["registry.terraform.io/hostform/hosting"]);
     writeFileSync(path.join(folder, "hosting.yaml"), "project: acme\nclient_accounts:\n  acme:\n    name: Acme\n");
     expect(hostform("export")).toContain('resource "hosting_client_account" "acme" {');
   });

@@ -54,6 +54,15 @@ export class SimulatedDisk {
     this.#renamings = this.#renamings.filter(({ from, to }) => !chosen(to ?? from ?? ""));
   }
 
+  /** Somebody moves files to other names, for good. */
+  moveAway(chosen: (path: string) => boolean): void {
+    for (const [path, inode] of [...this.#names].filter(([name]) => chosen(name))) {
+      this.wipe((name) => name === path);
+      for (const names of [this.#names, this.#durable]) names.set(`${path}.${this.#inodes}.old`, inode);
+      this.#inodes += 1;
+    }
+  }
+
   losePower(): void {
     const { chance } = this.#world;
     // Most file systems lose the latest changes of names, in order. What they promise is less than that.

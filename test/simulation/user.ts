@@ -101,7 +101,7 @@ export class User {
       await this.#react(diagnostic, end.state);
   }
 
-  async #react({ code, address }: Diagnostic, state: State): Promise<void> {
+  async #react({ code, address, summary }: Diagnostic, state: State): Promise<void> {
     if (address === undefined) return;
     switch (code) {
       case "plan.gone":
@@ -128,6 +128,12 @@ export class User {
         else if (code === "plan.pending") await this.#absent(address, state);
         return;
       }
+      case "secret.output":
+        // A secret of an earlier object is in the way: the state that knew it was lost.
+        if (!/ (?:already holds|holds another) /.test(summary)) return;
+        this.#world.note("user: moves the secrets away");
+        this.#machine.disk.moveAway((path) => path.includes("/secrets/") && !path.endsWith(".old"));
+        return;
       case "plan.prevented":
         // Its block is gone, and its policy was not recorded yet.
         this.#world.note(`user: state rm ${address}`);

@@ -109,6 +109,13 @@ export const samples: {
     { address: resource.address, others: ["hosting_grant.dev", "hosting_grant.ops"], isOwn: true, isUnread: true },
     { address: resource.address, others: [], isOwn: true, isUnread: true },
   ],
+  "plan.ability": ["hosting_service.a", "hosting_service.a hosting_service.b"].map((text) => ({
+    ability: "technical",
+    addresses: text.split(" "),
+    said: 'This token does not have the "technical" ability',
+    severity: "error" as const,
+  })),
+  "plan.restricted/order": [{ ...resource, said: "Service 1001 is outside the restriction", severity: "error" }],
   "plan.restricted": [{ ...resource, id: "1001", said: "Service 1001 is outside this token's restriction" }],
   "plan.immutable/once": [{ ...difference, address: "hosting_domain.acme", noun: "domain", id: "4711" }],
   "plan.immutable": [

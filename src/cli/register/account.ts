@@ -5,7 +5,7 @@ import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";
 
-/** Commands that only read the account: tables for people, arrays of records with `--json`. */
+/** Registers the commands that only read the account: tables, or arrays of records with `--json`. */
 export function registerAccount(registration: Registration): void {
   const { command, action } = registration;
   const reading = (name: string, summary: string, parent?: CliCommand) =>
@@ -24,10 +24,7 @@ export function registerAccount(registration: Registration): void {
   ]);
   collection("services", "list services, or show one")
     .argument("[id]", "show this one, with every field")
-    .examples(
-      ["hostform services", "all services of the account"],
-      ["hostform services 1001", "one service, with every field"],
-    );
+    .examples(["hostform services 1001", "one service, with every field"]);
   collection("invoices", "list invoices, or show one")
     .argument("[id]", "show this one, with every field")
     .examples(["hostform invoices --json", "an array of records"]);
@@ -54,7 +51,7 @@ const ONCE = "One-time actions:";
 const SERVICE = "the service: its address or domain in the state, or its id";
 const PROVIDER = ["--provider <alias>", "the account, if you give an id (default: default)"] as const;
 
-/** password and sso: what is done once and cannot be declared. */
+/** Registers password and sso, which cannot be declared. */
 export function registerOnce({ command, action }: Registration): void {
   command("password", "set the control-panel password of a service, or have the API generate one", ONCE)
     .argument("<address>", SERVICE)
@@ -80,16 +77,16 @@ export function registerOnce({ command, action }: Registration): void {
     .examples(["hostform sso hosting_service.acme-www --open", "open the control panel"]);
 }
 
-/** contract: what hostform assumes, held against a real server. */
-export function registerContract({ command, action }: Registration): void {
-  command("contract", "check whether hostform can work with a real server, and how it differs from the sandbox", GROUP)
-    .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL)", given)
+/** doctor: everything that hostform depends on, in one screen. */
+export function registerDoctor({ command, action }: Registration): void {
+  command("doctor", "check the account, its token, the host's answers and the state; only reads", GROUP)
+    .option("--provider <alias>", "check this account of the declaration (default: all)")
+    .option("--base-url <url>", "check the account at this address, apart from any declaration", given)
     .option(...TOKEN_ENV)
-    .option("--write", "also register a webhook and remove it again; nothing is ordered")
-    .option("--webhook-url <url>", "URL of that webhook (default: an address that does not exist)", given)
-    .action(action(() => import("../contract.ts"), "runContract", "none"))
+    .action(action(() => import("../doctor.ts"), "runDoctor"))
     .examples(
-      ["hostform contract --base-url https://api.acme.example", "only reads"],
-      ["hostform contract --write --json > contract.json", "a report for programs, or for the host"],
+      ["hostform doctor", "exit code 0: healthy, 1: a problem"],
+      ["hostform doctor --base-url https://api.acme.example", "without a declaration"],
+      ["hostform doctor --json > doctor.json", "with every endpoint, for programs"],
     );
 }

@@ -1,5 +1,5 @@
 /**
- * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or why none came.
+ * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or the reason for none.
  * The body is signed again with the secret that the application knows; no other header of the sender is passed on.
  */
 import { request } from "undici";
@@ -17,9 +17,9 @@ import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 import { within } from "./server.ts";
 
 export interface Forwarded {
-  /** The application's status; undefined when no answer came. */
+  /** The application's status; undefined without an answer. */
   readonly status?: number;
-  /** Why no answer came, as the end of a sentence. */
+  /** The reason for no answer, as the end of a sentence. */
   readonly error?: string;
   readonly milliseconds: number;
 }
@@ -32,7 +32,7 @@ const FORWARD_MS = 10_000;
 
 export type Forwarder = ReturnType<typeof forwarderTo>;
 
-/** Makes a forwarder to a URL. @param secret the one that the application verifies with. */
+/** @param secret the secret by which the application verifies. */
 function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
   const dispatcher = connectionPool(url, env, { timeoutMs: FORWARD_MS });
   const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
@@ -55,7 +55,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
   };
   return {
     url,
-    /** The address without its query, which may hold something that is not for everybody. */
+    /** The address without its query, which may hold a secret. */
     shown: escapeLine(`${url.origin}${url.pathname}`),
     /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
     async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {

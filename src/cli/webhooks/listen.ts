@@ -30,7 +30,7 @@ interface ListenFlags extends SecretFlags {
   readonly forwardTo?: string;
   readonly forwardSecretEnv?: string;
   readonly events?: readonly string[];
-  /** Hand on what comes again, too: for trying things out with `replay`. */
+  /** Forward repeated deliveries as well, for tests with `sandbox redeliver`. */
   readonly duplicates?: boolean;
   /** File that remembers handled deliveries for the next run. */
   readonly remember?: string;
@@ -41,10 +41,10 @@ interface ListenFlags extends SecretFlags {
   readonly provider?: string;
 }
 
-/** For senders to be answered when what they sent is given up (milliseconds). */
+/** Time to answer the senders of deliveries that are given up (milliseconds). */
 const ANSWER_MS = 1_000;
 
-/** For what is under way at Ctrl-C to come to its end. */
+/** Time for deliveries under way at Ctrl-C to end (milliseconds). */
 const GRACE_MS = 15_000;
 
 /**
@@ -94,7 +94,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   const file = remember === undefined ? undefined : path.resolve(project.source.cwd, remember);
   const memory = file === undefined ? memoryOf({ clock }) : await fileMemoryOf({ file, clock });
   const stops = stopsOf(terminal);
-  // A delivery that comes before the subscription's secret waits for the secret.
+  // A delivery that arrives before the subscription's secret waits for it.
   const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
   subscribed.catch(() => {});
   const events = eventNames(flags.events ?? []);
@@ -151,7 +151,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   return code;
 }
 
-/** Waits until what is under way has ended and its line is shown. @param now aborted: gives up handing on, and says so to the senders. */
+/** Waits until the deliveries under way have ended. @param now aborted: stops forwarding, and answers the senders. */
 async function finish(
   terminal: Terminal,
   receiver: Receiver,
@@ -233,8 +233,8 @@ interface Subscription {
 type Webhooks = HostingClient["webhooks"];
 
 /**
- * Subscribes an address. What an answer that was lost may have made is looked for and removed.
- * @throws HostformError `webhooks.subscription` when no secret came; else what the API said.
+ * Subscribes an address. After a lost answer it looks for the new subscription and removes it.
+ * @throws HostformError `webhooks.subscription` for an answer without a secret; other errors of the API.
  */
 export async function subscribe(
   terminal: Terminal,
@@ -265,7 +265,7 @@ export async function subscribe(
   };
   let made: Awaited<ReturnType<Webhooks["create"]>>;
   try {
-    // Not interrupted: what it made has to be known, to be removed.
+    // Not interruptible: its id is needed to remove the subscription.
     made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
   } catch (error) {
     if (error instanceof ApiError && error.reached === "maybe") await removeNew();

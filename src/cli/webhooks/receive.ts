@@ -48,13 +48,13 @@ interface Course {
   error?: unknown;
 }
 
-/** The application did not take it: the library forgets that it was here, and the sender is to try again. */
+/** The application did not accept the delivery: the library forgets it, and the sender retries. */
 class NotTaken extends Error {}
 
-/** The status for the sender when the application did not take a delivery. */
+/** The status for the sender of a delivery that the application did not accept. */
 const NOT_TAKEN = 502;
 
-/** Takes one request. Never rejects: whatever happens is an answer. */
+/** Handles one request. Never rejects: each outcome is an answer. */
 export async function takeDelivery(
   handling: Handling,
   request: IncomingMessage,
@@ -165,7 +165,7 @@ export type DeliveryLog = ReturnType<typeof deliveryLog>;
 export function deliveryLog({ clock, document, json, out, outLook, verbose }: Terminal) {
   const { dim, good, removed } = paint(outLook.color);
   const refusals = new Map<string, { readonly at: number; unreported: number }>();
-  /** Deliveries that were taken, and requests that were refused. */
+  /** Number of deliveries received, and of requests refused. */
   const counts = { taken: 0, refused: 0 };
   /** `2026-11-22T08:05:24Z` */
   const stamp = () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
@@ -237,7 +237,7 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
   milliseconds,
 });
 
-/** Nothing that is sent as an event is nested deeper. To write out what is could take more stack than there is. */
+/** Deepest nesting that is printed: a deeper value could overflow the stack. No event is nested as deeply. */
 const DEEPEST = 64;
 
 const QUOTE = 0x22;

@@ -1,5 +1,5 @@
 /**
- * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
+ * Sources of the signing secrets of commands that receive deliveries (§6 Signature). In: `--secret-env`,
  * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
  */
 import path from "node:path";
@@ -146,7 +146,7 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
   };
 }
 
-/** The secrets of a file: one on each line, so that there can be two of them while one takes the place of the other. @throws HostformError `secret.source` for one that holds anything else. */
+/** The secrets of a file: one on each line, so that a rotation can have two of them. @throws HostformError `secret.source` for one that holds anything else. */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Write it in UTF-8.");
   const lines = text
@@ -171,7 +171,7 @@ function stateSource(project: Project, address: string): SecretSource {
     Promise.all((await read(refresh)).map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
     let found = await look(false);
-    // A file with another secret in it: only the current state shows whether the one before still counts.
+    // The file holds another secret: only the current state shows whether the earlier one is still valid.
     if (found.some(({ changed }) => changed)) found = await look(true);
     return found.flatMap(({ secrets }) => secrets);
   };
@@ -281,7 +281,7 @@ function unreadable(place: string, detail: string, fix: string): never {
  * file would be worth as a secret, anybody can guess (`}`, `# production`), so one such line refuses all of it. Pure.
  */
 
-/** Why a text cannot be what it is taken for, and what to do about it. */
+/** The reason why a text is no secret, and the fix. */
 type Unfit = readonly [detail: string, fix: string];
 
 /** A file with more lines than this is not a list of secrets. */
@@ -306,7 +306,7 @@ const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/\s/, "It has lines of several words, but each line would be a secret.", ALONE],
 ];
 
-/** Why these lines are not taken for secrets; undefined when they are. */
+/** The reason why these lines are no secrets; undefined for secrets. */
 function unfitLines(lines: readonly string[]): Unfit | undefined {
   if (lines.length === 0) return ["It is empty.", "Put the webhook's signing secret there, one on each line."];
   if (lines.length > MOST_LINES) return [`It has ${lines.length} lines, but each would be a secret.`, ALONE];
@@ -316,7 +316,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
   return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
 }
 
-/** Why a text is not taken for a secret, wherever it stands; undefined when it is. */
+/** The reason why a text is no secret; undefined for a secret. */
 function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Give the secret that the API showed when the webhook was registered.";
   if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];

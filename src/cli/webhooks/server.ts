@@ -13,13 +13,13 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   /**
-   * Takes no more deliveries, lets those under way come to their end, and frees the port.
+   * Accepts no more deliveries, waits for those under way, and frees the port.
    * @param now aborted: cuts what is still under way.
    */
   close(now: AbortSignal): Promise<void>;
 }
 
-/** Puts a handler on a port. @throws HostformError `webhooks.listen` when the port cannot be had. */
+/** Puts a handler on a port. @throws HostformError `webhooks.listen` for a port that is not available. */
 export async function receiveAt({ host, port }: ListenAddress, handler: RequestListener): Promise<Receiver> {
   const server = receiverServer((request, response) => {
     // Deliveries are rare, and a connection that stays open would only hold up the end.

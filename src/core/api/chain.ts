@@ -6,7 +6,7 @@ import type { Ledger } from "../local/ledger.ts";
 import { MemoryLedger } from "../local/memory-store.ts";
 import { ApiError, attempt, type Clock, type Diagnostic, fail, systemClock, warningOf } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
-import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import { type Ability, describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
 import { FailedAttempt } from "./failed-attempt.ts";
 import { Limiter, limit, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
@@ -45,7 +45,7 @@ export function buildChain(
 }
 
 /** Parts of the handlers. Without a token, no request is authorized. */
-type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
+export type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
 type Parse = (options: ChainOptions, next: ChainHandler<ApiReply>) => ChainHandler<ApiAnswer>;
 
 export interface ClientOptions {
@@ -144,6 +144,7 @@ export function resolveOptions(options: ClientOptions) {
     limiter,
     onWait,
     hostClock: new HostClock(clock),
+    lacked: new LackedAbilities(clock),
     redact: createRedact(token),
     timeoutMs,
     maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 1, 20),
@@ -304,8 +305,6 @@ function announcementIn(link: string): string | undefined {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : undefined;
 }
 
-type Ability = (typeof endpoints)[EndpointName]["ability"];
-
 /** Time after which a request asks once more, in milliseconds: somebody may have given the token the ability. */
 const KNOWN_MS = 60_000;
 
@@ -313,20 +312,42 @@ const KNOWN_MS = 60_000;
 const ABOUT_ABILITY = /abilit|permission|scope/i;
 const ABOUT_SERVICE = /restrict|outside/i;
 
+/** Refusals that named an ability which the token lacks (§5). */
+class LackedAbilities {
+  readonly #clock: Clock;
+  readonly #refusals = new Map<Ability, { readonly failure: FailedAttempt; readonly at: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  learn(ability: Ability, error: unknown): void {
+    if (namesAbility(error, ability)) this.#refusals.set(ability, { failure: error, at: this.#clock.monotonic() });
+  }
+
+  /** The refusal that named the ability within the last minute. */
+  refusalOf(ability: Ability): FailedAttempt | undefined {
+    const { failure, at } = this.#refusals.get(ability) ?? { failure: undefined, at: 0 };
+    return this.#clock.monotonic() - at < KNOWN_MS ? failure : undefined;
+  }
+}
+
 /**
  * Refuses requests that need an ability which the token lacks (§5), without sending them, from the first 403 on that names the
  * ability. The first request that reads and needs more than `view` goes alone: the others wait for its answer.
  */
-function knowAbilities({ clock }: { clock: Clock }, next: ChainHandler<ApiAnswer>): ChainHandler<ApiAnswer> {
-  const lacking = new Map<Ability, { readonly failure: FailedAttempt; readonly at: number }>();
+function knowAbilities(
+  { lacked }: Pick<ChainOptions, "lacked">,
+  next: ChainHandler<ApiAnswer>,
+): ChainHandler<ApiAnswer> {
   const first = new Map<Ability, Promise<unknown>>();
   return async function knowing(request) {
     const { ability, repeat } = endpoints[request.endpoint];
     const isTried = repeat === "safe" && ability !== "view";
     const before = isTried ? first.get(ability) : undefined;
     if (before !== undefined) await before;
-    const known = lacking.get(ability);
-    if (known !== undefined && clock.monotonic() - known.at < KNOWN_MS) throw known.failure.unsent(request.endpoint);
+    const refusal = lacked.refusalOf(ability);
+    if (refusal !== undefined) throw refusal.unsent(request.endpoint);
     const answer = next(request);
     if (isTried && !first.has(ability))
       first.set(
@@ -334,13 +355,14 @@ function knowAbilities({ clock }: { clock: Clock }, next: ChainHandler<ApiAnswer
         answer.catch(() => undefined),
       );
     return answer.catch((error: unknown) => {
-      if (names(error, ability)) lacking.set(ability, { failure: error, at: clock.monotonic() });
+      lacked.learn(ability, error);
       throw error;
     });
   };
 }
 
-function names(error: unknown, ability: Ability): error is FailedAttempt {
+/** Returns true if a 403 says that the token lacks this ability. */
+export function namesAbility(error: unknown, ability: Ability): error is FailedAttempt {
   if (!(error instanceof FailedAttempt) || error.status !== 403) return false;
   const { serverMessage: said = "" } = error;
   return ABOUT_ABILITY.test(said) && said.toLowerCase().includes(ability) && !ABOUT_SERVICE.test(said);

@@ -134,6 +134,9 @@ const OTHER_REQUEST =
 const ABOUT_ABILITIES =
   /abilit|permi|scope|token|privilege|right|role|owner|account|forbid|unauthori[sz]|not allowed|denied|may not|restrict/i;
 
+/** Returns true for words of a 403 that are about the account (§4: Manage track only, partner tier), not about the token. */
+export const isOfTrack = (said: string): boolean => /manage[\s_-]?track|partner|\btier\b/i.test(said);
+
 interface Classification {
   readonly code: Code;
   readonly summary: string;
@@ -157,6 +160,14 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
       code: "api.unauthenticated",
       summary: "The API did not accept the token (401)",
       remedy: "Check the token; create a new one in the dashboard (API Tokens) if it was revoked.",
+    };
+  }
+  if (status === 403 && path === "/accounts" && isOfTrack(body.message ?? "")) {
+    return {
+      code: "api.forbidden",
+      summary: `The account may not do this (403): ${what}`,
+      remedy:
+        "Client accounts need an account on the Manage track. Use such an account, or do not declare client accounts.",
     };
   }
   if (status === 403 && body.message !== undefined && !ABOUT_ABILITIES.test(body.message)) {

@@ -3,10 +3,10 @@
 import { type ApiError, type Diagnostic, fail, type JsonObject, type RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
-import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
+import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
 import { findText } from "./decoder.ts";
 import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
-import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
+import type { Ability, EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -21,6 +21,7 @@ import { HostLists } from "./host-lists.ts";
 import { reserve } from "./limiter.ts";
 import type { ReadOptions } from "./list-reading.ts";
 import { createListing, type Listing } from "./listing.ts";
+import { type RawReader, rawReader } from "./raw.ts";
 import type { Ticket } from "./ticket.ts";
 
 /** Options of one listing. */
@@ -41,6 +42,8 @@ const USUAL_MS = 200;
 export class HostingClient {
   readonly #options: ReturnType<typeof resolveOptions>;
   readonly #chain: ChainHandler<ApiAnswer>;
+  /** @internal */
+  readonly raw: RawReader;
   readonly #lists = new HostLists();
   /** Lists that a warning has named. */
   readonly #warned = new Set<RecordEndpoint>();
@@ -49,17 +52,16 @@ export class HostingClient {
   #underWayMs = 0;
 
   constructor(options: ClientOptions) {
-    this.#options = resolveOptions(options);
+    const onRequest = (event: RequestEvent) => {
+      this.#requests += 1;
+      this.#underWayMs += event.ms;
+      options.onRequest?.(event);
+    };
+    this.#options = { ...resolveOptions(options), onRequest };
     // From here on a stop of the process is noticed.
     this.#options.clock.wokeAt?.();
-    this.#chain = buildChain({
-      ...this.#options,
-      onRequest: (event) => {
-        this.#requests += 1;
-        this.#underWayMs += event.ms;
-        options.onRequest?.(event);
-      },
-    });
+    this.#chain = buildChain(this.#options);
+    this.raw = rawReader(this.#options);
   }
 
   /** HTTP requests made so far, each attempt counted. */
@@ -81,6 +83,11 @@ export class HostingClient {
   /** The time at the host, in milliseconds since the epoch, by the `Date` of its answers; before the first, the local time. */
   hostNow(): number {
     return this.#options.hostClock.now();
+  }
+
+  /** The 403 of the last minute that named an ability which the token lacks (§5). Sends no request. */
+  refusalOf(ability: Ability): ApiError | undefined {
+    return this.#options.lacked.refusalOf(ability);
   }
 
   /** Closes the client's own connections; a dispatcher that was given stays open. */
@@ -253,7 +260,9 @@ export class HostingClient {
  * The half of the client that changes nothing. Planning and observing take this type, so that they cannot order,
  * suspend or delete: the compiler says so.
  */
-export interface Reader extends Pick<HostingClient, "hostNow" | "plans" | "invoices"> {
+export interface Reader
+  extends Pick<HostingClient, "hostNow" | "plans" | "invoices">,
+    Partial<Pick<HostingClient, "refusalOf">> {
   readonly services: Pick<HostingClient["services"], "list" | "get">;
   readonly grants: Pick<HostingClient["grants"], "list">;
   readonly webhooks: Pick<HostingClient["webhooks"], "list">;

@@ -72,8 +72,8 @@ function validNames(endpoint: EndpointName, names: readonly string[]): string[] 
 
 const folded = (name: string) => foldedDomain(name) ?? name;
 
-/** Accepts a list of results, a map from name to result, or one result; wrapped in `data`, `domains` or `results`. */
-function readAvailability(json: unknown, asked: readonly string[]): DomainAvailability[] {
+/** Accepts a list of results, a map from name to result, or one result; wrapped in `data`, `domains` or `results`. @internal */
+export function readAvailability(json: unknown, asked: readonly string[]): DomainAvailability[] {
   const results = new Map<string, unknown>();
   const collect = (value: unknown, depth: number): void => {
     if (Array.isArray(value)) {

@@ -99,6 +99,12 @@ export function plan(options: PlanOptions): Plan {
       removal === "forget" && !pending ? [address] : [],
     ),
   );
+  const isForReading = unread.some(isToRead);
+  const rights = [
+    ...restricted(planned, options).filter(isError),
+    ...(isForReading ? [] : lackedAbilities(planned, options, kinds)),
+  ];
+  found.push(...rights.map((one) => located(one, places.get(one.address ?? "")?.locate([]))));
   const withheld = new Set(unread.filter((address) => !isToRead(address) && !forgotten.has(address)));
   const { changes: sorted, held, diagnostics: because } = holdBack(planned, found, withheld, kinds);
   found.push(...because, ...restricted(sorted, options));
@@ -124,7 +130,7 @@ export function plan(options: PlanOptions): Plan {
     changes: sorted,
     pending: sorted.filter(isUndecided).map(({ address }) => address),
     ...(unread.length > 0 && { unread }),
-    ...(unread.some(isToRead) && { forReading: true }),
+    ...(isForReading && { forReading: true }),
     ...(held.length > 0 && { held }),
     ...notReadOf(options),
     drift: driftOf(state, observed.observations),
@@ -239,20 +245,51 @@ function unreadConditions(changes: readonly Change[], { observed, state, kinds }
   });
 }
 
-/** Warns of orders by a token that may be restricted to services (§5.2): its lists do not show what it orders. */
-function restricted(changes: readonly Change[], { observed }: PlanOptions): Diagnostic[] {
-  const ordering = new Set(
-    changes.flatMap(({ actions, quote, provider }) => (actions.includes("create") && quote ? [provider] : [])),
+/** Names the changes that need an ability which the token lacks, as far as the reads of the plan showed it. */
+function lackedAbilities(
+  changes: readonly Change[],
+  { observed: { lacking }, isReading }: PlanOptions,
+  kinds: Kinds,
+): Diagnostic[] {
+  return changes.flatMap((change) => {
+    const { address, type, provider, removal } = change;
+    const ability = kinds.get(type)?.changeAbility ?? "technical";
+    const said = isNoOp(change) || removal === "forget" ? undefined : lacking?.get(provider)?.[ability];
+    if (said === undefined) return [];
+    return problem("plan.ability", {
+      ability,
+      addresses: [address],
+      said,
+      address,
+      severity: isReading ? "warning" : "error",
+    });
+  });
+}
+
+/** Errors and warnings of orders by a token that is, or may be, restricted to services (§5.2): its lists do not show what it orders. */
+function restricted(changes: readonly Change[], { observed, isReading }: PlanOptions): Diagnostic[] {
+  const orders = Map.groupBy(
+    changes.filter(({ actions, quote }) => actions.includes("create") && quote),
+    ({ provider }) => provider,
   );
   const outside = changes.flatMap(({ address, provider, words: { noun, parent }, before }) => {
     const unread = unreadOf(observed.observations.get(address));
-    if (unread === undefined || !ordering.has(provider) || !mayBeRestricted(unread)) return [];
-    return [{ address, noun, id: String(before?.id), said: unread.said, provider, isPart: parent !== undefined }];
+    if (unread === undefined || !orders.has(provider) || !mayBeRestricted(unread)) return [];
+    return [
+      { unread, address, noun, id: String(before?.id), said: unread.said, provider, isPart: parent !== undefined },
+    ];
   });
   // An object inside another one is outside because of it.
   const own = outside.toSorted((a, b) => Number(a.isPart) - Number(b.isPart));
-  const each = Map.groupBy(own, ({ provider }) => provider).values();
-  return [...each].flatMap(([first]) => (first === undefined ? [] : problem("plan.restricted", first)));
+  return [...Map.groupBy(own, ({ provider }) => provider)].flatMap(([provider, all]) => {
+    const named = isReading ? undefined : all.find(({ unread }) => unread.cause === "outside");
+    const [first] = all;
+    if (named === undefined) return first === undefined ? [] : problem("plan.restricted", first);
+    const { said } = named;
+    return (orders.get(provider) ?? []).map(({ address }) =>
+      problem("plan.restricted/order", { address, said, severity: "error" }),
+    );
+  });
 }
 
 /** Why an object is planned without having been seen. */

@@ -5,11 +5,11 @@ import type { Account, Observation } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
 import {
   type Change,
-  CURRENCIES,
   counted,
   type Diagnostic,
   formatAmount,
   type Guards,
+  isCurrency,
   type Plan,
   type ProviderConfig,
   type ResourceState,
@@ -202,8 +202,6 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
  * and total) or in another currency, and the next order is to know of it.
  */
 export const ordersInTurn = ({ maxSpend = {} }: Limits): boolean => Object.keys(maxSpend).length > 0;
-
-const isCurrency = (word: string) => CURRENCIES.some((currency) => currency === word);
 
 /** Returns true if an amount is in a currency, or may be: null and other words than those of §2 name none. */
 export const mayBeIn = (word: string | null, currency: string) =>

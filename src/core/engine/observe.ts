@@ -13,7 +13,9 @@ import {
   unreadBy,
   unreadOf,
 } from "../lifecycle/index.ts";
+import { problem } from "../messages/index.ts";
 import {
+  amended,
   type Desired,
   type Diagnostic,
   type EnvVars,
@@ -43,6 +45,8 @@ export interface Observed {
   readonly now?: ReadonlyMap<string, number>;
   /** The collections of paid kinds that were listed, as they are: no request is sent for this. */
   readonly listings?: readonly Listing[];
+  /** By provider and ability, the words of a refusal that named an ability which the token lacks. */
+  readonly lacking?: ReadonlyMap<string, Lacking>;
   /** Invoices, per provider; only where an object gives reason to read them. */
   readonly invoices?: ReadonlyMap<string, InvoiceReading>;
   /** Readings of data sources, with their arguments. */
@@ -52,6 +56,9 @@ export interface Observed {
   /** The listings that were read, by {@link ListingName}. */
   readonly read?: ReadonlyMap<string, ListingName>;
 }
+
+/** Words of a refusal, by the ability that it named. */
+export type Lacking = Readonly<Record<"technical" | "billing", string | undefined>>;
 
 /** One collection, of which everything is read or nothing: the grants of one service, all services of an account. */
 export interface ListingName {
@@ -159,7 +166,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
       if (unread === undefined) throw error;
       if (unread.cause === "ability") lacking.push({ query, unread, error });
       else if (isElsewhere(unread)) shown += 1;
-      else isolated.push(error);
+      else isolated.push(amended(error, () => ({ address: query.address })));
       return observedUnread(account, query, unread);
     }
   };
@@ -190,17 +197,23 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   }
   const providers = new Set(queries.map(({ provider }) => provider));
   const failures = await failuresOf([...reads, ...catalogues]);
-  for (const { query, unread, error } of lacking) {
-    const { provider, address } = query;
+  const refused = Map.groupBy(lacking, ({ query }) => query.provider);
+  for (const [provider, all] of refused) {
     if (able.has(provider)) {
-      observations.set(address, observedUnread(accounts(provider), query, { ...unread, cause: "failed" }));
-      isolated.push(error);
-    } else if (options.isReading !== true) failures.push(error); // An apply needs the ability.
+      for (const { query, unread, error } of all) {
+        observations.set(query.address, observedUnread(accounts(provider), query, { ...unread, cause: "failed" }));
+        isolated.push(amended(error, () => ({ address: query.address })));
+      }
+    } else if (options.isReading !== true) failures.push(unable(all)); // An apply needs the ability.
   }
   const foreign = await failuresOf([...providers].map(async (provider) => accounts(provider).confirm?.()));
   if (failures.length + foreign.length > 0) throw merged([...failures, ...foreign]);
   if (shown === 0 && options.earlier?.read === undefined && isolated.length > 0) throw merged(isolated);
   const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
+  const lackingOf = (provider: string) => ({
+    technical: accounts(provider).lacks("technical"),
+    billing: accounts(provider).lacks("billing"),
+  });
   const listings = await listingsOf(queries, accounts);
   const invoices = await invoicesOf(
     queries.filter((query) => seen.has(shareOf(query))),
@@ -212,6 +225,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     plans,
     now,
     listings,
+    lacking: new Map([...providers].map((provider) => [provider, lackingOf(provider)])),
     ...(invoices.size > 0 && { invoices }),
     data: data.readings,
     ...(recalled.length > 0 && { recalled }),
@@ -324,6 +338,16 @@ class OpenReads {
     if (left > 0) this.#open.set(share, left);
     else if (this.#open.delete(share)) this.#onOpen?.(this.#open.size);
   }
+}
+
+/** The error of resources that a token without their ability cannot read. */
+function unable(all: readonly { readonly query: Query; readonly unread: Unread }[]): HostformError {
+  const addresses = all.map(({ query }) => query.address).sort();
+  const [{ query, unread } = { query: undefined, unread: undefined }] = all;
+  const address = addresses.length === 1 ? addresses[0] : undefined;
+  const ability = query?.kind.listAbility ?? "";
+  const said = unread?.said ?? "";
+  return new HostformError([problem("plan.ability", { ability, addresses, said, address, severity: "error" })]);
 }
 
 async function failuresOf(work: readonly Promise<unknown>[]): Promise<unknown[]> {

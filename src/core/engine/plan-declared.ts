@@ -64,6 +64,8 @@ export interface PlanOptions {
   /** By provider, what requests cost there: for the estimate. */
   readonly costs?: ReadonlyMap<string, AccountCosts>;
   readonly applying?: Applying;
+  /** Nobody applies the plan: a missing ability of the token is a warning, because another token may apply it. */
+  readonly isReading?: boolean;
   /** Limits of the run. Absent: none. */
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */

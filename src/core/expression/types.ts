@@ -37,7 +37,7 @@ export function tupleTypes(type: Type): readonly Type[] {
 }
 
 /** The types of an object's attributes; of anything else none. */
-export function attributeTypes(type: Type): Readonly<Record<string, Type>> {
+function attributeTypes(type: Type): Readonly<Record<string, Type>> {
   return typeof type === "object" && "object" in type ? type.object : {};
 }
 

@@ -53,6 +53,7 @@ export const clientAccount: Kind<"createAccount"> = {
   type: "hosting_client_account",
   section: "client_accounts",
   noun: "client account",
+  changeAbility: "billing",
   words: { name: "name" },
   summary: "A client account of an agency (Manage track).",
   description: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above and the

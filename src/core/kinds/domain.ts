@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { DomainOrder } from "../api/index.ts";
-import { CURRENCIES, type Diagnostic, foldedDomain, invoiceOf, type JsonObject, sameDomain } from "../model/index.ts";
+import { CURRENCIES, foldedDomain, invoiceOf, type JsonObject, sameDomain } from "../model/index.ts";
 import { attribute, deletionPolicy, domainName, idAttribute, textMap } from "./attribute.ts";
 import { invoiceAttributes, invoiceProblem, recordedInvoice } from "./invoice.ts";
 import { holdsId, type Kind } from "./kind.ts";
@@ -58,8 +58,6 @@ const textsOf = (contact: object): Record<string, string> =>
     Object.entries(contact).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
 
-const withProblem = (warning: Diagnostic | undefined) => (warning === undefined ? {} : { warning });
-
 const isSilent = ({ id, status, invoice, raw }: DomainOrder) =>
   id === null && status === null && invoice === null && typeof raw.domain !== "string";
 
@@ -115,14 +113,18 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
       registrant_contact: textsOf((registrant_contact ?? {}) as JsonObject),
     },
   }),
-  created: (answer, planned, settings) => ({
-    id: answer?.id ?? String(planned.domain),
-    attributes: { status: answer?.status ?? null, ...recordedInvoice(answer?.invoice ?? null) },
-    invoice: answer?.invoice ? invoiceOf(answer.invoice) : null,
-    // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
-    ...(answer !== null && isSilent(answer) && { unclear: true }),
-    ...withProblem(invoiceProblem(answer?.invoice ?? null, settings)),
-  }),
+  created: (answer, planned, settings) => {
+    const { id, status = null, invoice = null } = answer ?? {};
+    const warning = invoiceProblem(invoice, settings);
+    return {
+      id: id ?? String(planned.domain),
+      attributes: { status, ...recordedInvoice(invoice) },
+      invoice: invoice && invoiceOf(invoice),
+      // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
+      ...(answer !== null && isSilent(answer) && { unclear: true }),
+      ...(warning && { warning }),
+    };
+  },
   isNamedBy: ({ invoice }, { invoice_id }) => holdsId(invoice_id, invoice),
   quote: (planned) => ({
     quote: {

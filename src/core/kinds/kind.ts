@@ -156,6 +156,8 @@ export interface Kind<E extends MutationName = MutationName> {
 
   /** The ability that the list needs, where that is not `view` (§4): a token that only views cannot read the kind. */
   readonly listAbility?: "technical";
+  /** The ability that its changes need, where that is not `technical` (§4). */
+  readonly changeAbility?: "billing";
   /** Lists the collection (of one parent, where the kind has one). Absent: the API has no way to read the kind. */
   list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
   /** Reads one object by id. Absent: only the listing shows it. @throws ApiError 404. */
@@ -218,6 +220,10 @@ export interface EventSubject {
 
 /** Returns true if an attribute holds the id that an event names. */
 export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
+
+/** The attributes by which people and lists distinguish two objects. */
+export const identityOf = ({ identity, words }: Pick<Kind, "identity" | "words">): readonly string[] =>
+  identity ?? [words.name];
 
 /** The words of a kind, as a change holds them. */
 export const wordsOf = ({ noun, section, words }: Kind): KindWords => ({

@@ -98,14 +98,14 @@ interface Evidence {
  * Compares an account with the recorded one. It is another one if the complete lists lack at least two objects that identify it,
  * and nothing shows any of them. An object that a limit of the token hides is neither present nor missing. An object that the
  * account cannot have had counts like a missing one.
- * @returns a function that throws `account.foreign`. It reads more than the run has read only if the lists lack all of them.
+ * @returns a function that throws `account.foreign`, and returns true if an object proves the account. It reads more than the run has read only if the lists lack all of them.
  */
 export function accountGate(
   of: string,
   account: Account,
   kinds: Kinds,
   records: readonly Recorded[],
-): () => Promise<void> {
+): () => Promise<boolean> {
   const evidence = evidenceIn(account, kinds, records);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
   const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
@@ -151,11 +151,12 @@ export function accountGate(
     listsRead = account.rows.size;
   };
   return async () => {
-    if (isKnown || evidence.length === 0 || listsRead === account.rows.size) return;
+    if (isKnown || evidence.length === 0 || listsRead === account.rows.size) return isKnown;
     asking ??= ask().finally(() => {
       asking = undefined;
     });
     await asking;
+    return isKnown;
   };
 }
 

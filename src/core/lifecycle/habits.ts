@@ -3,7 +3,7 @@
  * or a list shows it. Out: facts for a decision about a pending create. Must not: learn from an object that was found by its
  * natural key alone.
  */
-import type { Kind, Remote } from "../kinds/kind.ts";
+import { identityOf, type Kind, type Remote } from "../kinds/kind.ts";
 import {
   DAY_MS,
   equal,
@@ -96,8 +96,6 @@ export async function learnFromRow(
     await learned.add(kind, "rewritten", id);
   if (isTimed(attributes.created_at, at)) await learned.add(kind, "timed", id);
 }
-
-const identityOf = ({ identity, words }: Kind): readonly string[] => identity ?? [words.name];
 
 const verbatimOf = (kind: Kind, attributes: ValueObject): Proof =>
   /^[ -~]*$/.test(kind.naturalKey(attributes) ?? "") ? "verbatim" : "verbatim letters";

@@ -30,7 +30,9 @@ export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]
     if (progress.awaiting === "status") return;
     const { toward, mutation } = step;
     const { job: _, ...rest } = progress.mark;
-    const job = toward && { since: isoNow(progress), toward, before: statusOf(progress) };
+    const { status } = progress.attributes;
+    const since = new Date(progress.context.account.hostNow()).toISOString();
+    const job = toward && { since, toward, before: typeof status === "string" ? status : null };
     const suspended = toward === "suspended" && { suspended: { declared: true as const } };
     const asked = job === undefined ? progress.mark : { ...rest, job, ...suspended };
     await begin(progress, mutation, asked, progress.mark, async (answer) => {
@@ -148,7 +150,3 @@ export const subjectOf = ({ kind, change: { address, provider }, attributes, mar
   attributes,
   job,
 });
-
-const isoNow = ({ context }: Progress) => new Date(context.account.hostNow()).toISOString();
-
-const statusOf = ({ attributes: { status } }: Progress) => (typeof status === "string" ? status : null);

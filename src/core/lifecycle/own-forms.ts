@@ -3,7 +3,7 @@
  * nothing counts as the sent value while both stay (`AttributeMeta.ownForm`). Any other is a difference, until two changes did
  * not alter it. Decision 53.
  */
-import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
+import { type AttributeEntry, identityOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
 import {
   type Condition,
@@ -123,7 +123,7 @@ export function reread(
 /** The forms of an object in which it is not as a create requested it, by attribute. A similar name is the requested one. */
 export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Forms {
   const forms = formsSeen(kind, { sent, live, before: {} }, "made");
-  const named = kind.mayMatch?.(sent, live, []) ? (kind.identity ?? [kind.words.name]) : [];
+  const named = kind.mayMatch?.(sent, live, []) ? identityOf(kind) : [];
   const others = attributesOf(kind).flatMap(({ name, meta }): [string, OwnForm][] => {
     const form = forms[name];
     const isSame = form === undefined || named.includes(name) || mayBeSame(meta, form.sent, form.is);

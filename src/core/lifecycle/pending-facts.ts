@@ -3,7 +3,7 @@
  * decision. In: plain values. Out: the decision with the objects that it names.
  */
 import type { PlanRecord } from "../api/index.ts";
-import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
+import { identityOf, type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import { type Intent, type JsonObject, nearText, type ValueObject } from "../model/index.ts";
 import { differing, mayBeSame, unreadableOf } from "./attributes.ts";
 import { intentId } from "./creating.ts";
@@ -231,9 +231,10 @@ function keyOf(
 }
 
 /** Returns true if each part of the natural key may be that of the create in another form, or cut. */
-function isNear({ creation, identity, words, mayMatch }: Kind, sent: ValueObject, live: ValueObject): boolean {
+function isNear(kind: Kind, sent: ValueObject, live: ValueObject): boolean {
+  const { creation, mayMatch } = kind;
   if (creation !== "keyed" && mayMatch?.(sent, live, [])) return true;
-  return (identity ?? [words.name]).every((name) => {
+  return identityOf(kind).every((name) => {
     const a = sent[name];
     const b = live[name];
     if (typeof a === "string" && typeof b === "string") return nearText(a, b);

@@ -105,8 +105,6 @@ export function secretNames({
   return more.length === 0 ? own : [...own, ...new Set(more)];
 }
 
-const hasOrigins = ({ origins = {} }: PlanInput) => Object.keys(origins).length > 0;
-
 /** Puts a change together. */
 export function finish(input: PlanInput, end: Finish): Planned {
   const { known, unknown } = split(end.after);
@@ -120,7 +118,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
     after: known as JsonObject | null,
     after_unknown: unknown === false ? {} : unknown,
     sensitive: secretNames(input),
-    ...(hasOrigins(input) && { origins: input.origins }),
+    ...(Object.keys(input.origins ?? {}).length > 0 && { origins: input.origins }),
     config: withoutSecrets(input),
     reasons: end.reasons,
     deferred: end.deferred,

@@ -1,4 +1,4 @@
-import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
+import { identityOf, importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
   type Diagnostic,
@@ -145,7 +145,7 @@ export function questionOf(
   // An object of another plan is an answer only after a look.
   const candidates = ofPlan.length > 0 ? ofPlan : all;
   const { object, ...found } = objects(subject, candidates);
-  const identity = kind.identity ?? [kind.words.name];
+  const identity = identityOf(kind);
   const [form] = candidates.flatMap(({ attributes: live }) =>
     Object.entries(formsSeen(kind, { sent: attributes, live, before: {} }, "made")).filter(([name]) =>
       identity.includes(name),
@@ -180,7 +180,7 @@ export function lookalike(
   const shownBy = (objects: readonly Remote[]) =>
     objects.map(({ attributes: { plan = null, domain = null } }) => [plan, domain] as const);
   if (kind.naturalKey(config) !== undefined && named.length > 0) {
-    const name = kind.identity?.[0] ?? kind.words.name;
+    const [name = ""] = identityOf(kind);
     const is = named[0]?.attributes[name] ?? null;
     const declared = (config[name] ?? null) as Json;
     return problem("plan.lookalike", {

@@ -2,7 +2,7 @@
  * A pending create that the user decides: the evidence, and the record that follows from the decision.
  */
 import type { InvoiceRecord } from "../api/index.ts";
-import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import { identityOf, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
   ApiError,
@@ -88,8 +88,7 @@ function refuseOther(
   const about = { address, noun: kind.noun, id };
   const isOlder = pending.known?.includes(id) === true;
   if (isOlder) throw new HostformError([problem("usage/other", { ...about, isOlder })]);
-  const { identity = [kind.words.name] } = kind;
-  const isFinal = kind.removal === "delete" && identity.some((name) => Object.hasOwn(differences, name));
+  const isFinal = kind.removal === "delete" && identityOf(kind).some((name) => Object.hasOwn(differences, name));
   const names = Object.keys(differences).filter(
     (name) => name !== kind.fromCatalogue?.attribute || differences[name]?.is !== null,
   );
@@ -238,7 +237,7 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
     operation: pending.operation,
     idempotency_key: pending.idempotencyKey ?? null,
     body: pending.body ? openValue(pending.body) : null,
-    key_attributes: keyAttributes(kind),
+    key_attributes: identityOf(kind),
     ...(pending.accepted && { accepted: true }),
     candidates: made?.map((remote) => candidateOf(kind, remote, foreseen)) ?? null,
     invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
@@ -290,11 +289,9 @@ const foundOf = (kind: Kind, { id, attributes }: Remote): Found => ({
 
 /** The natural key as the API shows it: a folded name is on no page of the host. */
 const shownKey = (kind: Kind, attributes: JsonObject): string =>
-  keyAttributes(kind)
+  identityOf(kind)
     .map((name) => [attributes[name]].flat().map(String).map(openUrl).join(","))
     .join(" ");
-
-const keyAttributes = ({ identity, words }: Kind): readonly string[] => identity ?? [words.name];
 
 /** Invoices name the order that they are for (§2 order_id), not when they were raised. */
 async function invoicesOf(

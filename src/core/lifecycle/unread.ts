@@ -31,6 +31,9 @@ const OF_ONE: ReadonlySet<string> = new Set([
 const OF_ACCOUNT = /\baccounts?\b|\bown(?:er|s|ed)?\b|belong/i;
 const OF_RESTRICTION = /restrict|scoped?\b|outside/i;
 
+/** Returns true for words of a 403 that name the restriction of the token to services (§5.2). */
+export const isRestriction = (said: string): boolean => OF_RESTRICTION.test(said);
+
 /**
  * Returns the reason why one object could not be read. @param id of a recorded object.
  * @returns undefined for a failure that concerns more than this object.
@@ -41,7 +44,7 @@ export async function unreadBy(account: Account, kind: Kind, id: unknown, error:
   if (why === undefined || !error.diagnostics.every(({ code }) => OF_ONE.has(code))) return undefined;
   const { serverMessage = "", endpoint = "" } = error instanceof ApiError ? error : {};
   const said = (serverMessage || why.summary).replace(/[.\s]+$/, "");
-  const isRestricted = OF_RESTRICTION.test(serverMessage);
+  const isRestricted = isRestriction(serverMessage);
   const isOfObject = OF_ACCOUNT.test(serverMessage) || isRestricted;
   if (isBeyondView(kind, error) && !isOfObject) return { cause: "ability", why, said };
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");

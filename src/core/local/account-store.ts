@@ -15,6 +15,8 @@ export interface AccountStore {
   readonly habits?: string | undefined;
   /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
   readonly isResettable: boolean;
+  /** The file that processes share. Absent: there is none, or its folder is unknown. */
+  readonly file?: string | undefined;
 
   /** Returns the reasons why no create can be recorded: `store.busy`, `store.newer`. Ask before a run changes anything. */
   refusals(): Promise<readonly Diagnostic[]>;

@@ -95,6 +95,10 @@ export class SqliteStore implements AccountStore {
   /** Nobody asks how a create ended before the turn ends. It is written with the next create, or when the turn ends. */
   #ended: Ended[] = [];
 
+  get file(): string | undefined {
+    return attempt(this.#place, () => undefined);
+  }
+
   /** @param place returns the file. If it throws, the file is unusable. */
   constructor(place: () => string, options: SqliteStoreOptions) {
     this.account = options.account;

@@ -1,7 +1,10 @@
 /** Messages about the state of an object in the account: its condition, a status without a known meaning, and an object that the API did not show. */
-import { type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
+import { capitalized, type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import type { Resource } from "./objects.ts";
+
+/** Resources that need an ability, and the words of the API. */
+type Lacking = Words<"ability" | "said"> & { readonly addresses: readonly string[] };
 
 /** An attribute whose value did not stay. `is` and `declared` are absent where they are secret, or differ in a part that is. */
 export interface Unkept extends Words<"address" | "noun" | "name"> {
@@ -117,10 +120,8 @@ function waiting({ others, isOwn, address }: HeldBack): string {
   const rest = others.length === 1 ? `the change of ${others[0]}` : `${others.length} changes`;
   if (others.length === 0) return `The change of ${address} is held back`;
   const after = others.length === 1 ? "is" : "are";
-  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capital(rest)} ${after} held back`;
+  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capitalized(rest)} ${after} held back`;
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const conditions = {
   "condition.offline": warning((given: Recorded & Since) => ({
@@ -283,6 +284,19 @@ export const conditions = {
         ? "Plan again when the API shows it, or apply the other changes alone."
         : `Resolve ${given.address} first, or apply the other changes alone.`,
     ],
+  })),
+  "plan.ability": either(({ ability, addresses, said }: Lacking) => ({
+    summary:
+      addresses.length === 1
+        ? `${addresses[0]} needs the ability "${ability}", which the token lacks`
+        : `${addresses.length} resources need the ability "${ability}", which the token lacks`,
+    detail: `${addresses.length === 1 ? "" : `Resources: ${some(addresses)}. `}The API refused a request (403): ${said}.`,
+    remedies: [`Use a token with the ability "${ability}".`],
+  })),
+  "plan.restricted/order": either(({ said }: Words<"address" | "said">) => ({
+    summary: "The token is restricted to services, and a new service is outside the restriction",
+    detail: `The host refuses the order, or does not list the service. The API's words: ${said}.`,
+    remedies: ["Order with a token of the whole account."],
   })),
   "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
     summary: "A restricted token orders a service, and its lists will not show the service",

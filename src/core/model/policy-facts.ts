@@ -5,7 +5,7 @@ import { clientOf, EFFECT_KINDS, type Effect, type EffectKind, effectOf, effects
 import { type lookAlikes, mixture } from "./look-alike.ts";
 import { foldedDomain } from "./natural-key.ts";
 import type { NewName } from "./policy-verdict.ts";
-import { CURRENCIES } from "./specification.ts";
+import { isCurrency } from "./specification.ts";
 import type { ResourceState } from "./state.ts";
 import { UNKNOWN, type Unknown } from "./value.ts";
 
@@ -78,13 +78,13 @@ function factsOf(change: Change, own: readonly Effect[]): ChangeFacts {
     noun: words.noun,
     effects: EFFECT_KINDS.filter((kind) => kinds.has(kind)),
     isRemoval: removal !== undefined && reasons.every(({ why }) => why !== "gone"),
-    takesOffline: kinds.has("offline") || (words.ordered !== undefined && isEnd(change)),
+    takesOffline:
+      kinds.has("offline") || (words.ordered !== undefined && ["delete", "replace"].includes(effectOf(change))),
     ...(typeof site === "string" && { site }),
     ...(isOrder && {
       order: {
         currency,
-        // An amount in a currency that is not known bounds nothing.
-        most: CURRENCIES.some((known) => known === currency) ? (quote?.most ?? null) : null,
+        most: isCurrency(currency) ? (quote?.most ?? null) : null,
         ...(plan !== undefined && {
           plan: [quote?.plan, after?.[plan]].flatMap((one) => (one == null ? [] : [String(one)])),
         }),
@@ -96,8 +96,6 @@ function factsOf(change: Change, own: readonly Effect[]): ChangeFacts {
     ...(file !== undefined && { file }),
   };
 }
-
-const isEnd = (change: Change) => ["delete", "replace"].includes(effectOf(change));
 
 /** The value after a change; {@link UNKNOWN} if the apply decides it. */
 function valueAfter({ after, after_unknown: unknown }: Change, attribute: string) {

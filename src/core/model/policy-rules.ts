@@ -7,7 +7,7 @@ import { foldedDomain, shownName } from "./natural-key.ts";
 import { type ChangeFacts, type PolicyFacts, suspicions } from "./policy-facts.ts";
 import type { PolicyVerdict } from "./policy-verdict.ts";
 import { isLike } from "./selection.ts";
-import { CURRENCIES } from "./specification.ts";
+import { isCurrency } from "./specification.ts";
 import { some } from "./text.ts";
 import { isWithin, type TimeWindow } from "./time-window.ts";
 import { UNKNOWN } from "./value.ts";
@@ -73,7 +73,10 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
   max_removals: (most, { changes }) => tooMany(most, changes, ({ isRemoval }) => isRemoval, "removal"),
   max_spend: (limits, { changes }) =>
     Object.entries(limits).flatMap(([currency, most]) => {
-      const counted = changes.filter(({ order }) => order !== undefined && mayCount(order.currency, currency));
+      // An order counts against each limit while its currency is not known.
+      const counted = changes.filter(
+        ({ order }) => order?.currency === currency || (order && !isCurrency(order.currency)),
+      );
       const total = counted.reduce((sum, { order }) => sum + (order?.most ?? 0), 0);
       const unknown = counted.filter(({ order }) => order?.most === null);
       if (total > most) return [{ sentence: `The orders may cost ${total} ${currency}, and ${most} are allowed` }];
@@ -198,10 +201,6 @@ function tooMany(
     { sentence: `The plan has ${number}, and ${most} are allowed: ${some(found.map(({ address }) => address))}` },
   ];
 }
-
-/** An order counts against each limit while its currency is not known. */
-const mayCount = (currency: string, limited: string) =>
-  currency === limited || !CURRENCIES.some((known) => known === currency);
 
 /** `*.acme.example` is each name below acme.example; a pattern in any notation. */
 function isDomainLike(pattern: string, domain: string): boolean {

@@ -1,5 +1,6 @@
 // Times in which a policy allows less: days of the week, hours, dates.
 import type { EffectKind } from "./effect.ts";
+import { DAY_MS } from "./moment.ts";
 
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
@@ -21,8 +22,6 @@ export interface TimeWindow {
   /** The reason, for people. */
   readonly reason?: string | undefined;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns true if a moment (milliseconds since the epoch) lies in a window. */
 export function isWithin({ days, from = "00:00", to = "24:00", since, until, time_zone }: TimeWindow, at: number) {

@@ -1,6 +1,6 @@
 // Mutual exclusion of the writers of one state: what every lock promises, who holds it, and the lock of a state file.
 import * as z from "zod";
-import { create, lookAt, readNow, remove, rename, setTime } from "../files/index.ts";
+import { create, exists, lookAt, readNow, remove, rename, setTime } from "../files/index.ts";
 import { type FileLock, isAlive, NotALockFile, takeFileLock } from "../local/index.ts";
 import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
 import { filesOfState, refuseLost } from "./state-file.ts";
@@ -40,6 +40,8 @@ export interface StateLock {
    * @throws HostformError `state.locked` when the lock has another id.
    */
   takeOver(id?: string): Promise<Freed>;
+  /** Describes the present holder, and keeps nothing from anybody; undefined if nobody holds it. Absent: only `acquire` shows it. */
+  heldBy?(): string | undefined;
 }
 
 export interface LockContext {
@@ -137,6 +139,14 @@ export function createStateFileLock(statePath: string, context: LockContext): St
   };
 
   return {
+    heldBy: () => {
+      const holder = readNotice();
+      const isTerraform = holder?.pid === null;
+      const free = isTerraform || !exists(path) ? undefined : takeFileLock(path);
+      free?.free();
+      if (!isTerraform && (free !== undefined || !exists(path))) return undefined;
+      return holder === undefined ? "an unknown process" : describeHolder(holder, clock);
+    },
     acquire: async ({ command, timeoutMs, signal }) => {
       const pauses = { firstMs: FIRST_POLL_MS * spread, longestMs: LONGEST_POLL_MS * spread };
       const request = { timeoutMs: Math.max(timeoutMs, GRACE_MS), signal };

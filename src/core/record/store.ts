@@ -60,6 +60,8 @@ export interface StateStore {
   reseal(wanted: Resealing, request: LockRequest): Promise<Resealed>;
   /** Frees the lock. A living holder notices before its next write and refuses it (`state.lost_lock`). */
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
+  /** Describes the holder of the lock; undefined if nobody holds it, `unknown` where only taking it shows that. */
+  heldBy(): Promise<string | undefined>;
 }
 
 /** Callbacks of the one who opens a state. */
@@ -146,6 +148,10 @@ export function createStateStore(
       });
     },
     forceUnlock: async (id) => (await connect()).lock.takeOver(id),
+    heldBy: async () => {
+      const { lock } = await connect();
+      return lock.heldBy === undefined ? "unknown" : lock.heldBy();
+    },
   };
 }
 

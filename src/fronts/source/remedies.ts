@@ -165,7 +165,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     case "name_state":
       return "Name another file with `--state`.";
     case "report_shape":
-      return "Report the shape of the API's answer (`hostform contract`).";
+      return "Report the shape of the API's answer (`hostform doctor`).";
   }
 }
 

@@ -29,9 +29,9 @@ import { rangeOf } from "../source/source.ts";
 import { locate, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, literalFlag, literalText, literalTexts } from "./blocks.ts";
 import { type BlockDraft, type DraftAttribute, remarkOf } from "./draft.ts";
-import { attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
+import { attributeValue, type Compiled, reporting } from "./expressions.ts";
 import { problem } from "./messages.ts";
-import { checkDependsOn, checkNames } from "./references.ts";
+import { checkDependsOn, compileNamed } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
 /** The desired state of a stack: instances of resources and data sources, and outputs. */
@@ -245,8 +245,8 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
     return diags.add(keySpan, problem("config.missing_attribute/output", { name }));
   }
   const remark = { address: `output.${name}`, attribute: ["value"] };
-  const compiled = compile(entry.value, diags, remark);
-  if (compiled === undefined || !checkNames(compiled, context, {}, remark)) return undefined;
+  const compiled = compileNamed(entry.value, context, {}, remark);
+  if (compiled === undefined) return undefined;
   const ephemeralName = context.ephemeralIn(compiled);
   if (ephemeralName !== undefined) {
     diags.add(compiled.tree.span, problem("config.expression/ephemeral_output", { name, text: ephemeralName.text }));

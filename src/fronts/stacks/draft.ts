@@ -56,7 +56,7 @@ export interface Repetition {
 const FRONT = ["timeouts", "replace_on_change"] as const;
 
 /** Context of reading the block of a resource (with its kind) or of a data source. */
-export interface DraftReading extends Pick<BlockDraft, "base" | "kind" | "schema"> {
+interface DraftReading extends Pick<BlockDraft, "base" | "kind" | "schema"> {
   readonly diags: DiagnosticCollector;
 }
 

@@ -5,9 +5,9 @@ import { checkName, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
-import { type Compiled, compile, evaluated, MISSING, plainValue, spanIn } from "./expressions.ts";
+import { type Compiled, evaluated, MISSING, plainValue, spanIn } from "./expressions.ts";
 import { problem } from "./messages.ts";
-import { checkNames, type Declared, nodeOf } from "./references.ts";
+import { compileNamed, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
 /** Resolves the locals of a stack and the instances of `count` and `for_each`. */
@@ -24,8 +24,7 @@ export function compileLocals(declared: Declared): CompiledLocals {
   return new Map(
     [...module.locals].map(([name, entry]) => {
       checkName(name, entry.keySpan, "local", diags);
-      const compiled = compile(entry.value, diags);
-      return [name, compiled !== undefined && checkNames(compiled, declared, {}) ? compiled : undefined] as const;
+      return [name, compileNamed(entry.value, declared)] as const;
     }),
   );
 }

@@ -22,9 +22,9 @@ import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, literalFlag, literalText, onlyBlock } from "./blocks.ts";
 import { readProviderName } from "./draft.ts";
-import { compile, evaluated, plainValue, reportExpression } from "./expressions.ts";
+import { evaluated, plainValue, reportExpression } from "./expressions.ts";
 import { problem } from "./messages.ts";
-import { checkNames } from "./references.ts";
+import { compileNamed } from "./references.ts";
 import { instanceAddress, type StackContext } from "./stack-context.ts";
 
 /** Reads the blocks that change which address an object is recorded under: `import`, `moved` and `removed`. */
@@ -145,9 +145,8 @@ function isRefusedSecret(
 }
 
 function evaluatedEntry(entry: Entry, each: Each | undefined, context: StackContext): Typed | undefined {
-  const compiled = compile(entry.value, context.diags);
-  if (compiled === undefined || !checkNames(compiled, context, { each: each !== undefined })) return undefined;
-  return evaluated(compiled, withEach(context, each), context.diags);
+  const compiled = compileNamed(entry.value, context, { each: each !== undefined });
+  return compiled && evaluated(compiled, withEach(context, each), context.diags);
 }
 
 function withEach(context: StackContext, each: Each | undefined): Names {

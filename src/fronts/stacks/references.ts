@@ -3,9 +3,9 @@ import { metaOf } from "../../core/kinds/attribute.ts";
 import { type Diagnostic, parseAddress } from "../../core/model/index.ts";
 import type { DiagnosticCollector, Remark } from "../source/diagnostics.ts";
 import { unreferable } from "../source/templates.ts";
-import type { SpannedName } from "../source/tree.ts";
+import type { SpannedName, Tree } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
-import { type Compiled, spanIn } from "./expressions.ts";
+import { type Compiled, compile, spanIn } from "./expressions.ts";
 import { problem } from "./messages.ts";
 import type { Module } from "./module.ts";
 import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
@@ -26,6 +26,17 @@ export interface Declared {
 export interface RepetitionNames {
   readonly count?: boolean;
   readonly each?: boolean;
+}
+
+/** Parses the expressions of a value and checks its names. @returns undefined after a reported error. */
+export function compileNamed(
+  tree: Tree,
+  declared: Declared,
+  names: RepetitionNames = {},
+  remark: Remark = {},
+): Compiled | undefined {
+  const compiled = compile(tree, declared.diags, remark);
+  return compiled && checkNames(compiled, declared, names, remark) ? compiled : undefined;
 }
 
 /** Returns true if every name in a value exists. Others are reported at their places. */

@@ -19,10 +19,10 @@ import { backendOfEntry, checkedSetting } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
-import { attributeValue, compile, reporting } from "./expressions.ts";
+import { attributeValue, reporting } from "./expressions.ts";
 import { problem } from "./messages.ts";
 import { PROVIDER } from "./module.ts";
-import { checkNames } from "./references.ts";
+import { compileNamed } from "./references.ts";
 import type { StackContext } from "./stack-context.ts";
 import { tokenVariable } from "./variables.ts";
 
@@ -264,8 +264,8 @@ function settingOf(entry: Entry, attribute: Attribute, context: StackContext): V
   const { key, value: tree } = entry;
   const { diags } = context;
   const remark = { attribute: [key] };
-  const compiled = compile(tree, diags, remark);
-  if (compiled === undefined || !checkNames(compiled, context, {})) return undefined;
+  const compiled = compileNamed(tree, context, {}, remark);
+  if (compiled === undefined) return undefined;
   const value = reporting(tree, diags, remark, () =>
     attributeValue(evaluate(compiled.expression, context.names()), attribute),
   );

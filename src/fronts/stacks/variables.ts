@@ -17,9 +17,9 @@ import { ExpressionError, hasUnknown, type Json, type Value, type VariableValue 
 import { checkName, type DiagnosticCollector } from "../source/diagnostics.ts";
 import { type Entry, isGiven, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, type KEYS, literalFlag, literalText } from "./blocks.ts";
-import { compile, MISSING, reportExpression } from "./expressions.ts";
+import { MISSING, reportExpression } from "./expressions.ts";
 import { problem } from "./messages.ts";
-import { checkNames } from "./references.ts";
+import { compileNamed } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
 /** Reads the variables of a stack: given values or defaults, checked against types and validations. */
@@ -190,8 +190,8 @@ function validate({ name, from, block: { keySpan } }: Variable, block: Block, co
 
 function validationValue(entry: Entry, context: StackContext) {
   const { diags } = context;
-  const compiled = compile(entry.value, diags);
-  if (compiled === undefined || !checkNames(compiled, context, {})) return undefined;
+  const compiled = compileNamed(entry.value, context);
+  if (compiled === undefined) return undefined;
   const compute = () => {
     const typed = evaluate(compiled.expression, context.names());
     const value = toValue(entry.key === "condition" ? convert(typed, "bool") : typed);
@@ -212,9 +212,8 @@ function validationValue(entry: Entry, context: StackContext) {
 export function tokenVariable(entry: Entry, context: StackContext): string | undefined {
   if (!isGiven(entry)) return undefined;
   const { diags, variables } = context;
-  const discreet = { isHidden: true };
-  const compiled = compile(entry.value, diags, discreet);
-  if (compiled === undefined || !checkNames(compiled, context, {}, discreet)) return undefined;
+  const compiled = compileNamed(entry.value, context, {}, { isHidden: true });
+  if (compiled === undefined) return undefined;
   const [only, ...others] = compiled.traversals;
   if (only === undefined) {
     return diags.add(entry.keySpan, problem("config.secret/token"));

@@ -18,8 +18,8 @@ export interface EnvironmentSections {
   readonly variables: readonly Entry[];
 }
 
-/** Keys of the file. The editor's schema is generated from them. */
-export const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "variables"] as const;
+/** Keys of the file. */
+const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "variables"] as const;
 
 /** Reads the file. Its settings are checked with those of the declaration. @param index of the file among the sources. */
 export function readEnvironment(

@@ -37,7 +37,7 @@ export const variableForm = z.strictObject({
 const KEYS: readonly string[] = Object.keys(variableForm.shape);
 
 /** The environment of a run, as messages name it. */
-export interface VariableValues {
+interface VariableValues {
   readonly file: string;
   readonly entries: readonly Entry[];
 }

@@ -26,14 +26,14 @@ export function search(
   query: URLSearchParams,
   label: string,
   kept: readonly string[],
-  fields: Html = html``,
+  fields?: Html,
 ): Html {
-  const others = kept.flatMap((name) => {
+  const others = kept.map((name) => {
     const value = query.get(name);
-    return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}">`];
+    return value !== null && html`<input type="hidden" name="${name}" value="${value}">`;
   });
   return html`<form method="get" action="${path}" class="filter" role="search">${others}
-<div class="field"><label for="q">${label}</label><input id="q" name="q" type="search" value="${query.get("q") ?? ""}"></div>
+<div class="field"><label for="q">${label}</label><input id="q" name="q" type="search" value="${query.get("q")}"></div>
 ${fields}
 <button class="button">Show</button></form>`;
 }
@@ -66,27 +66,26 @@ function failedHere({ failed }: Visit, parts: ActParts): Visit["failed"] {
 export function act(visit: Visit, parts: ActParts): Html {
   const { label, about, tone = "", confirm, fields, inline = false } = parts;
   const failed = failedHere(visit, parts);
-  const named = (text: string) => (about === undefined ? "" : html` aria-label="${`${text} ${about}`}"`);
+  const named = (text: string) => about !== undefined && html` aria-label="${`${text} ${about}`}"`;
   const button = html`<button class="button ${tone}" name="do" value="${parts.do}"${named(label)}>${label}</button>`;
   const form = html`<form method="post" action="${visit.here}" class="act${inline ? " inline" : ""}">
-${parts.id === undefined ? "" : html`<input type="hidden" name="id" value="${parts.id}">`}
+${parts.id !== undefined && html`<input type="hidden" name="id" value="${parts.id}">`}
 ${
-  failed === undefined
-    ? ""
-    : html`<p class="problem" role="alert" tabindex="-1" autofocus id="${PROBLEM_ID}">${failed.message}</p>`
+  failed !== undefined &&
+  html`<p class="problem" role="alert" tabindex="-1" autofocus id="${PROBLEM_ID}">${failed.message}</p>`
 }
-${confirm === undefined ? "" : html`<p>${confirm}</p>`}
+${confirm !== undefined && html`<p>${confirm}</p>`}
 ${fields === undefined ? "" : fields(keptOf(visit, parts))}
 <div class="buttons">${button}</div></form>`;
   if (confirm === undefined) return form;
-  const open = failed === undefined ? "" : html` open`;
+  const open = failed !== undefined && html` open`;
   const summary = html`<summary class="button ${tone}"${named(`${label}…`)}>${label}…</summary>`;
   return html`<details class="confirm"${open}>${summary}${form}</details>`;
 }
 
 /** A form that unfolds below its heading. */
 export function unfold(visit: Visit, summary: string, parts: ActParts): Html {
-  const open = failedHere(visit, parts) === undefined ? "" : html` open`;
+  const open = failedHere(visit, parts) !== undefined && html` open`;
   return html`<details class="unfold"${open}><summary>${summary}</summary>${act(visit, parts)}</details>`;
 }
 
@@ -106,8 +105,8 @@ interface FieldParts {
   required?: boolean;
 }
 
-function attribute(name: string, value: string | number | undefined): Html | string {
-  return value === undefined ? "" : html` ${name}="${value}"`;
+function attribute(name: string, value: string | number | undefined): Html | false {
+  return value !== undefined && html` ${name}="${value}"`;
 }
 
 /** The parts of every control: its id, its description, and its error. */
@@ -116,8 +115,8 @@ function control(kept: Kept, { name, hint }: FieldParts) {
   const error = kept.error(name);
   const ids = [hint === undefined ? [] : `${id}-hint`, error === undefined ? [] : `${id}-problem`].flat();
   const described = attribute("aria-describedby", ids.length === 0 ? undefined : ids.join(" "));
-  const notes = html`${hint === undefined ? "" : html`<span class="hint" id="${id}-hint">${hint}</span>`}
-${error === undefined ? "" : html`<span class="problem" id="${id}-problem">${error}</span>`}`;
+  const notes = html`${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
+${error !== undefined && html`<span class="problem" id="${id}-problem">${error}</span>`}`;
   return { id, error, described, notes };
 }
 
@@ -138,7 +137,7 @@ export function textField(kept: Kept, parts: TextParts): Html {
   // A refused password is not sent back.
   const now = type === "password" ? "" : (kept.value(name) ?? value);
   const limits = (["min", "max", "step", "size"] as const).map((limit) => attribute(limit, parts[limit]));
-  const state = html`${required ? html` required` : ""}${error === undefined ? "" : html` aria-invalid="true"`}${described}`;
+  const state = html`${required && html` required`}${error !== undefined && html` aria-invalid="true"`}${described}`;
   return html`<div class="field"><label for="${id}">${label}</label>
 <input id="${id}" name="${name}" type="${type}" value="${now}" autocomplete="off" spellcheck="false"${limits}${attribute("placeholder", placeholder)}${state}>
 ${notes}</div>`;
@@ -152,7 +151,7 @@ export function selectField(kept: Kept, parts: FieldParts & { options: Options; 
   const now = kept.value(parts.name) ?? parts.value;
   return html`<div class="field"><label for="${id}">${parts.label}</label>
 <select id="${id}" name="${parts.name}"${described}>${parts.options.map(
-    ([word, text]) => html`<option value="${word}"${word === now ? html` selected` : ""}>${text}</option>`,
+    ([word, text]) => html`<option value="${word}"${word === now && html` selected`}>${text}</option>`,
   )}</select>
 ${notes}</div>`;
 }
@@ -165,7 +164,7 @@ export function checkboxes(kept: Kept, parts: FieldParts & { options: Options; c
 <div class="checks">${parts.options.map(
     ([word, text]) =>
       html`<label class="check"><input type="checkbox" name="${parts.name}" value="${word}"${
-        now.includes(word) ? html` checked` : ""
+        now.includes(word) && html` checked`
       }> ${text}</label>`,
   )}</div>
 ${notes}</fieldset>`;

@@ -50,7 +50,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 /** An instant, or a date, in UTC: "21 Nov 2026, 10:00:00". */
 export function when(iso: string | null): Html {
   if (iso === null) return maybe(null);
-  const time = iso.length > 10 ? html`, <span class="nums">${iso.slice(11, 19)}</span>` : "";
+  const time = iso.length > 10 && html`, <span class="nums">${iso.slice(11, 19)}</span>`;
   const month = MONTHS[Number(iso.slice(5, 7)) - 1] ?? "?";
   return html`<time datetime="${iso}">${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}${time}</time>`;
 }
@@ -165,10 +165,10 @@ function heading<T>(title: string, flags: string, className: string | undefined,
 /** A table that scrolls where it does not fit, also by keyboard. */
 export function table<T>({ caption, captionShown = false, columns, items, row, empty, list }: TableParts<T>): Html {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
-  const [shown, pager] = list === undefined ? [items, ""] : paged(list, sorted(items, list));
+  const [shown, pager] = list === undefined ? [items] : paged(list, sorted(items, list));
   const classes = Object.values(columns).map((flags) => flags.replace(" unseen", ""));
   return html`<div class="scroll" role="region" aria-label="Table: ${caption}" tabindex="0"><table>
-<caption class="${captionShown ? "" : "unseen"}">${caption}</caption>
+<caption class="${captionShown || "unseen"}">${caption}</caption>
 <thead><tr>${Object.entries(columns).map(([title, flags], at) => heading(title, flags, classes[at], list))}</tr></thead>
 <tbody>${shown.map(
     (item, number) =>
@@ -183,11 +183,11 @@ export function table<T>({ caption, captionShown = false, columns, items, row, e
 
 /** The fields of one record: names and values. Those named in `broad` are twice as wide. */
 export function facts(pairs: readonly (readonly [string, Cell])[], broad: readonly string[] = []): Html {
-  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) ? "broad" : ""}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) && "broad"}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** A part of a page with its heading. `aside` is at the end of the heading's line. */
-export function section(heading: string, body: Html | Html[], { aside = html`` }: { aside?: Html } = {}): Html {
+export function section(heading: string, body: Html, aside?: Html | false): Html {
   const id = `h-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<section class="card" aria-labelledby="${id}">
 <div class="card-head"><h2 id="${id}">${heading}</h2>${aside}</div>
@@ -198,12 +198,12 @@ ${body}
 export const PAGE_SIZE = 50;
 
 /** One page of a list, and links to the pages before and after where there are some. */
-function paged<T>({ path, query }: List<T>, items: readonly T[]): readonly [shown: readonly T[], pager: Html] {
+function paged<T>({ path, query }: List<T>, items: readonly T[]): readonly [shown: readonly T[], pager?: Html] {
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
   const wanted = Number(query.get("page") ?? "1");
   const page = Number.isInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;
   const shown = items.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-  if (pages === 1) return [shown, html``];
+  if (pages === 1) return [shown];
   const to = (target: number, label: string, on: boolean) => {
     if (!on) return html`<span class="none">${label}</span>`;
     const wanted = new URLSearchParams(query);

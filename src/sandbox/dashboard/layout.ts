@@ -34,7 +34,7 @@ ${accounts(visit)}
       ([group, entries]) =>
         html`<p class="group">${group}</p><ul aria-label="${group}">${entries.map(
           ([path, name]) =>
-            html`<li><a href="${hrefOf(path)}"${path === (page.nav ?? page.path) ? html` aria-current="page"` : ""}>${name}</a></li>`,
+            html`<li><a href="${hrefOf(path)}"${path === (page.nav ?? page.path) && html` aria-current="page"`}>${name}</a></li>`,
         )}</ul>`,
     )}</nav>
 <main id="main" tabindex="-1">
@@ -57,7 +57,7 @@ function problem({ failed }: Visit, body: string): Html {
 
 /** The live parts that every page has. */
 export function topClock({ now, frozen }: Visit): Html {
-  return html`${when(now)} UTC${frozen ? html` ${badge("frozen", "quiet")}` : ""}`;
+  return html`${when(now)} UTC${frozen && html` ${badge("frozen", "quiet")}`}`;
 }
 
 export function lostPage(title: string, message: string): Page {
@@ -89,7 +89,7 @@ function frame(title: string, body: Html, { live }: { live?: string } = {}): Htm
 <link rel="stylesheet" href="${ROOT}/style.css">
 <script src="${ROOT}/live.js" defer></script>
 </head>
-<body${live === undefined ? "" : html` data-live-from="${live}"`}>
+<body${live !== undefined && html` data-live-from="${live}"`}>
 <a class="skip" href="#main">Skip to the content</a>
 <p class="offline" id="offline" role="status" hidden>The sandbox no longer answers. This page shows its last state.</p>
 ${body}
@@ -109,9 +109,8 @@ ${all.map(
 
 function flash({ text, once }: Said): Html {
   const value =
-    once === undefined
-      ? ""
-      : html`<p class="once"><span>${once.label}</span> <code id="once">${once.value}</code> <span class="hint">It is shown only once. Copy it now.</span></p>`;
+    once !== undefined &&
+    html`<p class="once"><span>${once.label}</span> <code id="once">${once.value}</code> <span class="hint">It is shown only once. Copy it now.</span></p>`;
   return html`<div class="flash" role="status"><p>${shown(text)}</p>${value}</div>`;
 }
 

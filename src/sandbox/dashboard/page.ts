@@ -182,7 +182,7 @@ export function find<K extends OpenCollection>(
 /** A link to a service with its domain: an id alone says nothing to people. */
 export function serviceLink({ control }: Pick<Visit, "control">, id: number): Html {
   const domain = find(control, "services", id)?.domain ?? null;
-  return html`<a href="${ROOT}/services/${id}">Service ${id}</a>${domain === null ? "" : html` ${long(domain)}`}`;
+  return html`<a href="${ROOT}/services/${id}">Service ${id}</a>${domain !== null && html` ${long(domain)}`}`;
 }
 
 /** The records of the selected account, oldest first. */

@@ -77,11 +77,11 @@ describe("HOSTFORM_ALLOWED_ORIGINS", () => {
     expect(canary.requests).not.toEqual([]);
   });
 
-  it("holds for the address that `contract` is given, too", async () => {
+  it("holds for the address that `doctor` is given", async () => {
     const canary = await startCanary();
     const env = { ...SECRETS, HOSTFORM_ALLOWED_ORIGINS: HOME };
-    const { code, stderr } = await runIn(temporaryFolder(), ["contract", "--base-url", canary.url], { env });
-    expect([code, stderr, canary.requests]).toEqual([1, expect.stringContaining("trust.origin"), []]);
+    const { code, stdout } = await runIn(temporaryFolder(), ["doctor", "--base-url", canary.url], { env });
+    expect([code, stdout, canary.requests]).toEqual([1, expect.stringContaining("trust.origin"), []]);
   });
 
   it.each([

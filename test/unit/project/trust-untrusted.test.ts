@@ -42,7 +42,7 @@ describe("an untrusted declaration", () => {
     "services",
     "export",
     "init",
-    "contract",
+    "doctor",
     "webhooks",
     "webhooks listen",
   ])("is not worked on by `%s`", async (command) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Listing } from "../../../src/report/index.ts";
 import {
-  renderContract,
   renderDiagnostics,
+  renderDoctor,
   renderEvidence,
   renderFields,
   renderListing,
@@ -86,26 +86,46 @@ const texts: readonly [name: string, render: (look: Look) => string][] = [
       ),
   ],
   [
-    "what a contract check has found",
+    "the report of the doctor",
     (look) =>
-      renderContract(
+      renderDoctor(
         {
-          base_url: "https://api.acme.example",
-          wrote: false,
-          requests: 21,
-          repeated: 2,
-          rows: [{ switch: "envelope", default: "laravel", finding: "untold", evidence: "No order is placed here." }],
-          checks: [
+          format_version: "1.0",
+          healthy: true,
+          accounts: [
             {
-              id: "b",
-              clause: "§2",
-              says: "An order that is sent again with its Idempotency-Key is answered as it was the first time",
-              verdict: "differs",
-              detail: "The second answer has another id, so that the service was ordered twice, and is billed twice.",
-              fix: "Report it to the host.",
+              provider: "default",
+              base_url: "https://api.acme.example",
+              token_from: "HOSTING_TOKEN",
+              identity: "unknown",
+              services: { count: 100, more: true, domain: LONG },
+              abilities: { view: "yes", technical: "no", billing: "unknown" },
+              endpoints: [
+                { endpoint: "GET /accounts", ability: "view", access: "no", why: "The account is not on the track" },
+                { endpoint: "GET /webhooks", ability: "technical", access: "no", why: "The token lacks the ability" },
+              ],
+              client_accounts: "no",
+              discount: "no",
+              restricted: "unknown",
+              requests: { limit: 60, left: 41, sent: 19 },
+              clock_offset_ms: 7_000,
+              proxy: { address: "proxy.acme.example:3128", variable: "HTTPS_PROXY" },
+              store: null,
+              gaps: [
+                {
+                  gap: "status of services",
+                  seen: '"odd"',
+                  effect: "hostform changes nothing.",
+                  setting: "status_words",
+                },
+              ],
+              undetermined: ["idempotency_key_retention", "list_lag"],
+              profile: "",
+              problems: [],
             },
           ],
-          profile: "",
+          state: { place: "hosting.tfstate", resources: 3, encrypted: false, lock: null, problems: [] },
+          problems: [],
         },
         look,
       ),

@@ -25,22 +25,6 @@ describe("over HTTP", () => {
     }
   });
 
-  test("pays, provisions, advances, shows", async () => {
-    const running = await start({ provisioningSeconds: 3600 });
-    const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
-    const paid = await overHttp(running, "POST", `/invoices/${data.invoice.id}/pay`);
-    expect(paid).toMatchObject({ status: 200, body: { status: "paid" } });
-    expect(await overHttp(running, "POST", `/services/${data.id}/provision`)).toMatchObject({
-      status: 200,
-      body: { status: "active", provisioning_status: "provisioned" },
-    });
-    expect((await overHttp(running, "GET", "/jobs")).body).toEqual([]);
-    const moved = await overHttp(running, "POST", "/clock/advance", { minutes: 1, seconds: 30 });
-    expect(moved.body).toEqual({ now: "2026-11-21T10:01:30.000Z", frozen: false });
-    const state = (await overHttp(running, "GET", "/state")).body;
-    expect(state).toMatchObject({ now: "2026-11-21T10:01:30.000Z", profile: { envelope: "laravel" } });
-  });
-
   test("changes and deletes anything, to make drift", async () => {
     const running = await start();
     const id = activeService(running);
@@ -62,27 +46,6 @@ describe("over HTTP", () => {
     const request = await overHttp(running, "POST", "/migration-requests", { domain: "x.example", boxes: 3 });
     expect(request).toMatchObject({ status: 201, body: { answers: { boxes: 3 } } });
     expect((await overHttp(running, "GET", "/migration_requests/501")).status).toBe(200);
-  });
-
-  test("seeds services in bulk", async () => {
-    const running = await start();
-    const seeded = await overHttp(running, "POST", "/services", { count: 3, plan_id: 31, account: "customer" });
-    expect(seeded.status).toBe(201);
-    expect(seeded.body).toMatchObject([{ customer_id: 2, domain: null }, {}, {}]);
-  });
-
-  test("faults and requests are listed and forgotten", async () => {
-    const running = await start();
-    await overHttp(running, "POST", "/faults", { path: "/plans", phase: "before", status: 502 });
-    await running.send("GET", "/plans?page=1");
-    expect((await overHttp(running, "GET", "/faults")).body).toMatchObject([{ id: 1, fired: 1 }]);
-    expect((await overHttp(running, "GET", "/requests")).body).toMatchObject([
-      { path: "/api/v1/plans", status: 502, fault: 1 },
-    ]);
-    expect((await overHttp(running, "DELETE", "/faults")).status).toBe(204);
-    expect((await overHttp(running, "DELETE", "/requests")).status).toBe(204);
-    expect((await overHttp(running, "GET", "/faults")).body).toEqual([]);
-    expect((await overHttp(running, "GET", "/requests")).body).toEqual([]);
   });
 
   test.each([

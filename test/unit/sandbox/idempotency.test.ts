@@ -65,22 +65,6 @@ describe("Idempotency-Key (§4, §7)", () => {
     expect(other.body.data.id).not.toBe(first.body.data.id);
   });
 
-  test("a refused order leaves its key free for the corrected one", async () => {
-    const { send } = await start();
-    expect((await send("POST", "/services", { key: "k", body: { ...ORDER, term: 2 } })).status).toBe(422);
-    expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
-  });
-
-  test("a key is forgotten after the retention, and then orders again", async () => {
-    const { send, sandbox } = await start({ idempotencyRetentionSeconds: 600 });
-    const first = await send("POST", "/services", { key: "k", body: ORDER });
-    sandbox.control.advanceClock({ seconds: 599 });
-    expect((await send("POST", "/services", { key: "k", body: ORDER })).text).toBe(first.text);
-    sandbox.control.advanceClock({ seconds: 1 });
-    const second = await send("POST", "/services", { key: "k", body: ORDER });
-    expect(second.body.data.id).not.toBe(first.body.data.id);
-  });
-
   test("409 while the first request is in flight; the other keys go on; then the replay", async () => {
     const { sleep, entered, open } = gate();
     const { send } = await start({ processingMs: 5000, sleep });

@@ -45,7 +45,7 @@ ${section(heading, invoiceTable(visit, found, { caption, empty, list }))}`;
 
 function states(state: string | undefined): Html {
   const link = (word: string | undefined, label: string) =>
-    html`<li><a href="${ROOT}/invoices${word === undefined ? "" : `?state=${word}`}"${word === state ? html` aria-current="true"` : ""}>${label}</a></li>`;
+    html`<li><a href="${ROOT}/invoices${word === undefined ? "" : `?state=${word}`}"${word === state && html` aria-current="true"`}>${label}</a></li>`;
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
 }
 

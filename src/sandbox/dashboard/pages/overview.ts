@@ -20,15 +20,14 @@ export const overview: Page = {
     const unpaid = own(visit, "invoices")
       .toReversed()
       .filter(({ status }) => status === "unpaid");
-    const more =
-      unpaid.length > TO_PAY ? html`<a href="${ROOT}/invoices?state=unpaid">All ${unpaid.length}</a>` : html``;
+    const more = unpaid.length > TO_PAY && html`<a href="${ROOT}/invoices?state=unpaid">All ${unpaid.length}</a>`;
     return html`<div id="tiles" data-live>${tiles(visit)}</div>
 <div class="two">
-${section("To pay", dueInvoices(visit, unpaid.slice(0, TO_PAY)), { aside: more })}
-${section("Next by the clock", html`<div id="due" data-live>${due(visit)}</div>`, { aside: html`<a href="${ROOT}/clock">Clock</a>` })}
+${section("To pay", dueInvoices(visit, unpaid.slice(0, TO_PAY)), more)}
+${section("Next by the clock", html`<div id="due" data-live>${due(visit)}</div>`, html`<a href="${ROOT}/clock">Clock</a>`)}
 </div>
 ${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`)}
-${section("Latest requests", html`<div id="latest" data-live>${latest(visit)}</div>`, { aside: html`<a href="${ROOT}/requests">All requests</a>` })}`;
+${section("Latest requests", html`<div id="latest" data-live>${latest(visit)}</div>`, html`<a href="${ROOT}/requests">All requests</a>`)}`;
   },
 };
 

@@ -20,7 +20,7 @@ const requests: Page = {
     const toggle = paused
       ? html`<a class="button" href="${ROOT}/requests">Resume</a>`
       : html`<a class="button js" href="${ROOT}/requests?live=off">Pause</a>`;
-    return html`${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`, { aside: toggle })}
+    return html`${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`, toggle)}
 ${section(
   "Log",
   html`${search(`${ROOT}/requests`, visit.query, "Method, path, answer or token", ["live"])}
@@ -61,7 +61,7 @@ const request: Page = {
       ["Received", when(at)],
       [
         "Answer",
-        html`${httpStatus(status)}${fault === null ? "" : html` ${badge("fault", "bad")} <a href="${ROOT}/faults">number ${fault}</a>`}`,
+        html`${httpStatus(status)}${fault !== null && html` ${badge("fault", "bad")} <a href="${ROOT}/faults">number ${fault}</a>`}`,
       ],
       ["Token", token === null ? "none or unknown" : code(token)],
       [
@@ -93,7 +93,7 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
     items: entries,
     row: (entry) => [
       html`<a href="${ROOT}/requests/${entry.id}" ><span class="unseen">Request ${entry.id}, </span>${clockTime(entry.at)}</a>`,
-      html`${httpStatus(entry.status)}${entry.fault === null ? "" : html` ${badge("fault", "bad")}`}`,
+      html`${httpStatus(entry.status)}${entry.fault !== null && html` ${badge("fault", "bad")}`}`,
       html`<span class="method">${entry.method}</span> <span class="break">${code(pathOf(entry))}</span>`,
       entry.token === null ? html`<span class="none">none</span>` : code(entry.token),
       entry.idempotency_key === null

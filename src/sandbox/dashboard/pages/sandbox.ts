@@ -111,13 +111,13 @@ export function dueList(visit: Visit, most: number): Html {
 function whatHappens(visit: Visit, group: Group): Html {
   const [{ what, customer_id }] = group;
   const other = visit.accounts.find(({ id }) => id === customer_id && id !== visit.account.id);
-  const whose = other === undefined ? "" : html` <span class="hint">of ${other.name}</span>`;
+  const whose = other !== undefined && html` <span class="hint">of ${other.name}</span>`;
   const [one, many] = WORDS[what];
   if (group.length === 1) return html`${subject(visit, group[0])}${whose} ${one}`;
   const noun = what === "deliver" ? ["delivery", "deliveries"] : what === "register" ? ["domain order"] : ["service"];
   const sentence = html`<strong>${counted(group.length, noun[0] ?? "", noun[1])}</strong>${whose} ${many}`;
   const names = group.slice(0, FOLDED).map((each) => html`<li>${subject(visit, each)}</li>`);
-  const rest = group.length > FOLDED ? html`<li>and ${group.length - FOLDED} more</li>` : "";
+  const rest = group.length > FOLDED && html`<li>and ${group.length - FOLDED} more</li>`;
   const list = html`<ul class="group-of">${names}${rest}</ul>`;
   return group.length <= NAMED
     ? html`${sentence}${list}`
@@ -127,12 +127,12 @@ function whatHappens(visit: Visit, group: Group): Html {
 function subject(visit: Visit, { what, order_id, delivery_id }: Upcoming): Html {
   if (delivery_id !== null) {
     const event = find(visit.control, "deliveries", delivery_id)?.event;
-    return html`<a href="${ROOT}/deliveries/${delivery_id}">Delivery ${delivery_id}</a>${event === undefined ? "" : html` ${code(event)}`}`;
+    return html`<a href="${ROOT}/deliveries/${delivery_id}">Delivery ${delivery_id}</a>${event !== undefined && html` ${code(event)}`}`;
   }
   if (order_id === null) return html``;
   if (what !== "register") return serviceLink(visit, order_id);
   const domain = find(visit.control, "domains", order_id)?.domain;
-  return html`Domain order ${order_id}${domain === undefined ? "" : html` ${long(domain)}`}`;
+  return html`Domain order ${order_id}${domain !== undefined && html` ${long(domain)}`}`;
 }
 
 /** The effects of a fault, as one choice. */
@@ -207,7 +207,7 @@ function list({ control }: Visit): Html {
     items: control.faults(),
     row: (fault) => [
       html`<span class="nums">${fault.id}</span>`,
-      html`${code(target(fault))}${fault.probability === undefined ? "" : html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
+      html`${code(target(fault))}${fault.probability !== undefined && html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
       PHASES[fault.phase],
       effectOf(fault),
       html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,

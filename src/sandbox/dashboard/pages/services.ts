@@ -149,7 +149,7 @@ function matching(query: URLSearchParams): (service: Service) => boolean {
 function filter(query: URLSearchParams): Html {
   const state = query.get("state") ?? "";
   const states = html`<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">any</option>${STATES.map(
-    (word) => html`<option${word === state ? html` selected` : ""}>${word}</option>`,
+    (word) => html`<option${word === state && html` selected`}>${word}</option>`,
   )}</select></div>`;
   return search(`${ROOT}/services`, query, "Id, domain or plan", ["sort"], states);
 }
@@ -161,7 +161,7 @@ function row(service: Service): Html[] {
     service.domain === null
       ? maybe(null)
       : html`<a href="${ROOT}/services/${service.id}" tabindex="-1">${long(service.domain)}</a>`,
-    html`${badge(service.status)}${waiting ? html` <span class="hint">${service.provisioning_status}</span>` : ""}`,
+    html`${badge(service.status)}${waiting && html` <span class="hint">${service.provisioning_status}</span>`}`,
     html`${service.plan}`,
     html`<span class="nums">${money(service.price, service.currency)}</span>`,
     when(service.next_due_date),
@@ -206,9 +206,8 @@ function state(visit: Visit): Html {
   const record = read(visit);
   const { status, suspended_for, provisioning_status, currency, price } = record;
   const why =
-    suspended_for === null
-      ? ""
-      : html` <span class="hint">${suspended_for === "unpaid" ? "an invoice is overdue" : "on request"}</span>`;
+    suspended_for !== null &&
+    html` <span class="hint">${suspended_for === "unpaid" ? "an invoice is overdue" : "on request"}</span>`;
   return facts([
     ["State", html`${badge(status)}${why}`],
     ["Provisioning", badge(provisioning_status)],
@@ -287,7 +286,7 @@ function transferPart(visit: Visit, service: Service): Html {
   const all = visit.control.list("transfers").filter(({ service_id }) => service_id === service.id);
   const open = all.find(({ status }) => status === "offered");
   return html`${open === undefined ? offer(visit, service) : offered(visit, open)}
-${all.length === 0 ? "" : html`<ul class="plain">${all.toReversed().map((transfer) => html`<li>${line(visit, transfer)}</li>`)}</ul>`}`;
+${all.length > 0 && html`<ul class="plain">${all.toReversed().map((transfer) => html`<li>${line(visit, transfer)}</li>`)}</ul>`}`;
 }
 
 function offer(visit: Visit, { id, customer_id, status }: Service): Html {

@@ -239,7 +239,7 @@ function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly
     items: deliveries.toReversed(),
     row: ({ id, status, event, attempts, url, created_at, replay_of }) => [
       html`<a class="nums" href="${ROOT}/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
-      html`${badge(status)}${replay_of === null ? "" : html` <span class="hint">of ${replay_of}</span>`}`,
+      html`${badge(status)}${replay_of !== null && html` <span class="hint">of ${replay_of}</span>`}`,
       code(event),
       attempts.length === 0 ? maybe(null) : httpStatus(attempts.at(-1)?.status ?? null, "none"),
       html`<span class="nums">${attempts.length}</span>`,
@@ -258,7 +258,7 @@ function triggerForm(webhookId?: number): ActParts {
     inline: true,
     fields: (
       kept,
-    ) => html`${webhookId === undefined ? "" : html`<input type="hidden" name="webhook_id" value="${webhookId}">`}
+    ) => html`${webhookId !== undefined && html`<input type="hidden" name="webhook_id" value="${webhookId}">`}
 ${selectField(kept, { name: "event", label: "Event", options: EVENTS.map((event) => [event, event]) })}
 ${textField(kept, { name: "subject", label: "Service or invoice", type: "number", min: 1, size: 8, placeholder: "newest" })}`,
   };
