@@ -106,7 +106,9 @@ describe("a saved plan", () => {
     const project = await startProject({ declare: declaration({ www }) });
     await save(project);
     expect(await refused(project, "--target", WWW)).toContain("--target cannot be combined with a saved plan");
-    expect(await refused(project, "--allow-removals")).toContain("--allow-removals cannot be combined with a saved plan");
+    expect(await refused(project, "--allow-removals")).toContain(
+      "--allow-removals cannot be combined with a saved plan",
+    );
   });
 });
 
