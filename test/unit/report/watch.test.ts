@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../src/core/model/index.ts";
 import { yamlRemedies } from "../../../src/fronts/yaml/remedies.ts";
-import { foundText, watchLine, watchMessage, watchNotes } from "../../../src/report/index.ts";
+import { foundText, watchLine, watchNotes } from "../../../src/report/index.ts";
 import { change, diagnostic, drift, order, plan, reason, update } from "./builders.ts";
 
 const AT = Date.parse("2026-11-21T10:00:00.123Z");
@@ -104,27 +104,5 @@ describe("the line of a look", () => {
     const line = watchLine({ at: AT, events: ["a\u001b[2Jb\nc"], found: "Done." }, plain);
     expect(line).not.toContain("\u001b");
     expect(line).not.toContain("\n");
-  });
-});
-
-describe("a message of watch --json", () => {
-  it("has the form of Terraform's messages, its own part under hostform", () => {
-    const found = {
-      type: "watch_found",
-      look: 2,
-      result: "failed",
-      news: true,
-      requests: 3,
-      next_seconds: 60,
-    } as const;
-    expect(watchMessage(found, "It failed.", AT)).toEqual({
-      "@level": "warn",
-      "@message": "It failed.",
-      "@module": "hostform.ui",
-      "@timestamp": "2026-11-21T10:00:00.123000Z",
-      type: "watch_found",
-      hostform: { look: 2, result: "failed", news: true, requests: 3, next_seconds: 60 },
-    });
-    expect(watchMessage({ type: "watch_settling" }, "Reading.", AT)).toMatchObject({ "@level": "info", hostform: {} });
   });
 });
