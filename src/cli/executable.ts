@@ -1,6 +1,6 @@
 /**
  * Start of a single executable: the command line, or the Terraform provider if the file has its name. Both are assets of the file
- * (scripts/build-executable.ts), compiled when they run.
+ * (scripts/build/executable.ts), compiled when they run.
  */
 import path from "node:path";
 import { getAsset } from "node:sea";

@@ -1,4 +1,4 @@
-/** The real surroundings of a command: streams, signals and programs of this process. */
+/** The real process interface of a command: streams, signals and programs of this process. */
 import path from "node:path";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";

@@ -12,7 +12,7 @@ import { requestEventLine } from "../report/progress.ts";
 import { flowText, type MessageStyle } from "../report/text-style.ts";
 import { type Activity, startActivity } from "./activity.ts";
 
-/** The surroundings of a command: streams, environment, signals. A test replaces them. */
+/** The process interface of a command: streams, environment, signals. A test replaces them. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -46,7 +46,7 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
 }
 
 /**
- * The surroundings that commands receive from `guarded-io.ts`. All output passes through them: known secrets are hidden, and
+ * The process interface that commands receive from `guarded-io.ts`. All output passes through it: known secrets are hidden, and
  * control sequences for a terminal or for the agent of a CI are escaped.
  */
 export interface GuardedIo extends Io, Host {

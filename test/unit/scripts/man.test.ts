@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { manPages } from "../../../scripts/man.ts";
+import { manPages } from "../../../scripts/build/man.ts";
 import { itWith } from "../../support/needing.ts";
 import { MANDOC } from "../../support/programs.ts";
 
