@@ -97,7 +97,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     env: { HOSTFORM_EXPRESSIONS: "2000" },
   },
   profiles: {
-    what: "servers of every kind: conformance and journeys under each value, lives under all combinations of the dangerous ones; HOSTFORM_PROFILES says how many",
+    what: "conformance and journeys under each value of the sandbox's profile",
     script: ["scripts/test-profiles.ts"],
   },
   servers: {

@@ -1,6 +1,5 @@
 // `npm run test:long profiles`: the conformance suites and the journeys under each value of each switch of the sandbox's
-// profile and under each set of them, the journeys under profiles by chance, then lives under each value alone and
-// under all combinations of the dangerous switches. The first argument is the seed.
+// profile and under each set of them, then the journeys under profiles by chance. The first argument is the seed.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import path from "node:path";
@@ -32,8 +31,8 @@ function run(tests: readonly string[], env: Readonly<Record<string, string>>): b
   return status === 0;
 }
 
-// Under background faults (`weather=flaky`), one command may not be enough, and journeys check single commands: the lives, which
-// repeat commands, cover that.
+// Under background faults (`weather=flaky`), one command may not be enough, and journeys check single commands. The user of
+// the drawn servers repeats commands and covers that.
 const values = Object.entries(PROFILE_SWITCHES).flatMap(([name, [, ...others]]) =>
   name === "weather" ? [] : others.map((value) => `${name}=${value}`),
 );
@@ -47,5 +46,4 @@ for (let at = seed; at < seed + DRAWN; at += 1) {
   console.log(`\nJourneys with HOSTFORM_PROFILE=drawn HOSTFORM_SEED=${at}`);
   if (!run(JOURNEYS, { HOSTFORM_PROFILE: "drawn", HOSTFORM_SEED: String(at) })) failed.push(`drawn by ${at}`);
 }
-run(["test/journeys/profiles.test.ts", "test/journeys/profiles-all.test.ts"], { HOSTFORM_LONG: "1" });
 if (failed.length > 0) console.error(`\nConformance suites or journeys failed with: ${failed.join(", ")}`);

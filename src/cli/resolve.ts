@@ -1,4 +1,4 @@
-import { inQuotes } from "../core/model/index.ts";
+import { inQuotes, shellWord } from "../core/model/index.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { projectFlags } from "../project/stack-diagnostics.ts";
 import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
@@ -36,8 +36,8 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
         pending,
         renderEvidence(pending, terminal.clock.now(), {
           ...terminal.outLook,
-          program: folder && "terraform",
-          flags: projectFlags(project.source),
+          apply: `\`${folder ? "terraform" : "hostform"} apply\``,
+          command: (pending, answer) => resolveCommand(pending, projectFlags(project.source), answer),
         }),
       );
     const left = folder?.left ?? [];
@@ -58,6 +58,11 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
       : `${settled} is ${resolved.noun} ${resolved.id}.${resolved.lostSecret ? lostSecret(settled, folder !== undefined) : ""}`;
   printResult(terminal, json, `${escapeLine(text)}${isStored ? STORED : ""}\n`);
   return 0;
+};
+
+const resolveCommand = (address: string, flags: readonly string[], id: string | null): string => {
+  const answer = id === null ? "--absent" : `--adopt${id.startsWith("-") ? "=" : " "}${shellWord(id)}`;
+  return ["hostform resolve", shellWord(address), ...flags, answer].join(" ");
 };
 
 const lostSecret = (address: string, isTerraform: boolean): string =>

@@ -1,5 +1,5 @@
 import { VERSION } from "../core/api/version.ts";
-import { countErrors, type Plan, some } from "../core/model/index.ts";
+import { some } from "../core/model/index.ts";
 import type { WatchReport, WatchReporter } from "../project/watch/watch.ts";
 import {
   diagnosticMessage,
@@ -33,8 +33,6 @@ const ENDS: Readonly<Record<string, string>> = {
   incomplete: "Not all changes are done.",
   widened: "Checking everything next.",
 };
-
-const foundIn = (plan: Plan) => foundText(plan, countErrors(plan.diagnostics));
 
 type Ended = Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "news" | "requests">;
 
@@ -131,7 +129,10 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
         emit(...planMessages(plan, now(), outLook.remedies));
         return true;
       }
-      const lines = [watchLine({ at: now(), events, found: foundIn(plan) }, outLook), ...notes.map(escapeLine)];
+      const lines = [
+        watchLine({ at: now(), events, found: foundText(plan, outLook.remedies) }, outLook),
+        ...notes.map(escapeLine),
+      ];
       if (plan.cost.length > 0) lines.push(...moneyLines(plan, moneyScale));
       const problems = news.problems.length === 0 ? "" : renderDiagnostics(news.problems, outLook);
       terminal.out(`${flowText(lines.join("\n"), outLook.width, 2)}\n${problems}`);
@@ -146,7 +147,7 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       else terminal.out(renderOutcome(plan, result, { ...outLook, moneyScale }));
     },
     ended(report, { plan, end, requests }, news, nextMs) {
-      const found = ENDS[end] ?? (news ? "" : foundIn(plan));
+      const found = ENDS[end] ?? (news ? "" : foundText(plan, outLook.remedies));
       const same = news || end === "as_declared" || end in ENDS ? "" : " As before.";
       endCheck(report, { result: end, news, requests }, found + same, nextMs);
     },

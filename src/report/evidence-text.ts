@@ -1,4 +1,4 @@
-import { formatMoney, type Json, type JsonObject, shellWord } from "../core/model/index.ts";
+import { formatMoney, type Json, type JsonObject } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { firstOf, formatDuration } from "./numbers.ts";
 import { flow, paint as painter, type TextStyle } from "./text-style.ts";
@@ -43,66 +43,67 @@ type InvoiceEvidence = {
   readonly money_scale: number | null;
 } & Readonly<Record<"number" | "order_id" | "currency" | "status", string | null>>;
 
-/** KEY: the attributes that distinguish the objects. Command lines follow a sentence that ends with a colon. */
-const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
-  "sent-again": "Nothing to do: `hostform apply` repeats the order with the same key, and the answer identifies it.",
-  "secret-lost": "It was created, and its secret is lost: `hostform apply` deletes it and creates another.",
-  made: "It was created: `hostform apply` adopts it.",
-  nothing:
-    "It was not created, as far as the account shows: `hostform apply` sends the request again. To send the present declaration instead, first run:",
-  waiting:
-    "It is too early to decide: from UNTIL on, a list without it proves that it was not created. To decide now, run:",
-  held: "It created nothing: HOLDER has the object with this KEY. Run:",
-  unclear: "hostform cannot decide. Look at the objects in the dashboard, then run one of these:",
-  unknowable:
-    "The API has no call that shows it. Look for an invoice, or for the object in the dashboard, then run one of these:",
-};
+/** Words of the front: the next apply, and the command that answers for a pending create. */
+export interface EvidenceWords {
+  readonly apply: string;
+  /** @param answer the id of the object that the request created; null: it created nothing. */
+  readonly command: (address: string, answer: string | null) => string;
+}
 
-/** The same of an object that no block declares, where it differs. */
-const UNDECLARED: Partial<typeof VERDICT> = {
-  "secret-lost": "It was created, its secret is lost, and no block declares it: `hostform apply` deletes it.",
-  made: "It was created, and no block declares it: `hostform apply` treats it like a removed block (deletion_policy). To keep it, declare it again.",
-  nothing:
-    "It was not created, as far as the account shows, and no block declares it: `hostform apply` forgets it. To forget it now, run:",
-};
+/** Explains the verdict. A sentence that ends with a colon is followed by commands. */
+function verdictText(one: EvidenceReport, apply: string): string {
+  const { verdict, undeclared, until = "the next run", holder = "" } = one;
+  switch (verdict) {
+    case "sent-again":
+      return `Nothing to do: ${apply} repeats the order with the same key, and the answer identifies it.`;
+    case "secret-lost":
+      return undeclared
+        ? `It was created, its secret is lost, and no block declares it: ${apply} deletes it.`
+        : `It was created, and its secret is lost: ${apply} deletes it and creates another.`;
+    case "made":
+      return undeclared
+        ? `It was created, and no block declares it: ${apply} treats it like a removed block (deletion_policy). To keep it, declare it again.`
+        : `It was created: ${apply} adopts it.`;
+    case "nothing":
+      return undeclared
+        ? `It was not created, as far as the account shows, and no block declares it: ${apply} forgets it. To forget it now, run:`
+        : `It was not created, as far as the account shows: ${apply} sends the request again. To send the present declaration instead, first run:`;
+    case "waiting":
+      return `It is too early to decide: from ${until} on, a list without it proves that it was not created. To decide now, run:`;
+    case "held":
+      return `It created nothing: ${escapeLine(holder)} has the object with this ${keyOf(one)}. Run:`;
+    case "unclear":
+      return "hostform cannot decide. Look at the objects in the dashboard, then run one of these:";
+    case "unknowable":
+      return "The API has no call that shows it. Look for an invoice, or for the object in the dashboard, then run one of these:";
+  }
+}
 
 /** The most invoices or candidates that are listed. */
 const MAX_LISTED = 10;
-
-/** Options of {@link renderEvidence}: the program of the next apply, and the flags that select the project in a command. */
-interface EvidenceOptions extends TextStyle {
-  readonly program?: string | undefined;
-  readonly flags?: readonly string[];
-}
 
 /** The evidence on creates without known outcome, a block for each. Ends with a newline. */
 export function renderEvidence(
   found: readonly EvidenceReport[],
   now: number,
-  { program = "hostform", flags = [], ...style }: EvidenceOptions,
+  { apply, command, ...style }: EvidenceWords & TextStyle,
 ): string {
-  const paint = painter(style.color);
   const block = (one: EvidenceReport) => {
-    const texts = linesOf(one, now).map((line) => line.replaceAll("`hostform apply`", `\`${program} apply\``));
-    const command = ["    hostform resolve", shellWord(one.address), ...flags].join(" ");
+    const head = painter(style.color).bold(escapeLine(one.address));
+    const lines = [head, ...linesOf(one, now, apply)].flatMap((line) => flow(line, style.width, 2));
     // A command is copied: its line stays whole.
-    const commands = answersOf(one).flatMap(({ option, when }) => [
+    const commands = answersOf(one).flatMap(([answer, when]) => [
       ...flow(`    # ${when}`, style.width),
-      escapeLine(`${command} ${option}`),
+      `    ${escapeLine(command(one.address, answer))}`,
     ]);
-    const lines = [paint.bold(escapeLine(one.address)), ...texts].flatMap((line) => flow(line, style.width, 2));
     return `${[...lines, ...commands].join("\n")}\n`;
   };
   return found.map(block).join("\n");
 }
 
-function linesOf(one: EvidenceReport, now: number): string[] {
+function linesOf(one: EvidenceReport, now: number, apply: string): string[] {
   const age = (now - Date.parse(one.since)) / 1000;
   const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
-  const verdict = ((one.undeclared && UNDECLARED[one.verdict]) ?? VERDICT[one.verdict])
-    .replace("UNTIL", () => one.until ?? "the next run")
-    .replace("HOLDER", () => escapeLine(one.holder ?? ""))
-    .replace("KEY", keyOf(one));
   return [
     `  ${escapeLine(one.operation)} was sent at ${escapeLine(one.since)}${ago}; its answer ${one.accepted ? "does not show what it created" : "was lost"}`,
     ...(one.idempotency_key === null ? [] : [`  Idempotency-Key ${escapeLine(one.idempotency_key)}`]),
@@ -111,7 +112,7 @@ function linesOf(one: EvidenceReport, now: number): string[] {
     ...(one.available === undefined ? [] : [availability(one.available)]),
     ...invoiceLines(one),
     ...ruledOutLines(one),
-    `  ${verdict}`,
+    `  ${verdictText(one, apply)}`,
   ];
 }
 
@@ -152,48 +153,43 @@ function ruledOutLines(one: EvidenceReport): string[] {
   return ["  New, but not its result:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
-interface Answer {
-  /** The option of the command. */
-  readonly option: string;
-  /** The condition under which the answer is right, and what speaks for it. */
-  readonly when: string;
-}
+/** The object that the request created (null: none), and the condition under which that is right. */
+type Answer = readonly [id: string | null, when: string];
 
 /** The answers that a user can give, each with what speaks for it. */
 function answersOf(one: EvidenceReport): Answer[] {
   const { verdict, candidates, accepted } = one;
   const all = (candidates ?? []).filter(({ other_plan: isOther }) => !isOther);
-  const made = all
-    .slice(0, MAX_LISTED)
-    .map(({ id }) => ({ option: adoption(id), when: `if the request created ${escapeLine(id)}` }));
-  const other = { option: adoption("ID"), when: "if the request created another object" };
-  const isMissing = all.every(({ key }) => key === "other" || key === "near");
-  const absent = accepted
-    ? "a job was to create it, and nothing shows its result"
-    : isMissing
-      ? `no list shows the ${keyOf(one)} as it was sent`
-      : "somebody else may have created what is new";
-  const nothing = { option: "--absent", when: `if the request created nothing: ${absent}` };
+  const made: Answer[] =
+    all.length > 0
+      ? all.slice(0, MAX_LISTED).map(({ id }) => [id, `if the request created ${escapeLine(id)}`])
+      : [["ID", "if the request created another object"]];
   switch (verdict) {
-    case "unclear":
-      return all.length > 0 ? [...made, nothing] : candidates?.length ? [nothing] : [other, nothing];
+    case "unclear": {
+      const isMissing = all.every(({ key }) => key === "other" || key === "near");
+      const absent = accepted
+        ? "a job was to create it, and nothing shows its result"
+        : isMissing
+          ? `no list shows the ${keyOf(one)} as it was sent`
+          : "somebody else may have created what is new";
+      const nothing: Answer = [null, `if the request created nothing: ${absent}`];
+      return all.length === 0 && candidates?.length ? [nothing] : [...made, nothing];
+    }
     case "waiting":
-      return [...(all.length > 0 ? made : [other]), { option: "--absent", when: "if the request created nothing" }];
+      return [...made, [null, "if the request created nothing"]];
     case "nothing":
-      return [{ option: "--absent", when: "this forgets the earlier request" }];
+      return [[null, "this forgets the earlier request"]];
     case "held":
-      return [{ option: "--absent", when: "the request created nothing" }];
+      return [[null, "the request created nothing"]];
     case "unknowable":
       return [
-        { option: adoption("ID"), when: "if it was ordered; ID is its id in the dashboard or on the invoice" },
-        { option: "--absent", when: "if it was not ordered" },
+        ["ID", "if it was ordered; ID is its id in the dashboard or on the invoice"],
+        [null, "if it was not ordered"],
       ];
     default:
       return [];
   }
 }
-
-const adoption = (id: string): string => `--adopt${id.startsWith("-") ? "=" : " "}${shellWord(id)}`;
 
 function reasonOf({ key, differs }: Candidate, one: EvidenceReport): string {
   const name = keyOf(one);

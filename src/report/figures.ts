@@ -1,6 +1,7 @@
 // Figures of a plan: access, unpaid invoices and sites. Text, page, comment and JSON show the same ones, and cost beside them.
 import {
   type Change,
+  capitalized,
   type Effect,
   type EffectKind,
   effectOf,
@@ -94,10 +95,11 @@ function unpaidTotals(invoices: readonly Invoice[]): UnpaidTotal[] {
   });
 }
 
-/** `1 invoice, 4.50 USD`: a text for each currency. */
-function unpaidTexts(plan: Plan, { unpaid_invoices }: Figures, moneyScale: MoneyScale | undefined): string[] {
+/** `1 invoice, 4.50 USD`: a text for each currency, and one for unread invoices. */
+function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | undefined): string[] {
   const seen = invoicesIn(plan);
-  return unpaid_invoices.map(({ currency, invoices, total }) => {
+  const { invoices: unread, sites } = figures.not_checked;
+  const unpaid = figures.unpaid_invoices.map(({ currency, invoices, total }) => {
     const same = seen.filter(({ invoice }) => (invoice.currency ?? "") === currency);
     const scale = sharedScale(
       moneyScale,
@@ -108,6 +110,11 @@ function unpaidTexts(plan: Plan, { unpaid_invoices }: Figures, moneyScale: Money
     const sum = total === null ? "amount unknown" : `${least}${formatMoney(total, currency || null, scale)}`;
     return `${plural(invoices, "invoice")}, ${sum}`;
   });
+  return [
+    ...(unpaid.length + unread + sites === 0 ? ["none seen"] : unpaid),
+    ...(unread > 0 ? [`not read for ${plural(unread, "site")}`] : []),
+    ...(sites > 0 ? [`${plural(sites, "site")} not checked`] : []),
+  ];
 }
 
 /** Lines of a plan's text: what it orders, who gains or loses access, which invoices are unpaid. One line if it orders nothing. */
@@ -120,13 +127,8 @@ export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): str
     ...(loses > 0 ? [`${plural(loses, "person loses", "people lose")} access`] : []),
     ...(open.grants > 0 ? [`${plural(open.grants, "grant")} not checked`] : []),
   ];
-  const unpaid = unpaidTexts(plan, figures, moneyScale);
-  const invoices = [
-    ...(unpaid.length === 0 && open.invoices === 0 ? ["none seen"] : unpaid),
-    ...(open.invoices > 0 ? [`not read for ${plural(open.invoices, "site")}`] : []),
-    ...(open.sites > 0 ? [`${plural(open.sites, "site")} not checked`] : []),
-  ];
-  const rest = `Access: ${access.join(", ") || "nobody gains or loses access"}. Unpaid invoices: ${invoices.join("; ")}.`;
+  const invoices = unpaidTexts(plan, figures, moneyScale).join("; ");
+  const rest = `Access: ${access.join(", ") || "nobody gains or loses access"}. Unpaid invoices: ${invoices}.`;
   const orders = moneyLines(plan, moneyScale);
   return effects.some(({ money }) => money !== undefined) ? [...orders, rest] : [`${orders.join(" ")} ${rest}`];
 }
@@ -154,19 +156,11 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
   const count = (fits: (words: Change["words"]) => boolean) => plan.changes.filter(({ words }) => fits(words)).length;
   const sites = count(isSite);
   const grants = count(({ access }) => access !== undefined);
-  const unpaid = unpaidTexts(plan, figures, moneyScale);
   const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
   return [
     { label: "Billed by this plan", values: sums("now") },
     { label: "Added per month", values: sums("monthly") },
-    {
-      label: "Unpaid invoices",
-      values: [
-        ...(unpaid.length === 0 && open.invoices + open.sites === 0 ? ["None seen"] : unpaid),
-        ...(open.invoices > 0 ? [`${formatNumber(open.invoices)} not read`] : []),
-        ...(open.sites > 0 ? [`${plural(open.sites, "site")} not checked`] : []),
-      ],
-    },
+    { label: "Unpaid invoices", values: unpaidTexts(plan, figures, moneyScale).map(capitalized) },
     {
       label: "Sites going offline",
       values: known(String(goingOffline), goingOffline === 0, open.sites, sites),

@@ -37,8 +37,16 @@ export interface Noted {
 }
 
 type Scale = (currency: string) => number | undefined;
-type Columns = { readonly [L in Listing]: (scale: Scale) => readonly Column<Listings[L]>[] };
+/** A column: its header, its field or its text, and how it is laid out. */
+type FieldColumn<Row> = readonly [
+  header: string,
+  cell: (keyof Row & string) | ((row: Row) => Cell),
+  layout?: Pick<Column<Row>, "align" | "whole" | "spare">,
+];
+type Columns = { readonly [L in Listing]: (scale: Scale) => readonly FieldColumn<Listings[L]>[] };
 
+const WHOLE = { whole: true } as const;
+const SPARE = { spare: true } as const;
 /** Amounts are aligned right and never broken. */
 const AMOUNT = { align: "right", whole: true } as const;
 
@@ -46,74 +54,73 @@ const shown = (name: string | null) => (name === null ? null : shownName(name));
 
 const COLUMNS: Columns = {
   plans: (scale) => [
-    { header: "PLAN_ID", cell: (plan) => plan.plan_id, whole: true },
-    { header: "NAME", cell: (plan) => plan.name },
-    { header: "TYPE", cell: (plan) => plan.product_type, spare: true },
-    { header: "CYCLE", cell: (plan) => plan.billing_cycle },
-    { header: amounts("PRICE", scale), ...AMOUNT, cell: (plan) => planPrice(plan, scale) },
-    {
-      header: "DISCOUNT",
-      ...AMOUNT,
-      spare: true,
-      cell: ({ manage_discount_percent: percent }) => (percent === null ? null : `${percent}%`),
-    },
-    { header: "YOU PAY", ...AMOUNT, cell: (plan) => money(plan.price_after_discount, plan.currency, scale) },
+    ["PLAN_ID", "plan_id", WHOLE],
+    ["NAME", "name"],
+    ["TYPE", "product_type", SPARE],
+    ["CYCLE", "billing_cycle"],
+    [amounts("PRICE", scale), (plan) => planPrice(plan, scale), AMOUNT],
+    [
+      "DISCOUNT",
+      ({ manage_discount_percent: percent }) => (percent === null ? null : `${percent}%`),
+      { ...AMOUNT, ...SPARE },
+    ],
+    ["YOU PAY", (plan) => money(plan.price_after_discount, plan.currency, scale), AMOUNT],
   ],
   services: (scale) => [
-    { header: "ID", cell: (service) => service.id, whole: true },
-    { header: "DOMAIN", cell: (service) => shown(service.domain) },
-    { header: "PLAN", cell: (service) => service.plan },
-    { header: "TYPE", cell: (service) => service.product_type, spare: true },
-    { header: "STATUS", cell: (service) => service.status },
-    { header: "PROVISIONING", cell: (service) => service.provisioning_status, spare: true },
-    { header: amounts("PRICE", scale), ...AMOUNT, cell: ({ price, currency }) => money(price, currency, scale) },
-    { header: "CYCLE", cell: (service) => service.billing_cycle, spare: true },
-    { header: "NEXT DUE", cell: (service) => service.next_due_date },
+    ["ID", "id", WHOLE],
+    ["DOMAIN", ({ domain }) => shown(domain)],
+    ["PLAN", "plan"],
+    ["TYPE", "product_type", SPARE],
+    ["STATUS", "status"],
+    ["PROVISIONING", "provisioning_status", SPARE],
+    [amounts("PRICE", scale), ({ price, currency }) => money(price, currency, scale), AMOUNT],
+    ["CYCLE", "billing_cycle", SPARE],
+    ["NEXT DUE", "next_due_date"],
   ],
   invoices: (scale) => [
-    { header: "ID", cell: (invoice) => invoice.id, whole: true },
-    { header: "NUMBER", cell: (invoice) => invoice.invoice_number, whole: true },
-    { header: "STATUS", cell: (invoice) => invoice.status },
-    { header: amounts("TOTAL", scale), ...AMOUNT, cell: ({ total, currency }) => money(total, currency, scale) },
-    { header: "DUE", cell: (invoice) => invoice.due_date },
-    { header: "PAID", cell: (invoice) => invoice.paid_at, spare: true },
-    { header: "SERVICE", cell: (invoice) => invoice.order_id, whole: true },
+    ["ID", "id", WHOLE],
+    ["NUMBER", "invoice_number", WHOLE],
+    ["STATUS", "status"],
+    [amounts("TOTAL", scale), ({ total, currency }) => money(total, currency, scale), AMOUNT],
+    ["DUE", "due_date"],
+    ["PAID", "paid_at", SPARE],
+    ["SERVICE", "order_id", WHOLE],
   ],
   grants: () => [
-    { header: "ID", cell: (grant) => grant.id, whole: true },
-    { header: "EMAIL", cell: (grant) => shown(grant.email) },
-    { header: "PERMISSION", cell: (grant) => grant.permission },
-    { header: "EXPIRES", cell: (grant) => grant.expires_at ?? "never" },
+    ["ID", "id", WHOLE],
+    ["EMAIL", ({ email }) => shown(email)],
+    ["PERMISSION", "permission"],
+    ["EXPIRES", ({ expires_at }) => expires_at ?? "never"],
   ],
   webhooks: () => [
-    { header: "ID", cell: (webhook) => webhook.id, whole: true },
-    { header: "URL", cell: (webhook) => webhook.url },
-    { header: "EVENTS", cell: (webhook) => webhook.events.join(", ") },
+    ["ID", "id", WHOLE],
+    ["URL", "url"],
+    ["EVENTS", ({ events }) => events.join(", ")],
   ],
   accounts: () => [
-    { header: "ID", cell: (account) => account.id, whole: true },
-    { header: "NAME", cell: (account) => account.name },
-    { header: "COMPANY", cell: (account) => account.company_name },
-    { header: "NUMBER", cell: (account) => account.company_number, whole: true, spare: true },
-    { header: "VAT", cell: (account) => account.vat_number, whole: true, spare: true },
-    { header: "CURRENCY", cell: (account) => account.currency },
-    { header: "CREATED", cell: (account) => account.created_at, spare: true },
+    ["ID", "id", WHOLE],
+    ["NAME", "name"],
+    ["COMPANY", "company_name"],
+    ["NUMBER", "company_number", { ...WHOLE, ...SPARE }],
+    ["VAT", "vat_number", { ...WHOLE, ...SPARE }],
+    ["CURRENCY", "currency"],
+    ["CREATED", "created_at", SPARE],
   ],
   migrations: () => [
-    { header: "ID", cell: (request) => request.id, whole: true },
-    { header: "DOMAIN", cell: (request) => shown(request.domain) },
-    { header: "SERVICE", cell: (request) => request.order_id, whole: true },
-    { header: "STATUS", cell: (request) => request.status },
-    { header: "CREATED", cell: (request) => request.created_at },
+    ["ID", "id", WHOLE],
+    ["DOMAIN", ({ domain }) => shown(domain)],
+    ["SERVICE", "order_id", WHOLE],
+    ["STATUS", "status"],
+    ["CREATED", "created_at"],
   ],
   domains: () => [
-    { header: "DOMAIN", cell: (domain) => shown(domain.domain) },
-    { header: "AVAILABLE", cell: ({ available }) => (available === null ? "unknown" : available ? "yes" : "no") },
+    ["DOMAIN", ({ domain }) => shown(domain)],
+    ["AVAILABLE", ({ available }) => (available === null ? "unknown" : available ? "yes" : "no")],
   ],
   state: () => [
-    { header: "ADDRESS", cell: (resource) => resource.address, whole: true },
-    { header: "ID", cell: ({ id }) => (typeof id === "object" ? null : id), align: "left", whole: true },
-    { header: "ACCOUNT", cell: (resource) => resource.provider },
+    ["ADDRESS", "address", WHOLE],
+    ["ID", ({ id }) => (typeof id === "object" ? null : id), { align: "left", ...WHOLE }],
+    ["ACCOUNT", "provider"],
   ],
 };
 
@@ -135,7 +142,13 @@ export function renderListing<L extends Listing>(
   rows: readonly (Listings[L] & Noted)[],
   options: TextStyle & { readonly moneyScale?: Scale },
 ): string {
-  const own: readonly Column<Listings[L] & Noted>[] = COLUMNS[listing](options.moneyScale ?? (() => undefined));
+  const own = COLUMNS[listing](options.moneyScale ?? (() => undefined)).map(
+    ([header, cell, layout]): Column<Listings[L] & Noted> => ({
+      header,
+      cell: typeof cell === "function" ? cell : (row) => row[cell] as Cell,
+      ...layout,
+    }),
+  );
   const isNoted = rows.some(({ life }) => life !== undefined);
   const columns = isNoted ? [...own, { header: "NOTE", cell: ({ life }: Noted) => life }] : own;
   return renderTable(rows, columns, { ...options, empty: EMPTY[listing] });

@@ -118,13 +118,11 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     ...count(unclearIn(result), "with an unknown status"),
     ...count(result.held ?? [], "held back"),
   ];
-  if (result.interrupted) {
-    const all = [`${done.length} of ${plural(result.outcomes.length, "change")} completed`, ...ends].join(", ");
-    return `${paint.warning(`${verb} interrupted:`)} ${all}. ${counts}\n${nextStep(unrecorded)}\n`;
-  }
+  if (result.interrupted) ends.unshift(`${done.length} of ${plural(result.outcomes.length, "change")} completed`);
   // A cap that the invoices exceeded is an error of the run, not of a change.
   if (ends.length === 0) ends.push(plural(result.diagnostics.filter(isError).length, "error"));
-  return `${paint.error(`${verb} incomplete:`)} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded)}\n`;
+  const head = result.interrupted ? paint.warning(`${verb} interrupted:`) : paint.error(`${verb} incomplete:`);
+  return `${head} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded)}\n`;
 }
 
 /** Addresses of changes by their end. No address is in two lists. */
@@ -152,7 +150,7 @@ function tally({ outcomes, pending }: ApplyResult) {
 
 const nextStep = (unrecorded: readonly string[]) =>
   unrecorded.length > 0
-    ? "The rest of what was done is recorded; `hostform plan` shows where things stand."
+    ? "The rest of what was done is recorded. The next plan shows what is missing."
     : "What was done is recorded; run the same command to continue.";
 
 /** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */

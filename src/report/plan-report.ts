@@ -61,17 +61,22 @@ interface AttentionRow {
   readonly fix?: string;
 }
 
-const OTHERS: readonly (readonly [EffectKind, string])[] = [
-  ["leaves", "No longer managed"],
-  ["access_taken", "Access taken"],
-  ["access_reduced", "Access reduced"],
-  ["access_raised", "Access raised"],
-  ["access_given", "Access given"],
-  ["online", "Back online"],
-  ["integration", "Integrations"],
-  ["change", "Other changes"],
-  ["adopted", "Managed from now on"],
-  ["recorded", "Recorded only, nothing changes in the account"],
+/** Effects after outages and orders: the title of their section, and their part of the headline. */
+const OTHERS: readonly (readonly [
+  EffectKind,
+  title: string,
+  headline: (count: number, people: string, integrations: string) => string,
+])[] = [
+  ["leaves", "No longer managed", (count) => `stops managing ${plural(count, "resource")}`],
+  ["access_taken", "Access taken", (_, people) => `takes access from ${people}`],
+  ["access_reduced", "Access reduced", (_, people) => `reduces the access of ${people}`],
+  ["access_raised", "Access raised", (_, people) => `raises the access of ${people}`],
+  ["access_given", "Access given", (_, people) => `gives ${people} access`],
+  ["online", "Back online", (count) => `brings ${plural(count, "site")} back online`],
+  ["integration", "Integrations", (_, __, integrations) => `changes ${integrations}`],
+  ["change", "Other changes", (count) => `makes ${plural(count, "other change")}`],
+  ["adopted", "Managed from now on", (count) => `adopts ${plural(count, "resource")}`],
+  ["recorded", "Recorded only, nothing changes in the account", () => ""],
 ];
 
 export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
@@ -106,25 +111,18 @@ type Scale = (currency: string) => number | undefined;
 
 function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale): string {
   const all = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind);
-  const count = (kind: EffectKind) => all(kind).length;
-  const people = (kind: EffectKind) => plural(personsIn(effects, kind), "person", "people");
-  const when = (kind: EffectKind, text: (count: number) => string) => (count(kind) > 0 ? [text(count(kind))] : []);
+  const offline = all("offline").length;
+  const orders = all("order");
+  const verb = sharedWords(plan.changes, orders) === undefined ? "places" : "orders";
   const parts = [
-    ...when("offline", (n) => `takes ${plural(n, "site")} offline`),
-    ...when("order", () => {
-      const verb = sharedWords(plan.changes, all("order")) === undefined ? "places" : "orders";
-      return `${verb} ${counted(plan.changes, all("order"), "order")}${forMoney(totals, scale)}`;
+    offline > 0 ? `takes ${plural(offline, "site")} offline` : "",
+    orders.length > 0 ? `${verb} ${counted(plan.changes, orders, "order")}${forMoney(totals, scale)}` : "",
+    ...OTHERS.map(([kind, , headline]) => {
+      const own = all(kind);
+      const people = plural(personsIn(own, kind), "person", "people");
+      return own.length === 0 ? "" : headline(own.length, people, counted(plan.changes, own, "integration"));
     }),
-    ...when("leaves", (n) => `stops managing ${plural(n, "resource")}`),
-    ...when("access_taken", () => `takes access from ${people("access_taken")}`),
-    ...when("access_reduced", () => `reduces the access of ${people("access_reduced")}`),
-    ...when("access_raised", () => `raises the access of ${people("access_raised")}`),
-    ...when("access_given", () => `gives ${people("access_given")} access`),
-    ...when("online", (n) => `brings ${plural(n, "site")} back online`),
-    ...when("integration", () => `changes ${counted(plan.changes, all("integration"), "integration")}`),
-    ...when("change", (n) => `makes ${plural(n, "other change")}`),
-    ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
-  ];
+  ].filter((part) => part !== "");
   if (parts.length === 0) return summaryAlone(plan);
   return `${capitalized(listed(parts))}. ${conditionText(plan)}`.trim();
 }
@@ -263,10 +261,11 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   const { address } = drift;
   if (drift.after === null) {
     if (said.has(address)) return [];
-    const next = !change?.actions.includes("create")
-      ? "Applying takes it out of the state."
-      : `Applying ${change.quote === undefined ? "makes" : "orders"} it again.`;
-    return [note("No longer exists in the account", address, drift.before, { fix: `${next} \`hostform apply\`` })];
+    const verb = change?.quote === undefined ? "creates" : "orders";
+    const fix = change?.actions.includes("create")
+      ? `Applying ${verb} it again.`
+      : "Applying takes it out of the state.";
+    return [note("No longer exists in the account", address, drift.before, { fix })];
   }
   const hidden = hiddenIn(drift, change);
   const names = mattersIn(drift, change);
@@ -276,7 +275,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
     hidden.includes(name) ? name : `${name} is ${short(after[name])}, and was ${short(drift.before[name])}`,
   );
   const back = change !== undefined && !isNoOp(change);
-  const fix = back ? "Applying sets it back: `hostform apply`" : "Declare it, or set it back in the account.";
+  const fix = back ? "Applying sets it back." : "Declare it, or set it back in the account.";
   return [note("Changed by hand in the account", address, drift.before, { text: `${moved.join("; ")}.`, fix })];
 }
 

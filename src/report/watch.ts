@@ -1,12 +1,14 @@
 // Reports of `watch`: lines for people, messages for machines.
 import {
   type Change,
+  countErrors,
   type Drift,
   heldIn,
   isNoOp,
   isStopped,
   type Json,
   type Plan,
+  type RemedyText,
   shorten,
 } from "../core/model/index.ts";
 import { message, type UiMessage } from "./apply-json.ts";
@@ -75,7 +77,8 @@ function driftNote(drift: Drift, change: Change | undefined): string {
 const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 
 /** Result of a check, in one sentence. */
-export function foundText(plan: Plan, errors: number): string {
+export function foundText(plan: Plan, remedies: RemedyText): string {
+  const errors = countErrors(plan.diagnostics);
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const failed = `The plan has ${plural(errors, "error")}`;
   if (errors > 0 && (isStopped(plan) || changes.length === 0)) return `${failed} and is not applied.`;
@@ -92,7 +95,8 @@ export function foundText(plan: Plan, errors: number): string {
       .join(" ");
   }
   if (plan.pending.length > 0) {
-    return `${plural(plan.pending.length, "create")} without known outcome: see \`hostform resolve\`.`;
+    const count = plural(plan.pending.length, "create");
+    return `${count} without known outcome. ${remedies({ remedies: [{ do: "see", what: "pending" }] }) ?? ""}`.trim();
   }
   if (isHeldUp(plan)) return "Not all that is declared can be done now.";
   if (attention !== "") return `No changes. ${attention}`;

@@ -127,23 +127,6 @@ describe("adopt", () => {
     }
   });
 
-  it.each([
-    ["an hour ago", async ({ clock }: Project) => void clock.advance(61 * 60_000)],
-    [
-      "of another account",
-      async ({ env, sandbox }: Project) => void Object.assign(env, { HOSTING_TOKEN: sandbox.tokens.customer }),
-    ],
-  ])("reads again what was read %s", async (_, change) => {
-    const project = await agency(2, { accounts: 0, webhooks: 0 });
-    expect((await project.run("adopt", "--dry-run")).code).toBe(0);
-    await change(project);
-    project.sent();
-    const ran = await project.run("adopt", "--auto-approve");
-    expect(ran.code, ran.text).toBe(0);
-    expect(ran.err).not.toContain("Using what was read");
-    expect(project.sent()).toContain("GET /services");
-  });
-
   it("adds what is new, in a block too, and leaves every byte that was there", async () => {
     const project = await agency(3, { accounts: 0, webhooks: 0 });
     await project.run("adopt", "--auto-approve");
@@ -233,11 +216,6 @@ describe("adopt", () => {
       "hcl",
       "unassigned.tf",
       /^# Suspended in the account\. .*\nresource "hosting_service" "suspended-00001-example" \{$/m,
-    ],
-    [
-      "cdktn",
-      "sites/unassigned.ts",
-      /^ {2}\/\/ Suspended in the account\. .*\n {2}new HostedSite\(stack, "suspended-00001/m,
     ],
   ])("marks what is suspended in each format: %s", async (format, file, says) => {
     const project = await agency(1, { accounts: 0, webhooks: 0, pinned: { ...COUNTABLE, status: ["lower"] } });
@@ -333,13 +311,6 @@ describe("adopt", () => {
     expect(ran.out).toContain("Adopted 1 service, 2 grants.");
   });
 
-  it("writes nothing where there is nothing", async () => {
-    const project = await agency(0, { accounts: 0, webhooks: 0 });
-    const ran = await project.run("adopt", "--auto-approve");
-    expect(ran.out).toContain("Nothing new to adopt");
-    expect(await readdir(project.dir)).toEqual([]);
-  });
-
   it("writes nothing when it is not approved, and nothing but what was read when it is a dry run", async () => {
     const project = await agency(2, { accounts: 1, webhooks: 0 });
     project.answer = () => "no";
@@ -352,19 +323,6 @@ describe("adopt", () => {
     project.sent();
     expect((await project.run("adopt", "--auto-approve")).code).toBe(0);
     expect(project.sent()).toEqual([]);
-  });
-
-  it("asks for nothing twice, even for what is alone in its list", async () => {
-    const project = await agency(1, { accounts: 1, webhooks: 1 });
-    const [first] = project.control.list("services");
-    project.control.create("migration_requests", { domain: "old.acme.example", order_id: first?.id ?? null });
-    const ran = await project.run("adopt", "--auto-approve");
-    expect(ran.out, ran.text).toContain("1 service, 2 grants, 1 webhook, 1 client account, 1 migration request");
-    // Of plans some hosts have a row for each price, and more than a page.
-    const sent = project.sent().filter((line) => line !== "GET /plans");
-    expect(sent.toSorted()).toEqual([...new Set(sent)].toSorted());
-    expect(sent).toHaveLength(5);
-    await project.expectNoChanges();
   });
 
   it("takes names and clients from files, and only what is selected", async () => {

@@ -253,11 +253,4 @@ describe("--fail-on", () => {
     expect(ran.text.replace(/\s+/g, " ")).toContain("offline, unpaid, gone, handed_over, unread, unknown_status");
     expect(project.sent()).toEqual([]);
   });
-
-  it("needs --max-runs in watch", async () => {
-    const project = await startProject({ declare: AB });
-    const ran = await project.run("watch", "--fail-on", "offline");
-    expect(ran.code).toBe(1);
-    expect(ran.text).toContain("--max-runs");
-  });
 });

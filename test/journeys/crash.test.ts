@@ -43,16 +43,6 @@ describe("a run that dies in mid-order", () => {
     expect(sent).toContain(String((await project.recorded(WWW))?.private.pending?.idempotencyKey));
   });
 
-  it("is adopted soon after where the list shows what it made: a host may have forgotten the key", async () => {
-    const project = await died(www({ coupon_code: "WELCOME10" }), true);
-    project.sent();
-    await project.apply();
-    expect(project.changesSent()).toEqual([]);
-    expect(orders(project)).toHaveLength(1);
-    expect((await project.recorded(WWW))?.private).toEqual({});
-    await project.expectNoChanges();
-  });
-
   it("sends the same bytes under the same key where the list certainly shows nothing of it", async () => {
     const project = await died(www({ coupon_code: "WELCOME10" }), false);
     const before = project.clock.now();
@@ -99,14 +89,6 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
-  it("orders when much later nothing of the kind is there", async () => {
-    const project = await died(www(), false);
-    project.clock.advance(3_600_000);
-    await project.apply();
-    expect(orders(project)).toHaveLength(1);
-    await project.expectNoChanges();
-  });
-
   it("asks, much later, when there is a new server that nothing distinguishes from another's; the rest goes on", async () => {
     const project = await died(box, true);
     project.clock.advance(3_600_000);
@@ -125,14 +107,6 @@ describe("a run that dies in mid-order", () => {
     expect((await project.recorded(WWW))?.private.pending).toBeDefined();
   });
 
-  it("sends it again, much later, when no new server of its plan is there", async () => {
-    const project = await died(box, false);
-    project.clock.advance(3_600_000);
-    await project.apply();
-    expect(orders(project)).toHaveLength(1);
-    await project.expectNoChanges();
-  });
-
   it("does not take what it may have made for another server of its plan, which is ordered once it is settled", async () => {
     const project = await died(box, true);
     await project.declare({ project: "crash", services: { www: box.services.www, other: box.services.www } });
@@ -144,9 +118,7 @@ describe("a run that dies in mid-order", () => {
   });
 
   it.each([
-    ["much later, renamed in the declaration", { other: box.services.www }, 86_400_000],
     ["renamed in the declaration at once", { other: box.services.www }, 0],
-    ["much later, with another one declared beside it", { ...box.services, other: box.services.www }, 86_400_000],
     ["with another one declared beside it at once", { ...box.services, other: box.services.www }, 0],
   ])("%s, is not ordered under the other name", async (_, services, later) => {
     const project = await died(box, true);
@@ -156,18 +128,6 @@ describe("a run that dies in mid-order", () => {
     expect(ran.code).toBe(1);
     expect(ran.text).toContain("[plan.lookalike]");
     expect(orders(project)).toHaveLength(1);
-  });
-
-  it("asks soon after, too, when there is a new server that nothing distinguishes from another's: nothing is sent", async () => {
-    const project = await died(box, true);
-    project.sent();
-    const ran = await project.run("apply", "--auto-approve");
-    expect(ran).toMatchObject({ code: 1, text: expect.stringContaining("[plan.pending]") });
-    expect(project.changesSent()).toEqual([]);
-    expect((await project.run("resolve", WWW, "--adopt", String(orders(project)[0]?.id))).code).toBe(0);
-    await project.apply();
-    expect(orders(project)).toHaveLength(1);
-    await project.expectNoChanges();
   });
 
   it("and is not declared any more: it is found, and its deletion_policy counts", async () => {

@@ -141,16 +141,6 @@ describe("one object under two addresses", () => {
     expect(ran.text).toContain("hosting_service.b");
   });
 
-  it("is refused when it is recorded under another one", async () => {
-    const project = await startProject({ declare: { project: "edges", services: { a: { ...box, import: "1003" } } } });
-    project.control.seedServices({ plan_id: 31 });
-    await project.apply();
-    await project.declare({ project: "edges", services: { a: box, b: { ...box, import: "1003" } } });
-    const ran = await project.run("apply", "--auto-approve");
-    expect(ran.code).toBe(1);
-    expect(await project.recorded("hosting_service.b")).toBeUndefined();
-  });
-
   it("may be adopted by one while the other lets it go", async () => {
     const free = { ...box, deletion_policy: "forget" };
     const project = await startProject({ declare: { project: "edges", services: { a: free } } });

@@ -89,13 +89,6 @@ describe("a state that is encrypted from its first write on", () => {
   it.each<[string, Record<string, string | undefined>, RegExp]>([
     ["no key", { HOSTFORM_STATE_KEY: undefined }, /encrypted, and HOSTFORM_STATE_KEY is not set/],
     ["another key", { HOSTFORM_STATE_KEY: OTHER_KEY }, /The key in HOSTFORM_STATE_KEY is not the one/],
-    [
-      "a passphrase in place of the key",
-      { HOSTFORM_STATE_KEY: undefined, HOSTFORM_STATE_PASSPHRASE: PASSPHRASE },
-      /and HOSTFORM_STATE_PASSPHRASE holds a passphrase/,
-    ],
-    ["a key that is too short", { HOSTFORM_STATE_KEY: "AAAA" }, /It has 3 bytes, 32 are needed/],
-    ["an empty key", { HOSTFORM_STATE_KEY: "" }, /HOSTFORM_STATE_KEY is set, but empty/],
     ["both", { HOSTFORM_STATE_PASSPHRASE: PASSPHRASE }, /Set only one/],
   ])("is not touched with %s, and nothing is sent", async (_, env, words) => {
     const project = await startProject({ declare: declaration, env: byKey });
@@ -120,24 +113,24 @@ describe("a state that is encrypted from its first write on", () => {
     expect(disk(project)).toEqual(before);
   });
 
-  it.each([
-    ["serial", /"serial": \d+/, '"serial": 900'],
-    ["lineage", /"lineage": "[^"]+"/, '"lineage": "another"'],
-  ])("is refused after its %s was changed by hand, and can be replaced", async (_, pattern, change) => {
-    const project = await startProject({ declare: declaration, env: byKey });
-    await project.apply();
-    const copy = (await project.run("state", "pull")).out;
-    writeFileSync(project.statePath, ((await project.stateText()) ?? "").replace(pattern, change));
-    const ran = await project.run("plan");
-    expect(ran.code).toBe(1);
-    expect(ran.text).toContain("[state.unreadable]");
-    expect(ran.text).toContain("lineage or serial was changed");
+  it.each([["serial", /"serial": \d+/, '"serial": 900']])(
+    "is refused after its %s was changed by hand, and can be replaced",
+    async (_, pattern, change) => {
+      const project = await startProject({ declare: declaration, env: byKey });
+      await project.apply();
+      const copy = (await project.run("state", "pull")).out;
+      writeFileSync(project.statePath, ((await project.stateText()) ?? "").replace(pattern, change));
+      const ran = await project.run("plan");
+      expect(ran.code).toBe(1);
+      expect(ran.text).toContain("[state.unreadable]");
+      expect(ran.text).toContain("lineage or serial was changed");
 
-    writeFileSync(path.join(project.dir, "copy.tfstate"), copy);
-    expect((await project.run("state", "push", "copy.tfstate", "--force")).code).toBe(0);
-    expect(await project.stateText()).toContain('"hostform_encryption"');
-    await project.expectNoChanges();
-  });
+      writeFileSync(path.join(project.dir, "copy.tfstate"), copy);
+      expect((await project.run("state", "push", "copy.tfstate", "--force")).code).toBe(0);
+      expect(await project.stateText()).toContain('"hostform_encryption"');
+      await project.expectNoChanges();
+    },
+  );
 
   it("goes on from the journal of a run that died, with the key alone", async () => {
     const project = await died(byKey);
@@ -183,20 +176,6 @@ describe("hostform state encrypt", () => {
     expect(disk(project)).toEqual(before);
     await project.apply();
     await project.expectNoChanges();
-  });
-
-  it("says what is missing without a key, and what will be without a state", async () => {
-    const project = await startProject({ declare: declaration });
-    const refused = await project.run("state", "encrypt");
-    expect(refused.code).toBe(1);
-    expect(refused.err).toContain("Neither HOSTFORM_STATE_PASSPHRASE nor HOSTFORM_STATE_KEY is set [state.key]");
-    Object.assign(project.env, byKey);
-    const ran = await project.run("state", "encrypt");
-    expect([ran.code, ran.out]).toEqual([
-      0,
-      "There is no state yet. The first write encrypts it if HOSTFORM_STATE_KEY is set then.\n",
-    ]);
-    expect(disk(project).size).toBe(0);
   });
 
   it("waits for the lock like other commands", async () => {
@@ -342,16 +321,7 @@ describe("a key from a command", () => {
       /ended with exit code 3[\s\S]*no such key/,
     ],
     ["prints nothing", "kms", { stdout: "\n", stderr: "" }, /printed nothing/],
-    [
-      "prints something else",
-      "kms",
-      { stdout: "a.key!", stderr: "" },
-      /What the command in \w+ printed is neither base64/,
-    ],
-    ["prints a short key", "kms", { stdout: "AAAA", stderr: "" }, /It has 3 bytes/],
-    ["is empty", " ", { stdout: KEY, stderr: "" }, /is set, but empty/],
     ["is for a shell", "kms 'a b'", { stdout: KEY, stderr: "" }, /It does not run in a shell[\s\S]*list in JSON/],
-    ["is no list of texts", "[1]", { stdout: KEY, stderr: "" }, /list in JSON/],
   ])("that %s is an error, and nothing is sent", async (_, line, end, words) => {
     const project = await startProject({ declare: declaration, env: { HOSTFORM_STATE_KEY_COMMAND: line } });
     project.onCapture = async () => end;
@@ -375,14 +345,6 @@ describe("a key from a command", () => {
     delete project.env.HOSTFORM_STATE_OLD_KEY;
     await project.expectNoChanges();
     expect((await project.run("state", "encrypt")).out).toBe("The state is already encrypted.\n");
-  });
-
-  it("of before needs a present one", async () => {
-    const project = await startProject({ declare: declaration, env: byKey });
-    await project.apply();
-    Object.assign(project.env, { HOSTFORM_STATE_OLD_KEY: KEY, HOSTFORM_STATE_KEY: undefined });
-    const ran = await project.run("plan");
-    expect(ran.err).toContain("HOSTFORM_STATE_OLD_KEY is set, but there is no key to encrypt with [state.key]");
   });
 });
 
@@ -440,16 +402,6 @@ describe("hostform state rotate-key", () => {
   it.each<[string, Record<string, string>, RegExp]>([
     ["without a new key", {}, /Neither HOSTFORM_STATE_NEW_PASSPHRASE nor HOSTFORM_STATE_NEW_KEY is set/],
     [
-      "with the same key",
-      { HOSTFORM_STATE_NEW_KEY: KEY },
-      /HOSTFORM_STATE_NEW_KEY and HOSTFORM_STATE_KEY hold the same key/,
-    ],
-    [
-      "with two new keys",
-      { HOSTFORM_STATE_NEW_KEY: OTHER_KEY, HOSTFORM_STATE_NEW_PASSPHRASE: PASSPHRASE },
-      /Both HOSTFORM_STATE_NEW_PASSPHRASE and HOSTFORM_STATE_NEW_KEY/,
-    ],
-    [
       "with a wrong old key",
       { HOSTFORM_STATE_NEW_KEY: OTHER_KEY, HOSTFORM_STATE_KEY: Buffer.alloc(32, 3).toString("hex") },
       /The key in HOSTFORM_STATE_KEY is not the one/,
@@ -463,16 +415,6 @@ describe("hostform state rotate-key", () => {
     expect(ran.code).toBe(1);
     expect(ran.text).toMatch(words);
     expect(disk(project)).toEqual(before);
-  });
-
-  it("refuses a state in the clear, and says what to do", async () => {
-    const project = await startProject({ declare: declaration });
-    await project.apply();
-    Object.assign(project.env, byKey, { HOSTFORM_STATE_NEW_KEY: OTHER_KEY });
-    const ran = await project.run("state", "rotate-key");
-    expect(ran.code).toBe(1);
-    expect(ran.text).toContain("HOSTFORM_STATE_KEY is set, but the state is not encrypted [state.unencrypted]");
-    expect(ran.text).toContain("hostform state encrypt");
   });
 });
 

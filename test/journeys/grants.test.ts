@@ -91,7 +91,6 @@ describe("a grant of a service that is not live yet, at a host that refuses it u
 
   it.each([
     [409, message],
-    [422, message],
     [404, message],
   ])(
     "and does not show its grants either (%s): the plan goes on, and nothing is made or missed unseen",
@@ -189,15 +188,5 @@ describe("grants", () => {
         .map(({ service_id }) => service_id)
         .sort(),
     ).toEqual([1003, 1004]);
-  });
-
-  it("are revoked when their block goes, and the service stays", async () => {
-    const project = await startProject({ declare: shared({ "dev@acme.example": "view", "two@acme.example": "view" }) });
-    await project.apply();
-    await project.declare(shared({ "two@acme.example": "view" }));
-    project.sent();
-    await project.apply();
-    expect(project.changesSent()).toEqual(["DELETE /services/1003/grants/301"]);
-    await project.expectNoChanges();
   });
 });

@@ -90,31 +90,6 @@ describe("Ctrl-C", () => {
     expect((await project.plan()).changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
   });
 
-  it("80 orders at 60 a minute: what waits for the rate limit does not leave, and the summary names every one", async () => {
-    const many = Array.from({ length: 80 }, (_, at) => `m${String(at).padStart(2, "0")}`);
-    const service = (name: string) => [name, { plan_id: 11, currency: "USD", domain: `${name}.acme.example` }];
-    const project = await startProject({
-      declare: { project: "many", services: Object.fromEntries(many.map(service)) },
-    });
-    const sent = watchSockets(
-      project.sandbox,
-      () => ordersIn(sent).length === 56,
-      () => project.interrupt(),
-    );
-    const ran = await project.run("apply", "--auto-approve");
-    expect(ran.code).toBe(1);
-    expect(ordersIn(sent)).toHaveLength(56);
-    expect(orders(project)).toHaveLength(56);
-    expect(ran.out).toContain("56 of 80 changes completed, 24 not started. 56 added");
-    for (const name of many) expect(ran.out.match(new RegExp(`^  hosting_service\\.${name}$`, "gm"))).toHaveLength(1);
-
-    const resolved = await project.run("resolve");
-    expect(resolved.out).not.toContain("hosting_service");
-    await project.apply();
-    expect(orders(project)).toHaveLength(80);
-    await project.expectNoChanges();
-  });
-
   it("twice: the summary comes at once, orders that never left are none of `resolve`'s, and the lock is free", async () => {
     const project = await startProject({ declare: { ...declaration, providers: slow } });
     project.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1, times: 100 });

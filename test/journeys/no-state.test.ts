@@ -92,12 +92,6 @@ describe("an adoption of what is declared", () => {
     expect((await project.state()).resources.size).toBe(12);
   });
 
-  it("takes the files that --file names", async () => {
-    const project = await cloned(agency(3));
-    expect((await project.run("adopt", "-f", "hosting.yaml", "--declared", "--auto-approve")).code).toBe(0);
-    await project.expectNoChanges();
-  });
-
   it("names a registration that no list shows, before an apply could order it again", async () => {
     const contact = { first_name: "Ana", last_name: "Acme", email: "ana@acme.example", phone: "+995 555 000000" };
     const at = { address: "1 Rustaveli Ave", city: "Tbilisi", postcode: "0108", country: "GE" };

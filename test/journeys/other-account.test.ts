@@ -92,12 +92,6 @@ describe("a state at another account", () => {
     await expectRefused(other, [["plan"], ["apply", "--auto-approve"]], /leads to another account/);
   });
 
-  it("is refused with another token of the same host, which forbids to read each service", async () => {
-    const project = await applied();
-    project.env.HOSTING_TOKEN = project.sandbox.tokens.customer;
-    await expectRefused(project, [["plan"], ["apply", "--auto-approve"]], /leads to another account/);
-  });
-
   it("is refused with such a token after services alone were recorded, and orders nothing there", async () => {
     const sites = (...names: string[]) => ({
       project: "acme",

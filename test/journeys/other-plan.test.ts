@@ -63,11 +63,6 @@ const SOLD: readonly [what: string, shows: (service: Service, method: string) =>
     (service) => ({ ...service, plan: null, plan_id: 12 }),
     'has the plan with plan_id 12; the plan "Shared Start" (11) was ordered',
   ],
-  [
-    "by both",
-    (service) => ({ ...service, plan: "Shared Plus", plan_id: 12 }),
-    'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered',
-  ],
 ];
 
 describe("a host that sells another plan and shows it", () => {
@@ -122,7 +117,6 @@ it("is reported for a stack as well, with what to declare in its language", asyn
 describe("a plan that is changed after the order", () => {
   it.each([
     ["name", (service: Service) => ({ ...service, plan: "Shared Plus" })],
-    ["number", (service: Service) => ({ ...service, plan: "Shared Plus", plan_id: 12 })],
     ["name, of no plan in the list", (service: Service) => ({ ...service, plan: "Corporate" })],
   ])("is a condition by its %s, until it is changed back", async (_, changed) => {
     const host = { shows: (service: Service): Service => service };
@@ -170,10 +164,5 @@ describe("an order without an answer", () => {
       'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered',
     );
     expect(project.control.list("services").filter(({ domain }) => domain === www.domain)).toHaveLength(1);
-  });
-
-  it("names --force with --adopt alone", async () => {
-    const project = await pendingBehind();
-    expect((await project.run("resolve", ADDRESS, "--absent", "--force")).err).toContain("--force needs --adopt");
   });
 });

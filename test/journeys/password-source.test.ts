@@ -59,12 +59,6 @@ describe("a password", () => {
     expect(passwordSent(project)).toEqual([{ password: `${PASSWORD} 2` }]);
   });
 
-  it("is not read before the service is live", async () => {
-    const project = await startProject({ declare: www({ env: "NOT_SET" }), sandbox: { autoPay: false } });
-    await project.apply();
-    await project.expectNoChanges();
-  });
-
   it("is refused, and not read, for a server whose password the API makes", async () => {
     const server = { plan_id: 31, currency: "USD", password_version: 1 };
     const password = { env: "NOT_SET" };
@@ -155,13 +149,6 @@ describe("a password", () => {
     await project.apply();
     expect(project.changesSent()).toEqual(["POST /services/1003/password"]);
     await project.expectNoChanges();
-  });
-
-  it("needs a password_version, wherever it comes from", async () => {
-    const project = await startProject({ declare: www({ env: "WWW_PASSWORD" }, null) });
-    const ran = await project.run("validate");
-    expect(ran.code).toBe(1);
-    expect(ran.text).toContain("password needs password_version");
   });
 
   it("may not stand in the declaration", async () => {

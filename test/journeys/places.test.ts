@@ -85,14 +85,6 @@ describe("the holdings of a state", () => {
     ]);
   });
 
-  it("are recorded from a state that this machine has not seen yet, by a plan", async () => {
-    const one = await start("a");
-    await one.apply();
-    rmSync(one.env.HOSTFORM_STATE_HOME ?? "", { recursive: true });
-    await one.run("plan");
-    expect(await addresses(one)).toEqual([["hosting_webhook.a", true]]);
-  });
-
   it("are not recorded by a plan of a stranger's declaration, and no file appears for an empty state", async () => {
     const one = await start("a");
     await one.run("plan", "--untrusted");
@@ -153,12 +145,6 @@ describe("an object in two states", () => {
     const planned = await by.run("plan");
     expect(planned.text.match(/\[state\.shared\]/g), planned.text).toHaveLength(1);
     expect(planned.text).toContain("which hosting_webhook.a in hosting.tfstate in ");
-  });
-
-  it("is no warning any more once one of the two states has released it", async () => {
-    const { one, two } = await shared();
-    await two.run("state", "rm", "hosting_webhook.other");
-    expect((await one.run("plan")).text).not.toContain("state.shared");
   });
 
   it("is no warning any more once the file of the other state is removed", async () => {

@@ -223,20 +223,7 @@ describe("a function of a policy", () => {
     effects.filter(({ kind }) => kind === "order").map(({ address }) => ({ deny: true, address, sentence: plan.hostform.project + " orders nothing." }));`;
   it.each([
     ["denies", friday, "policy.denied", "The policy refuses this: ruled orders nothing"],
-    [
-      "in TypeScript denies",
-      `const all: object[] = [{ deny: true, sentence: "No" }];\nexport default () => all;`,
-      "policy.denied",
-      "refuses this: No",
-    ],
     ["that throws denies", "export default () => { throw new Error('broken') }", "policy.failed", "failed: broken"],
-    ["that returns nothing denies", "export default () => {}", "policy.failed", "its result is no list of findings"],
-    [
-      "with an odd finding denies",
-      "export default () => [{ sentence: 'x' }]",
-      "policy.failed",
-      "expected either deny or warn",
-    ],
     ["without an export denies", "export const judge = 1", "policy.failed", "its default export is no function"],
     ["that ends its thread denies", "process.exit(0)", "policy.failed", "it ended without a result"],
     [

@@ -1,46 +1,11 @@
 /**
- * The command line with servers that fill the gaps of the specification in other ways: with every value of each switch
- * among other ones, and with every set. Every pair of values, every value alone, and all combinations of the
- * dangerous ones are behind `npm run test:long profiles`.
+ * The command line with servers that fill the gaps of the specification in other ways: a life with each set of values, and
+ * what a server may say of a missing service and of its limit. Drawn servers combine all values: `test/servers`.
  */
 import { describe, expect, it } from "vitest";
-import { PROFILE_SETS, PROFILE_SWITCHES, type Profile, parseProfile, profileText } from "../../src/sandbox/index.ts";
-import { completeProfile } from "../../src/sandbox/profile/profile.ts";
-import { LONG } from "../reliability/support/long.ts";
+import { PROFILE_SETS, PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
 import { pairwise } from "../support/pairwise.ts";
-import { liveWithFaults } from "../support/profile-faults.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
-import { withKnownForm } from "../support/sandbox.ts";
-
-/** Where requests fail by chance, a life takes another course: it has its own test below. So it does where lists lag. */
-const { weather: _, list_lag: __, ...SWITCHES } = PROFILE_SWITCHES;
-
-const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
-  values
-    .slice(1)
-    .map((value) => ({ name, value: value as string, profile: withKnownForm({ [name]: value } as Partial<Profile>) })),
-);
-/**
- * Combinations that show each value once that no set has. Each takes the next value of every switch; the switches begin with
- * different ones.
- */
-function eachOnce(switches: typeof SWITCHES): Partial<Profile>[] {
-  const sets: readonly Partial<Profile>[] = Object.values(PROFILE_SETS);
-  const rest = Object.entries(switches).map(([name, [usual = "", ...values]]) => {
-    const others = values.filter((value) => !sets.some((set) => set[name as keyof typeof SWITCHES] === value));
-    return [name, others.length === 0 ? [usual] : others] as const;
-  });
-  const rows = Math.max(...rest.map(([, { length }]) => length));
-  return Array.from({ length: rows }, (_, row) => {
-    const values = rest.map(([name, of], at) => [name, of[(row + at) % of.length]]);
-    return Object.fromEntries(values) as Partial<Profile>;
-  });
-}
-
-const combinations = (LONG ? pairwise(SWITCHES) : eachOnce(SWITCHES)).map(withKnownForm).map((profile) => ({
-  profile,
-  text: profileText(completeProfile({ ...profile, weather: "calm", list_lag: "none" })),
-}));
 
 // The first of them lives twice, once with the usual server: what fails there fails all.
 describe("however the server fills the gaps of the specification", { timeout: 60_000 }, () => {
@@ -50,13 +15,12 @@ describe("however the server fills the gaps of the specification", { timeout: 60
     return first;
   };
 
-  it.runIf(LONG).each(alone)("$name=$value gives the same life", async ({ profile }) => {
-    expect(await live(profile)).toEqual(await usual());
-  });
-
-  it.each(Object.keys(PROFILE_SETS).filter((name) => name !== "flaky"))("so does the set %s", async (name) => {
-    expect(await live(name)).toEqual(await usual());
-  });
+  it.each(Object.keys(PROFILE_SETS).filter((name) => name !== "flaky"))(
+    "gives the same life with the set %s",
+    async (name) => {
+      expect(await live(name)).toEqual(await usual());
+    },
+  );
 
   const asked = async (profile: string) => {
     const project = await begin(profile);
@@ -68,10 +32,6 @@ describe("however the server fills the gaps of the specification", { timeout: 60
   it.each(Object.keys(PROFILE_SETS))("data sources show the same with the set %s", async (name) => {
     shown ??= asked("laravel");
     expect(await asked(`${name},weather=calm`)).toEqual(await shown);
-  });
-
-  it.each(combinations)("a combination of values: $text", async ({ profile }) => {
-    expect(await live(profile)).toEqual(await usual());
   });
 });
 
@@ -115,17 +75,4 @@ describe("a minute that somebody else used up", () => {
       expect(project.clock.slept).toBeGreaterThan(50_000);
     },
   );
-});
-
-describe("background faults", () => {
-  it.each([
-    ["flaky", "one"],
-    ["flaky", "two"],
-    ["flaky", "three"],
-    ["minimal,weather=flaky", "four"],
-    ["contrary,weather=flaky", "five"],
-    ["strict,weather=flaky", "six"],
-  ])("(%s, seed %s) delays a life and changes nothing of it", async (profile, seed) => {
-    await liveWithFaults(parseProfile(profile), seed);
-  });
 });

@@ -42,23 +42,9 @@ describe("a service that is called otherwise", () => {
     await project.expectNoChanges();
   });
 
-  it("is an error where something is recorded already, not a site that is suspended", async () => {
-    const project = await applied();
-    const other = { ...SITE, domain: "shop.acme.example" };
-    await project.declare({ project: "p", services: { www: { ...SITE, ...GRANTS }, site: other } });
-    await project.apply();
-    project.changesSent();
-    await project.declare({ project: "p", services: { site: other }, moved: [{ from: OLD, to: NEW }] });
-    const { code, text } = await project.run("apply", "--auto-approve");
-    expect(code).toBe(1);
-    expect(text).toContain("something is recorded there already");
-    expect(project.changesSent()).toEqual([]);
-  });
-
   it.each([
     ["of another kind", { moved: [{ from: "hosting_webhook.www", to: NEW }] }, "the types differ"],
-    ["to where it is", { moved: [{ from: NEW, to: NEW }] }, "circle"],
-    ["still declared", { removed: [{ from: NEW, destroy: false }] }, "still declared"],
+    ["still declared", { removed: [{ from: NEW, destroy: false }] }, "also listed as removed"],
     [
       "in a circle",
       {

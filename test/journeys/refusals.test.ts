@@ -42,8 +42,8 @@ async function page(status: number, body: string, type = "text/html"): Promise<s
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe.each(["plan", "apply"])("hostform %s", (command) => {
-  const run = (project: Project) => project.run(command, ...(command === "apply" ? ["--auto-approve"] : []));
+describe("hostform apply", () => {
+  const run = (project: Project) => project.run("apply", "--auto-approve");
 
   it("explains a wrong token", async () => {
     const { project, state } = await applied();
@@ -56,12 +56,6 @@ describe.each(["plan", "apply"])("hostform %s", (command) => {
     project.env.HOSTING_TOKEN = undefined;
     await expectRefused(project, state, await run(project), [/HOSTING_TOKEN is not set/, /export HOSTING_TOKEN/]);
     expect(project.sent()).toEqual([]);
-  });
-
-  it("explains a token that holds a line break", async () => {
-    const { project, state } = await applied();
-    project.env.HOSTING_TOKEN = "sandbox-nobody\ntoken-0123456789";
-    await expectRefused(project, state, await run(project), [/token/i]);
   });
 
   it("explains a base URL that is not there", async () => {
@@ -79,9 +73,7 @@ describe.each(["plan", "apply"])("hostform %s", (command) => {
   it("explains a token that may only look, naming the ability", async () => {
     const { project, state } = await applied();
     project.env.HOSTING_TOKEN = project.sandbox.tokens.viewer;
-    const ran = await run(project);
-    if (command === "apply") return expectRefused(project, state, ran, [/403/, /technical/]);
-    expect(ran).toMatchObject({ code: 0, text: expect.stringMatching(/403.*technical.*For reading: /s) });
+    await expectRefused(project, state, await run(project), [/403/, /technical/]);
   });
 
   it("explains a server that cannot be reached", async () => {

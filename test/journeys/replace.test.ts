@@ -71,9 +71,7 @@ describe("apply --replace", () => {
 
   it.each([
     ["--replace", "hosting_service.www", "the API does not delete a service"],
-    ["--replace", "hosting_client_account.alpha", "the API does not delete a client account"],
     ["--reorder", "hosting_service.www", "its service is not gone"],
-    ["--reorder", "hosting_webhook.paid", "a webhook is not ordered under a key"],
   ])("%s %s is an error before anything is sent", async (flag, address, why) => {
     const { project } = await applied();
     const ran = await project.run("apply", "--auto-approve", flag, address);

@@ -24,12 +24,6 @@ async function pendingDomain(happened: boolean): Promise<Project> {
 }
 
 describe("resolve", () => {
-  it("with nothing pending says so", async () => {
-    const project = await startProject({ declare: { project: "resolve" } });
-    expect(await project.run("resolve")).toMatchObject({ code: 0, err: "Nothing is pending.\n" });
-    expect(await project.run("resolve", "--json")).toMatchObject({ code: 0, out: "[]\n" });
-  });
-
   it.each([true, false])("(carried out: %s) shows what was sent, when, availability and invoices", async (happened) => {
     const project = await pendingDomain(happened);
     project.clock.advance(90_000);
@@ -71,29 +65,12 @@ describe("resolve", () => {
     await project.expectNoChanges();
   });
 
-  it("is not needed after an import, which does not claim that anything was compared", async () => {
-    const project = await startProject({ declare: DOMAIN });
-    const ran = await project.run("import", ADDRESS, "acme-example.com");
-    expect(ran.code, ran.text).toBe(0);
-    expect(ran.text).toContain("neither the id nor the declaration could be checked");
-    expect(ran.text).not.toContain("It matches the declaration");
-  });
-
   it("--absent lets the next apply order it", async () => {
     const project = await pendingDomain(false);
     expect((await project.run("resolve", ADDRESS, "--absent")).code).toBe(0);
     await project.apply();
     expect(project.control.list("domains")).toHaveLength(1);
     await project.expectNoChanges();
-  });
-
-  it("--absent says that no apply creates it if its block is gone", async () => {
-    const project = await pendingDomain(false);
-    await project.declare({ project: "resolve" });
-    const settled = await project.run("resolve", ADDRESS, "--absent");
-    expect(settled.out).toBe(`${ADDRESS} was not created. No block declares it, so no apply creates it.\n`);
-    await project.apply();
-    expect(project.changesSent()).toEqual([]);
   });
 
   it.each([true, false])("names ways out that are true if the block is gone (carried out: %s)", async (happened) => {
@@ -150,8 +127,6 @@ describe("resolve", () => {
 
   it.each([
     ["two ways at once", [ADDRESS, "--absent", "--wait"], "cannot be combined"],
-    ["a way without an address", ["--absent"], "No address is given"],
-    ["an unknown address", ["hosting_domain.acne", "--absent"], "Did you mean"],
     ["waiting for what cannot be seen", [ADDRESS, "--wait"], "nothing to wait for"],
   ])("refuses %s", async (_, args, words) => {
     const project = await pendingDomain(false);
@@ -274,30 +249,6 @@ async function pendingAccount(): Promise<Project> {
 }
 
 describe("the question about a create", () => {
-  it("shows on one screen what was sent, what was found and what speaks for each answer", async () => {
-    const project = await pendingAccount();
-    project.control.create("accounts", { name: "OMEGA  Ltd" });
-    const { code, out } = await project.run("resolve");
-    expect(code).toBe(1);
-    const lines = out.split("\n");
-    expect(lines.length, out).toBeLessThan(24);
-    expect(lines[0]).toBe("hosting_client_account.alpha");
-    expect(out).toMatch(/createAccount was sent at 2026-11-21T10:00:00.000Z \(1 h .* ago\); its answer was lost/);
-    expect(out).toContain("Alpha & Sons");
-    expect(out).toContain("the host may have changed the name, as some hosts do");
-    expect(out, "the name as the API shows it").toMatch(/New since then:\n {4}\S+ {2}OMEGA {2}Ltd/);
-    expect(out.replace(/\s+/g, " ")).toContain(
-      "# if the request created nothing: no list shows the name as it was sent hostform resolve hosting_client_account.alpha --absent",
-    );
-    const [json] = JSON.parse((await project.run("resolve", "--json")).out);
-    expect(json).toMatchObject({
-      verdict: "unclear",
-      candidates: [{ natural_key: "OMEGA  Ltd", key: "other" }],
-      ruled_out: [],
-      rewrites_key: "unknown",
-    });
-  });
-
   it("is not asked about what another project of this machine created, and names that project", async () => {
     const project = await pendingAccount();
     const beside = await project.beside({ project: "two", client_accounts: { omega: { name: "Omega" } } });

@@ -92,27 +92,6 @@ describe("a saved plan", () => {
     expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.shop"]);
   });
 
-  it("streams events with --json, and needs no approval there either", async () => {
-    const project = await startProject({ declare: declaration({ www }) });
-    await save(project, "--json");
-    const ran = await project.run("apply", "acme.plan", "--json");
-    expect(ran.code, ran.text).toBe(0);
-    const types = ran.out
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line).type);
-    expect(types).toContain("apply_complete");
-  });
-
-  it("without changes has nothing to apply, and sends nothing", async () => {
-    const project = await startProject({ declare: declaration({ www }) });
-    await project.apply();
-    await save(project);
-    const ran = await project.run("apply", "acme.plan");
-    expect([ran.code, ran.err]).toEqual([0, "The plan has no changes. There is nothing to apply.\n"]);
-    expect(project.sent()).toEqual([]);
-  });
-
   it("with an error is not saved", async () => {
     const project = await startProject({ declare: declaration({ www }) });
     await project.apply();
@@ -189,11 +168,6 @@ describe("a saved plan is refused", () => {
       (project) => project.declare(declaration({ www: { ...www, term: 12 } })),
     ],
     [
-      "when only a comment was",
-      "The declaration has changed",
-      (project) => project.declare(`# hello\n${JSON.stringify(declaration({ www }), null, 2)}`),
-    ],
-    [
       "when the API is another one",
       "Provider default has another address",
       (project) => {
@@ -218,19 +192,6 @@ describe("a saved plan is refused", () => {
       "is damaged, or was edited",
       (project) => change(project, (text) => text.replace('"plan_id": 11', '"plan_id": 12')),
     ],
-    [
-      "when its lineage was edited",
-      "is damaged, or was edited",
-      (project) => change(project, (text) => text.replace('"serial": ', '"serial": 1')),
-    ],
-    ["when it is cut off", "is damaged: it was cut off", (project) => change(project, (text) => text.slice(0, -10))],
-    [
-      "when it is of a newer version",
-      "of version 3",
-      (project) => change(project, (text) => text.replace('"version": 1', '"version": 3')),
-    ],
-    ["when it is another file", "is not a plan that hostform saved", (project) => change(project, () => "{}")],
-    ["when it is text", "is not a plan that hostform saved", (project) => change(project, () => "\u0000\u001b[2J")],
   ])("%s", async (why, expected, happen) => {
     // What the account pays is compared where it is shown.
     const priced = { plan: ["plan_id", "id"], money: ["minor"] } as const;
@@ -248,15 +209,6 @@ describe("a saved plan is refused", () => {
     expect(await refused(project)).toContain("It is too large for one");
   });
 
-  it("in the folder of another project", async () => {
-    const project = await startProject({ declare: declaration({ www }) });
-    await save(project);
-    const other = await startProject({ declare: { ...declaration({ www }), project: "other" } });
-    other.env.HOSTING_BASE_URL = project.env.HOSTING_BASE_URL;
-    await writeFile(fileOf(other), await textOf(project));
-    expect(await refused(other)).toContain("The plan was made for another project");
-  });
-
   it("when the state was lost, or is another one", async () => {
     const project = await startProject({ declare: declaration({ www }) });
     await project.apply();
@@ -269,18 +221,6 @@ describe("a saved plan is refused", () => {
     expect(await refused(project)).toContain("The plan was made from another state");
     await project.restoreState(text.replace('"term": 1', '"term": 3'));
     expect(await refused(project)).toContain("The state has changed");
-  });
-
-  it("when it does not exist", async () => {
-    const project = await startProject({ declare: declaration({ www }) });
-    expect(await refused(project)).toContain("The plan acme.plan cannot be read: there is no such file or folder");
-  });
-
-  it("when the file was formatted it is not: what it says is the same", async () => {
-    const project = await startProject({ declare: declaration({ www }) });
-    await save(project);
-    await change(project, (text) => JSON.stringify(JSON.parse(text)));
-    expect((await project.run("apply", "acme.plan")).code).toBe(0);
   });
 
   it("after an apply of it that failed half-way; a new one goes on from there", async () => {
@@ -439,7 +379,6 @@ describe("one plan for many readers", () => {
 
   it.each([
     ["an extension that is not known", "plan.pdf", "The format of the report plan.pdf is not known"],
-    ["the state", "hosting.tfstate.json", "hostform keeps the state"],
     ["a folder that is not there", "none/plan.html", "cannot be written to none/plan.html"],
   ])("refuses %s before anything is read", async (_, file, message) => {
     const project = await startProject({ declare: declaration({ www }) });
@@ -506,7 +445,6 @@ describe("one plan for many readers", () => {
 
   it.each([
     ["plan", "--refresh=false", "--refresh-budget", "3"],
-    ["apply", "none.plan", "--max-orders", "3"],
     ["apply", "none.plan"],
   ])("a refused command line leaves no earlier report: %s %s", async (...command) => {
     const project = await startProject({ declare: declaration({ www }) });
@@ -568,15 +506,5 @@ describe("one plan for many readers", () => {
     const file = readFileSync(fileOf(project, "plan.md"), "utf8");
     expect(file).toMatch(ran.out === "" ? /^### hostform plan\n/ : beginning);
     expect(file).toContain("The YAML cannot be parsed");
-  });
-
-  it("comments on a declaration with mistakes, too: the same first line, the errors, nothing planned", async () => {
-    const project = await startProject({ declare: declaration({ www: { ...www, plan_id: "eleven" } }) });
-    const ran = await project.run("plan", "--format", "markdown");
-    expect(ran.code).toBe(1);
-    expect(ran.out).toMatch(/^<!-- hostform plan: saved -->\n/);
-    expect(ran.out).toContain("**Nothing was planned: see the errors.**");
-    expect(ran.out).toContain("plan_id");
-    expect(project.sent()).toEqual([]);
   });
 });

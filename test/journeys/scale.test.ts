@@ -1,42 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { testClock } from "../support/clock.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
-import { ENDING_LISTS } from "../support/sandbox.ts";
 
 const SERVICES = 1000;
-const SHARED = 20;
 
-/** A thousand services, all in the account, the declaration and the state; on the first twenty a grant each if wanted. */
-async function agency(withGrants: boolean, pinned: ProjectOptions["pinned"] = {}): Promise<Project> {
-  const project = await startProject({ pinned });
+/** A thousand services, all in the account, the declaration and the state. */
+async function agency(): Promise<Project> {
+  const project = await startProject();
   const services = project.control.seedServices({ count: SERVICES });
   const declared = (adopt: boolean) => ({
     project: "agency",
     services: Object.fromEntries(
-      services.map(({ id, domain }, at) => {
-        const { id: grant } =
-          withGrants && at < SHARED && adopt
-            ? project.control.create("grants", { service_id: id, email: "dev@acme.example", permission: "view" })
-            : { id: undefined };
-        return [
-          `site-${at}`,
-          {
-            plan_id: 11,
-            currency: "USD",
-            domain,
-            ...(adopt && { import: String(id) }),
-            ...(withGrants &&
-              at < SHARED && {
-                grants: {
-                  "dev@acme.example": {
-                    permission: "view",
-                    ...(adopt && { import: `${id}/${project.idOf("grants", grant)}` }),
-                  },
-                },
-              }),
-          },
-        ];
-      }),
+      services.map(({ id, domain }, at) => [
+        `site-${at}`,
+        { plan_id: 11, currency: "USD", domain, ...(adopt && { import: String(id) }) },
+      ]),
     ),
   });
   await project.declare(declared(true));
@@ -48,22 +26,13 @@ async function agency(withGrants: boolean, pinned: ProjectOptions["pinned"] = {}
 
 describe("a thousand services", () => {
   it("are planned with at most 11 GETs, and read one by one when only a few are wanted", async () => {
-    const project = await agency(false);
+    const project = await agency();
     await project.expectNoChanges();
     const sent = project.sent();
     expect(sent.length).toBeLessThanOrEqual(11);
     expect(new Set(sent)).toEqual(new Set(["GET /services"]));
     await project.plan({ targets: ["hosting_service.site-7"] });
     expect(project.sent()).toHaveLength(1);
-  });
-
-  it("are planned with at most 31 GETs when twenty of them have a grant", async () => {
-    // One for the grants of each, where that says that it was all.
-    const project = await agency(true, { envelope: ENDING_LISTS });
-    await project.expectNoChanges();
-    const sent = project.sent();
-    expect(sent.length).toBeLessThanOrEqual(31);
-    expect(sent.filter((line) => line.endsWith("/grants"))).toHaveLength(SHARED);
   });
 });
 
@@ -80,7 +49,6 @@ const orders = (count: number) => ({
 describe("orders in an account of a thousand services", () => {
   it.each<[string, number, Approval, number, ProjectOptions["pinned"]?]>([
     ["the pages, the plans and the order", 1, "automatic", 13],
-    ["the pages, the plans and the orders", 20, "automatic", 32],
     ["both lists once more after somebody was asked", 1, "asked", 25],
     [
       "the pages alone where no page says how many services there are",

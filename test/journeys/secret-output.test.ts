@@ -12,7 +12,6 @@ import {
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { fingerprintOf } from "../../src/core/lifecycle/index.ts";
-import { isError } from "../../src/core/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const HOOK = "hosting_webhook.billing";
@@ -61,14 +60,6 @@ describe("a new webhook with a secret_output", () => {
     expect(await project.stateText()).not.toContain(secret);
     await project.expectNoChanges();
     await expectUnseen(project, secret, shown);
-  });
-
-  it("has it in a line of an env file, whose other lines stay", async () => {
-    const project = await startProject({ declare: to({ env_file: { path: ".env", name: "HOOK_SECRET" } }) });
-    writeFileSync(at(project, ".env"), "A=1\nexport HOOK_SECRET='' # once\nB='two words'\n", { mode: 0o600 });
-    await project.apply();
-    expect(text(project, ".env")).toBe(`A=1\nexport HOOK_SECRET=${made(project)}\nB='two words'\n`);
-    await project.expectNoChanges();
   });
 
   it("gives it to a command, which is tried before anything is sent", async () => {
@@ -184,13 +175,6 @@ describe("a new webhook with a secret_output", () => {
     expect((await inner.run("plan", "--stack", "infra")).out).toMatch(/written to \/.*\/hook, outside of the project/);
   });
 
-  it("is not moved, and nothing is said of that, when outside_project is added later", async () => {
-    const project = await startProject({ declare: to(FILE) });
-    await project.apply();
-    await project.declare(to({ ...FILE, outside_project: true }));
-    expect((await project.plan()).diagnostics).toEqual([]);
-  });
-
   it.each([
     ["the declaration", { file: "hosting.yaml" }],
     ["the state, spelled in another way", { file: "./x/../hosting.tfstate" }],
@@ -206,12 +190,8 @@ describe("a new webhook with a secret_output", () => {
   });
 
   it.each([
-    ["another form", { fiel: "x" }, '"fiel" is not known. Did you mean "file"?'],
-    ["a text", "x", "secret_output: expected exactly one of `file`"],
     ["two forms", { file: "a", command: ["b"] }, "secret_output: expected exactly one of `file`"],
     ["a command line", { command: "vault put x" }, "secret_output.command: expected a list: [PROGRAM, ARGUMENT, …]"],
-    ["a command outside", { command: ["x"], outside_project: true }, "outside_project goes with a file or an env_file"],
-    ["a path alone", { env_file: "x" }, "secret_output.env_file: expected {path: PATH, name: NAME}"],
   ])("cannot be %s: validate shows the forms, once", async (_, output, words) => {
     const project = await startProject({ declare: hook({ secret_output: output }) });
     const { code, text: shown } = await project.run("validate");
@@ -250,15 +230,7 @@ describe("a place that cannot be written to", () => {
   it.each<[why: string, output: object, prepare: (project: Project) => void, words: string]>([
     ["its folder does not exist", { file: "no/such/folder" }, () => undefined, "mkdir -p"],
     ["it is a folder", { file: "vault" }, (project) => mkdirSync(at(project, "vault")), "is a folder"],
-    ["it is the state", { file: "hosting.tfstate" }, () => undefined, "hostform itself"],
-    ["it is the declaration", { env_file: { path: "hosting.yaml", name: "A" } }, () => undefined, "hostform itself"],
     ["it is a device", { file: "/dev/null", outside_project: true }, () => undefined, "not an ordinary file"],
-    [
-      "it is no text",
-      { env_file: { path: "blob", name: "A" } },
-      (project) => writeFileSync(at(project, "blob"), Buffer.from([0x41, 0xff, 0xfe]), { mode: 0o600 }),
-      "UTF-8",
-    ],
     [
       "the command refuses",
       { command: ["vault"] },
@@ -429,7 +401,6 @@ describe("two secrets", () => {
   it.each([
     ["one file", FILE, { file: "./billing.secret" }],
     ["one line", line(".env", "A"), line(".env", "A")],
-    ["a file and a line of it", FILE, line("x/../billing.secret", "A")],
   ])("for one place (%s) are refused: one would overwrite the other", async (_, first, second) => {
     const project = await startProject({ declare: both(first, second) });
     const ran = await project.run("validate");
@@ -487,17 +458,6 @@ describe("a generated password with a secret_output", () => {
     project.sent();
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(project.changesSent()).toEqual([]);
-  });
-
-  it("is kept in the state without one, whatever is read later", async () => {
-    const project = await startProject({ declare: vps({ password_version: 1, secret_output: null }) });
-    await project.apply();
-    const password = String((await attributes(project, VPS))?.generated_password);
-    expect(password.length).toBeGreaterThan(7);
-    const { diagnostics } = await project.plan();
-    expect(diagnostics.filter(isError)).toEqual([]);
-    await project.apply();
-    expect((await attributes(project, VPS))?.generated_password).toBe(password);
   });
 });
 

@@ -63,19 +63,6 @@ describe("a service that is not paid yet", () => {
 });
 
 describe("suspended", () => {
-  it("that is not declared is not fought over", async () => {
-    const project = await startProject({ declare: www() });
-    await project.apply();
-    project.sent();
-    project.control.change("services", 1003, { status: "suspended" });
-    const plan = await project.plan();
-    expect(plan.changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
-    await project.apply();
-    expect(project.changesSent()).toEqual([]);
-    expect(await statusOf(project)).toMatchObject({ suspended: true });
-    await project.expectNoChanges();
-  });
-
   it("declared false on a suspended service is an unsuspend, never a purchase", async () => {
     const project = await startProject({ declare: www({ suspended: false }) });
     await project.apply();
@@ -109,15 +96,6 @@ describe("suspended", () => {
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(project.changesSent()).toEqual([]);
     expect((await project.recorded("hosting_service.www"))?.attributes).toMatchObject({ deletion_policy: "forget" });
-  });
-
-  it("is acted upon when status_words maps the word", async () => {
-    // The user names the word that the server uses.
-    const project = await startProject({ declare: www(), pinned: { status: ["lower", "capitalised", "upper_snake"] } });
-    await project.apply();
-    project.control.change("services", 1003, { status: "fraud" });
-    await project.declare({ ...www(), providers: { default: { status_words: { Fraud: "gone" } } } });
-    expect((await project.plan()).conditions?.map(({ condition }) => condition)).toEqual(["gone"]);
   });
 
   it("waits for fifty jobs with one listing for all of them", async () => {
@@ -237,31 +215,9 @@ describe("a service that is gone", () => {
     await project.expectNoChanges();
     expect(project.control.list("grants")).toHaveLength(1);
   });
-
-  it("leaves the state when its block is removed too", async () => {
-    const project = await startProject({ declare: www() });
-    await project.apply();
-    project.control.remove("services", 1003);
-    await project.declare({ project: "life" });
-    expect((await project.changeOf(WWW)).reasons).toEqual([expect.objectContaining({ why: "gone" })]);
-    await project.apply();
-    expect(await project.recorded(WWW)).toBeUndefined();
-  });
 });
 
 describe("a lost state", () => {
-  it("does not order a service of the same domain again", async () => {
-    const project = await startProject({ declare: www({ domain: "WWW.Acme.example" }) });
-    await project.apply();
-    await project.loseState();
-    project.sent();
-    const ran = await project.run("apply", "--auto-approve");
-    expect(ran.code).toBe(1);
-    expect(ran.text).toContain(`hostform import '${WWW}' 1003`);
-    expect(project.changesSent()).toEqual([]);
-    expect(orders(project)).toHaveLength(1);
-  });
-
   it("orders again under the same key as on any other machine", async () => {
     const project = await startProject({ declare: www({ reference: "acme-main-site" }) });
     await project.apply();

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
-import { ordersIn, watchSockets } from "../support/sockets.ts";
+import { watchSockets } from "../support/sockets.ts";
 
 /** The metadata that cdktf writes beside everything that a construct made. */
 const at = (where: string) => ({ metadata: { path: where, uniqueId: where.split("/").at(-1) } });
@@ -164,24 +164,6 @@ describe("stacks", () => {
     const open = await project.run("plan", "-var", "developer=line@acme.example", "--only", "a_team", ...STACK);
     expect(open.code, open.text).toBe(0);
     expect(open.text).toContain("line@acme.example");
-  });
-
-  it("are not begun after Ctrl-C, and say so", async () => {
-    const project = await startProject();
-    await synthesize(project);
-    const sent = watchSockets(
-      project.sandbox,
-      () => ordersIn(sent).length === 1,
-      () => project.interrupt(),
-    );
-    const ran = await project.run("apply", "--auto-approve", ...STACK);
-    expect(ran.code, ran.text).toBe(1);
-    expect(sent.at(-1)).toMatchObject({ method: "POST" });
-    expect(project.changesSent()).toEqual(["POST /services"]);
-    expect(ran.out).not.toContain("Stack a_team");
-    expect(flat(ran.err)).toContain("2 stacks, not completed: a_team (skipped).");
-    await project.apply(...STACK);
-    expect(project.changesSent()).toEqual(["POST /services/1003/grants"]);
   });
 
   it("are not begun when Ctrl-C comes between two of them, or while one is read", async () => {

@@ -90,17 +90,6 @@ it("converges by the interval alone, with every event lost", async () => {
   expect(await watching.stop()).toBe(0);
 });
 
-it("says once that requests are counted in this process alone, however often it looks", async () => {
-  const made = await applied();
-  made.env.HOSTFORM_STATE_HOME = path.join(made.dir, "hosting.yaml", "below");
-  const watching = made.watch("--interval", "10s");
-  for (let look = 1; look <= 3; look++) {
-    await watching.look(look);
-    made.clock.advance(10_000);
-  }
-  expect(watching.text.match(/provider\.ledger/g)).toHaveLength(1);
-});
-
 it("keeps its interval when the clock is set back, looks at once when it is set ahead, and says both", async () => {
   const made = await applied();
   const watching = made.watch("--auto-approve", "--interval", "10m");
@@ -264,16 +253,6 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   expect(watching.text).not.toContain(SECRET);
 });
 
-it("does not look for an event about what is not in the state", async () => {
-  const made = await applied();
-  const watching = await listening(made, "--interval", "1h");
-  made.clock.advance(10_000);
-  expect(await deliver(watching.url, event("service.suspended", { id: 999_999 }))).toBe(204);
-  await watching.until(() => watching.of("watch_stranger").length === 1);
-  expect(made.sent()).toEqual([]);
-  expect(watching.of("watch_found")).toHaveLength(1);
-});
-
 it("only reports, each thing once, and changes nothing without --auto-approve", async () => {
   const made = await applied();
   const watching = made.watch("--interval", "1m");
@@ -419,46 +398,6 @@ it("tries again what fails, later and later, and says so once", async () => {
   made.clock.advance(40 * MINUTES);
   expect(await watching.look(5)).toMatchObject({ result: "applied", next_seconds: 600 });
   expect(standing(made)).toEqual(AS_DECLARED);
-});
-
-it("ends at Ctrl-C with 1 where an apply was cut short: what was not sent is not sent any more", async () => {
-  const made = await applied();
-  const watching = made.watch("--auto-approve", "--interval", "1m");
-  await watching.look(1);
-  disturb(made);
-  watching.onMessage = ({ type }) => {
-    if (type === "apply_start") void watching.stop();
-  };
-  made.clock.advance(MINUTES);
-  expect(await watching.code).toBe(1);
-  expect(made.sent().filter((line) => line.startsWith("POST"))).toEqual([]);
-  // Another run finds the rest.
-  const plan = await made.run("plan", "--detailed-exitcode");
-  expect([0, 2], plan.text).toContain(plan.code);
-  expect((await made.run("apply", "--auto-approve")).code).toBe(0);
-  expect(standing(made)).toEqual(AS_DECLARED);
-  expect(watching.of("watch_end")[0]?.hostform).toEqual({ looks: 2, reason: "interrupted" });
-});
-
-it("ends at Ctrl-C while it looks, without an error", async () => {
-  const made = await applied();
-  const watching = made.watch("--interval", "1m");
-  watching.onMessage = ({ type }) => {
-    if (type === "watch_look") void watching.stop();
-  };
-  expect(await watching.code).toBe(0);
-  expect(watching.of("diagnostic")).toEqual([]);
-});
-
-it("ends with --max-runs, and says with its exit code how the last look went", async () => {
-  const made = await applied();
-  expect(await made.watch("--max-runs", "1").code).toBe(0);
-  const refused = made.watch("--max-runs", "1", "--auto-approve", "--max-orders", "0");
-  await made.declare({
-    ...DECLARED,
-    services: { ...DECLARED.services, shop: { plan_id: 11, currency: "USD", domain: "shop.acme.example" } },
-  });
-  expect(await refused.code).toBe(1);
 });
 
 it("takes the secret of a declared webhook from the state", async () => {

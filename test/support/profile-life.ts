@@ -46,7 +46,7 @@ const FIRST: Document = {
 };
 
 /** One grant fewer, another webhook in place of the first, live again, and passwords set again. */
-export const SECOND: Document = {
+const SECOND: Document = {
   ...FIRST,
   services: {
     www: www({ suspended: false, password_version: 2, grants: { "dev@acme.example": "manage" } }),
@@ -60,11 +60,11 @@ const withServices = (services: object): Document => ({
   services: { ...(SECOND.services as object), ...services },
 });
 const shop = { plan_id: 12, currency: "GEL", domain: "shop.acme.example" };
-export const SHOP = withServices({ shop });
+const SHOP = withServices({ shop });
 const REFUSED = withServices({ shop, late: { ...shop, domain: "late.example", coupon_code: "BYGONE50" } });
 
 /** What was recorded, in a notation of ours: what only the server's notation makes different is the same here. */
-export async function recorded(project: Project): Promise<Record<string, object>> {
+async function recorded(project: Project): Promise<Record<string, object>> {
   const { resources } = await project.state();
   return Object.fromEntries(
     [...resources.values()].map(({ address, attributes, private: mark, provider, sensitive }) => {
@@ -127,7 +127,7 @@ export async function order(project: Project): Promise<object> {
 }
 
 /** What the account holds is listed, every record and its meaning. */
-export async function look(project: Project): Promise<object> {
+async function look(project: Project): Promise<object> {
   const invoices = await json(project, "invoices");
   const services = await json(project, "services");
   const domains = await json(project, "domains", "check", "free.example", "taken.example");
@@ -183,7 +183,7 @@ export async function ask(project: Project): Promise<object> {
 }
 
 /** A grant is revoked, a webhook replaced and its forerunner deleted, a service restored, passwords set. */
-export async function change(project: Project): Promise<object> {
+async function change(project: Project): Promise<object> {
   await project.declare(SECOND);
   const before = await project.recorded("hosting_service.box");
   await apply(project, "--allow-removals");
@@ -202,7 +202,7 @@ export async function change(project: Project): Promise<object> {
 }
 
 /** What others did is noticed and put right. */
-export async function drift(project: Project): Promise<object> {
+async function drift(project: Project): Promise<object> {
   const { control } = project;
   const site = own(control.list("services")).find(({ plan_id }) => plan_id === 11);
   const [grant] = control.list("grants");
@@ -234,7 +234,7 @@ async function applyAgain(project: Project): Promise<Ran> {
 }
 
 /** The answer to an order is lost: there is one service and one invoice. */
-export async function lose(project: Project): Promise<object> {
+async function lose(project: Project): Promise<object> {
   const { control } = project;
   const invoices = control.list("invoices").length;
   await project.declare(SHOP);
@@ -250,7 +250,7 @@ export async function lose(project: Project): Promise<object> {
 }
 
 /** The mistake that only the server sees is reported with its line. */
-export async function refuse(project: Project): Promise<object> {
+async function refuse(project: Project): Promise<object> {
   const { control } = project;
   await project.declare(REFUSED);
   let ran = await applyAgain(project);
@@ -275,7 +275,7 @@ export async function refuse(project: Project): Promise<object> {
 }
 
 /** What was forgotten is adopted by its id: nothing is created again. */
-export async function adopt(project: Project): Promise<object> {
+async function adopt(project: Project): Promise<object> {
   const ids = new Map<string, string>();
   for (const address of [WWW, DEV, "hosting_migration_request.www"]) {
     ids.set(address, String((await project.recorded(address))?.attributes.id));
@@ -294,7 +294,7 @@ export async function adopt(project: Project): Promise<object> {
 }
 
 /** A service that ended is reported, and not bought again. */
-export async function lack(project: Project): Promise<object> {
+async function lack(project: Project): Promise<object> {
   const { control } = project;
   const box = own(control.list("services")).find(({ plan_id }) => plan_id === 31);
   control.remove("services", box?.id ?? 0);
@@ -306,7 +306,7 @@ export async function lack(project: Project): Promise<object> {
 }
 
 /** What can be deleted is deleted, whatever else is gone already; what costs money is left alone. */
-export async function end(project: Project): Promise<object> {
+async function end(project: Project): Promise<object> {
   const { control } = project;
   project.answer = () => {
     for (const { id } of control.list("webhooks")) control.remove("webhooks", id);

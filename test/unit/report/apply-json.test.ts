@@ -3,7 +3,6 @@ import type { ApplyEvent } from "../../../src/core/model/index.ts";
 import {
   diagnosticMessage,
   eventMessage,
-  jsonText,
   outputsMessage,
   planMessages,
   resultMessages,
@@ -210,15 +209,5 @@ describe("messages of Terraform's machine-readable UI", () => {
       },
     });
     expect(JSON.stringify(message)).not.toContain("whsec");
-  });
-
-  it("are one line each", () => {
-    const lines = planMessages(
-      plan([order()], { diagnostics: [diagnostic({ detail: "two\nlines" })] }),
-      now,
-      fixOf,
-    ).map((message) => jsonText(message));
-    expect(lines).toHaveLength(3);
-    for (const line of lines) expect(line).not.toContain("\n");
   });
 });

@@ -14,6 +14,10 @@ import type {
   SourceRange,
 } from "../../../src/core/model/index.ts";
 import { wordsOfType } from "../../../src/project/saved-plan.ts";
+import { fixOf } from "../../support/remedies.ts";
+
+/** Style of a report in a file, with remedies for YAML. */
+export const plain = { remedies: fixOf, color: false };
 
 const typeOf = (address: string) => address.slice(0, address.indexOf("."));
 

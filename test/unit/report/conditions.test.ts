@@ -4,7 +4,7 @@ import { conditionFor } from "../../../src/core/messages/index.ts";
 import { conditionOf, conditionWarning } from "../../../src/core/model/index.ts";
 import { foundText, planJson, planMessages, renderPlan, summaryLine, watchNotes } from "../../../src/report/index.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { change, plan, update } from "./builders.ts";
+import { change, plain, plan, update } from "./builders.ts";
 
 const off = conditionFor("off", {
   address: "hosting_webhook.billing",
@@ -25,7 +25,7 @@ const both = plan([change()], { conditions: [kept, off] });
 
 describe("conditions of a plan", () => {
   it("follow the changes as text, with their fix and without control characters", () => {
-    const text = renderPlan(both, { remedies: fixOf, color: false });
+    const text = renderPlan(both, plain);
     expect(text).toContain("Needs attention:\n  ! suspended of hosting_service.acme stays");
     expect(text).toContain(
       "  ! hosting_webhook.billing: the host shows webhook 7 as switched off: is_active is false\n    It may receive",
@@ -36,7 +36,7 @@ describe("conditions of a plan", () => {
 
   it("end the claim that the account matches the declaration", () => {
     expect(summaryLine(both)).toBe("No changes. 1 object keeps another value than declared. 1 object is switched off.");
-    expect(foundText(both, 0)).toBe(
+    expect(foundText(both, fixOf)).toBe(
       "No changes. 1 object keeps another value than declared. 1 object is switched off.",
     );
     expect(summaryLine(plan([update({ suspended: true })], { conditions: [off] }))).toMatch(/^Plan: /);
@@ -44,7 +44,7 @@ describe("conditions of a plan", () => {
   });
 
   it("are a list of the JSON document that is empty without any", () => {
-    const json = planJson(both, { remedies: fixOf }).hostform.conditions;
+    const json = planJson(both, plain).hostform.conditions;
     expect(json.map(({ condition, address }) => [condition, address])).toEqual([
       ["own_form", "hosting_service.acme"],
       ["off", "hosting_webhook.billing"],
@@ -56,7 +56,7 @@ describe("conditions of a plan", () => {
       detail: "It may receive no events until it is switched on again.",
       fix: "Correct its receiver. Then switch it on in the dashboard. Or delete it there and apply: that creates another one, with a new secret.",
     });
-    expect(planJson(plan(), { remedies: fixOf }).hostform.conditions).toEqual([]);
+    expect(planJson(plan(), plain).hostform.conditions).toEqual([]);
   });
 
   it("are warnings among the messages of an apply, and notes of a watch that stay apart from changes", () => {

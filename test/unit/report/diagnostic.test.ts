@@ -5,7 +5,7 @@ import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts"
 import { paint, widthOf } from "../../../src/report/text-style.ts";
 import fc from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { at, diagnostic } from "./builders.ts";
+import { at, diagnostic, plain } from "./builders.ts";
 
 const golden = (name: string) => `../../golden/report/${name}.txt`;
 
@@ -66,24 +66,9 @@ describe("renderDiagnostics", () => {
     await expect(text).toMatchFileSnapshot(golden(name));
   });
 
-  it("is empty when there is nothing to say", () =>
-    expect(renderDiagnostics([], { remedies: fixOf, color: false })).toBe(""));
-
-  it("shows a failure of the state once, with the places and the latest detail", () => {
-    const lost = diagnostic({ code: "state.lost_lock", summary: "The lock was taken over" });
-    const later = { ...lost, address: "hosting_service.a", detail: "Not recorded: a, b." };
-    const shown = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], {
-      remedies: fixOf,
-      color: false,
-    });
-    expect(shown.match(/The lock was taken over/g)).toHaveLength(1);
-    expect(shown).toContain("in hosting_service.a");
-    expect(shown).toContain("Not recorded: a, b.");
-  });
-
   it("shows the same mistake of eighty resources once, with their number and the first three places", () => {
     const eighty = Array.from({ length: 80 }, (_, at) => ({ ...located, address: `hosting_service.s${at}` }));
-    const shown = renderDiagnostics(eighty, { remedies: fixOf, color: false });
+    const shown = renderDiagnostics(eighty, plain);
     expect(shown.match(/^Error: .*\(80 times\)$/gm)).toHaveLength(1);
     expect(shown.match(/hosting_service\.s\d+/g)).toEqual([
       "hosting_service.s0",
@@ -108,7 +93,7 @@ describe("renderDiagnostics", () => {
     const show = (many: number) =>
       renderDiagnostics(
         Array.from({ length: many }, (_, at) => prevented(at)),
-        { remedies: fixOf, color: false },
+        plain,
       );
     expect(show(80)).toMatch(
       /^Error: hosting_service\.s0 \(service 1000\) may not be removed \[plan\.prevented\] \(and 79 like it\)\n {2}in hosting_service\.s0\n/,
@@ -118,12 +103,9 @@ describe("renderDiagnostics", () => {
     // Of a few each has its fix.
     expect(show(3).match(/^Fix: Put hosting_service\.s\d back\.$/gm)).toHaveLength(3);
     const other = { ...prevented(80), detail: "The server says: never." };
-    expect(
-      renderDiagnostics([...Array.from({ length: 8 }, (_, at) => prevented(at)), other], {
-        remedies: fixOf,
-        color: false,
-      }),
-    ).toContain("The server says: never.");
+    expect(renderDiagnostics([...Array.from({ length: 8 }, (_, at) => prevented(at)), other], plain)).toContain(
+      "The server says: never.",
+    );
   });
 
   it("keeps several mistakes in one resource apart, each with its fix", () => {
@@ -191,11 +173,6 @@ describe("renderDiagnostics", () => {
     expect(text).toContain("third");
     expect(text).toMatch(/first|second/);
   });
-
-  it("keeps warnings apart that say different things", () => {
-    const two = [warning("a.b"), { ...warning("a.c"), detail: "Something else." }];
-    expect(renderDiagnostics(two, { remedies: fixOf, color: false }).match(/Warning:/g)).toHaveLength(2);
-  });
 });
 
 describe("snippetLines", () => {
@@ -218,23 +195,12 @@ describe("snippetLines", () => {
     expect(source).toMatch(/\| ….*….?$/);
   });
 
-  it("cuts only behind when the marked part stands in front", () => {
-    const [source = ""] = draw(`key: ${"v".repeat(300)}`, "key", 60);
-    expect(source).toMatch(/\| key: v+…$/);
-  });
-
   it("underlines to the end of the line when the range goes on, and one column when it is empty", () => {
     const range = { ...at("  a: [1,", "[1,"), endLine: 14, endColumn: 2 };
     expect(snippetLines(range, { color: false }, paint(false))[1]).toBe("     |      ^^^");
     expect(snippetLines({ ...range, endLine: 12, endColumn: range.column }, { color: false }, paint(false))[1]).toBe(
       "     |      ^",
     );
-  });
-
-  it("has nothing to draw when the line is not known", () => {
-    expect(
-      snippetLines({ file: "x", line: 1, column: 1, endLine: 1, endColumn: 2 }, { color: false }, paint(false)),
-    ).toEqual([]);
   });
 
   it("fits the width and keeps a caret, whatever the line and the columns", () => {

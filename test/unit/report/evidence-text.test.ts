@@ -10,8 +10,12 @@ const found = {
   candidates: [],
   invoices: [],
 } as const;
+const words = {
+  apply: "an apply",
+  command: (address: string, id: string | null) => `run ${address} ${id ?? "nothing"}`,
+};
 const textOf = (more: Parameters<typeof renderEvidence>[0][number]) =>
-  renderEvidence([more], Date.parse("2026-11-21T10:01:00.000Z"), { color: false });
+  renderEvidence([more], Date.parse("2026-11-21T10:01:00.000Z"), { ...words, color: false });
 
 describe("the evidence on a pending create", () => {
   it("names the moment from which a list proves that nothing was created", () => {
@@ -56,22 +60,20 @@ describe("the evidence on a pending create", () => {
     ["similar", undefined, "never", "only its plan is the requested one"],
     ["same", "plan_id", "never", "its name is the requested one, but plan_id is another"],
     ["same", undefined, "never", "its name is the requested one, and nothing else shows who created it"],
-  ] as const)("names the reason of a candidate with %s key (%s, %s), early and late", (key, differs, habit, words) => {
+  ] as const)("names the reason of a candidate with %s key (%s, %s), early and late", (key, differs, habit, why) => {
     const candidates = [{ ...object("7", "Omega"), key, ...(differs && { differs }) }];
     for (const verdict of ["unclear", "waiting"] as const)
-      expect(textOf({ ...found, verdict, candidates, rewrites_key: habit })).toContain(`    7  Omega: ${words}\n`);
+      expect(textOf({ ...found, verdict, candidates, rewrites_key: habit })).toContain(`    7  Omega: ${why}\n`);
   });
 
   it.each([
     ["other", false, "no list shows the name as it was sent"],
     ["same", false, "somebody else may have created what is new"],
     ["other", true, "a job was to create it, and nothing shows its result"],
-  ] as const)("names the reason for absence beside an object with %s key (accepted: %s)", (key, accepted, words) => {
+  ] as const)("names the reason for absence beside an object with %s key (accepted: %s)", (key, accepted, why) => {
     const candidates = [{ ...object("7", "Omega"), key }];
     const text = textOf({ ...found, verdict: "unclear", candidates, accepted });
-    expect(text).toContain(
-      `    # if the request created nothing: ${words}\n    hostform resolve hosting_webhook.a --absent\n`,
-    );
+    expect(text).toContain(`    # if the request created nothing: ${why}\n    run hosting_webhook.a nothing\n`);
   });
 
   const verdicts = [
@@ -86,7 +88,7 @@ describe("the evidence on a pending create", () => {
   ] as const;
 
   it.each(verdicts)("holds only whole commands for the verdict %s, each on a line, however narrow", (verdict) => {
-    const address = 'hosting_grant.a["o\'neil@acme.example"]';
+    const address = 'hosting_grant.a["o neil@acme.example, and more than the width of the terminal"]';
     const candidates = verdict === "unknowable" ? null : [{ ...object("7 b", "Omega"), key: "near" as const }];
     const one = {
       ...found,
@@ -96,21 +98,17 @@ describe("the evidence on a pending create", () => {
       holder: "hosting_webhook.b",
       key_attributes: ["url", "events"],
     };
-    const text = renderEvidence([one], 0, { color: false, width: 40, flags: ["-C", "acme"] });
-    const command = `    hostform resolve 'hosting_grant.a["o'\\''neil@acme.example"]' -C acme`;
-    const lines = text.split("\n").filter((line) => line.includes("hostform resolve"));
-    const id = verdict === "unknowable" ? "ID" : "'7 b'";
+    const text = renderEvidence([one], 0, { ...words, color: false, width: 40 });
+    const lines = text.split("\n").filter((line) => line.startsWith("    run "));
+    const id = verdict === "unknowable" ? "ID" : "7 b";
     const answers: Record<string, string[]> = {
-      nothing: ["--absent"],
-      held: ["--absent"],
-      waiting: [`--adopt ${id}`, "--absent"],
-      unclear: [`--adopt ${id}`, "--absent"],
-      unknowable: [`--adopt ${id}`, "--absent"],
+      nothing: ["nothing"],
+      held: ["nothing"],
+      waiting: [id, "nothing"],
+      unclear: [id, "nothing"],
+      unknowable: [id, "nothing"],
     };
-    expect(lines).toEqual((answers[verdict] ?? []).map((answer) => `${command} ${answer}`));
-    expect(text.replaceAll(/hostform resolve .*/g, ""), "an option without its command").not.toMatch(
-      /--(?:adopt|absent)/,
-    );
+    expect(lines).toEqual((answers[verdict] ?? []).map((answer) => `    run ${address} ${answer}`));
     expect(text).not.toMatch(/natural key|recorded objects/);
   });
 

@@ -4,13 +4,12 @@ import { conditionFor } from "../../../src/core/messages/index.ts";
 import type { Change, Condition, Plan } from "../../../src/core/model/index.ts";
 import { planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../../src/report/index.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { change, diagnostic, invoice, liveService, order, plan, update } from "./builders.ts";
+import { change, invoice, liveService, order, plan } from "./builders.ts";
 
 const serviceAt = (name: string, over: Partial<Change> = {}) => {
   const before = { ...liveService, id: name, domain: `${name}.example` };
   return change({ address: `hosting_service.${name}`, before, after: before, ...over });
 };
-const down = (name: string) => serviceAt(name, update({ suspended: true }, { address: `hosting_service.${name}` }));
 const forgotten = (name: string) => serviceAt(name, { actions: ["forget"], removal: "forget" });
 const grantAt = (person: string, over: Partial<Change>) =>
   change({ address: `hosting_grant.www["${person}"]`, ...over });
@@ -130,18 +129,6 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     },
   ],
   [
-    "a site that goes offline beside one that is",
-    plan([down("www"), serviceAt("shop")], { conditions: [offline("shop")] }),
-    {
-      goingOffline: ["1"],
-      offline: ["1"],
-      unpaid: ["None seen"],
-      access: ["None"],
-      line: `Orders: none. ${NOBODY} Unpaid invoices: none seen.`,
-      headline: /^Takes 1 site offline\. 1 site is offline/,
-    },
-  ],
-  [
     "a site that was handed over",
     plan([serviceAt("www", { unchecked: true }), serviceAt("shop")], {
       conditions: [handedOver("www")],
@@ -152,7 +139,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
       offline: ["0", "1 not checked"],
       unpaid: ["1 site not checked"],
       access: ["None"],
-      line: `Orders: none. ${NOBODY} Unpaid invoices: none seen; 1 site not checked.`,
+      line: `Orders: none. ${NOBODY} Unpaid invoices: 1 site not checked.`,
       headline: /1 resource is not checked/,
     },
   ],
@@ -169,7 +156,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
       offline: ["Not checked"],
       unpaid: ["1 site not checked"],
       access: ["None"],
-      line: `Orders: none. ${NOBODY} Unpaid invoices: none seen; 1 site not checked.`,
+      line: `Orders: none. ${NOBODY} Unpaid invoices: 1 site not checked.`,
       headline: /^No changes in what was read\. 1 resource is not checked\.$/,
     },
   ],
@@ -178,7 +165,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     plan([serviceAt("www"), serviceAt("shop")], { conditions: [unbilled("www"), unbilled("shop")] }),
     {
       ...ZERO,
-      unpaid: ["2 not read"],
+      unpaid: ["Not read for 2 sites"],
       access: ["None"],
       line: `Orders: none. ${NOBODY} Unpaid invoices: not read for 2 sites.`,
       headline: /2 sites have invoices that were not read/,
@@ -206,33 +193,6 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
       unpaid: ["None seen"],
       access: ["+1 / −0", "2 not checked"],
       line: "Orders: none. Access: 1 person gains access, 2 grants not checked. Unpaid invoices: none seen.",
-    },
-  ],
-  [
-    "grants that were left out of the reading",
-    plan([serviceAt("www"), grantAt("a@x.example", {}), grantAt("b@x.example", {})], {
-      notRead: [{ address: 'hosting_grant.www["a@x.example"]', type: "hosting_grant", parent: "www", last_read: null }],
-    }),
-    {
-      ...ZERO,
-      unpaid: ["None seen"],
-      access: ["None", "1 not checked"],
-      line: "Orders: none. Access: 1 grant not checked. Unpaid invoices: none seen.",
-    },
-  ],
-  [
-    "a change that is held back",
-    plan([serviceAt("www"), order()], {
-      diagnostics: [diagnostic({ code: "plan.immutable", address: "hosting_service.www" })],
-      conditions: [waits("www", 900)],
-    }),
-    {
-      ...ZERO,
-      billed: "18.00 USD",
-      unpaid: ["1 invoice, 9.00 USD"],
-      access: ["None"],
-      line: `${NOBODY} Unpaid invoices: 1 invoice, 9.00 USD.`,
-      headline: /Orders 1 service for 18.00 USD\. 1 site has an unpaid invoice/,
     },
   ],
 ];

@@ -82,7 +82,7 @@ const texts: readonly [name: string, render: (look: Look) => string][] = [
           },
         ],
         0,
-        look,
+        { ...look, apply: "an apply", command: (pending) => `resolve ${pending}` },
       ),
   ],
   [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { renderOutcome } from "../../../src/report/index.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { diagnostic, outcome, result } from "./builders.ts";
+import { diagnostic, outcome, plain, result } from "./builders.ts";
 import { full, outcomeCases, refused } from "./outcome-cases.ts";
 
 const golden = (name: string) => `../../golden/report/${name}.txt`;
@@ -19,18 +19,15 @@ describe("renderOutcome", () => {
     const text = renderOutcome(
       full,
       result([outcome("x.y", { result: "failed", diagnostics: [refused] })], { diagnostics: [refused] }),
-      { remedies: fixOf, color: false },
+      plain,
     );
     expect(text.match(/The API refused/g)).toHaveLength(1);
   });
 
   it("shows a warning of a change that was made", () => {
     const lost = diagnostic({ severity: "warning", code: "api.malformed", summary: "The answer holds no secret" });
-    expect(
-      renderOutcome(full, result([outcome("hosting_service.acme", { diagnostics: [lost] })]), {
-        remedies: fixOf,
-        color: false,
-      }),
-    ).toContain("Warning: The answer holds no secret");
+    expect(renderOutcome(full, result([outcome("hosting_service.acme", { diagnostics: [lost] })]), plain)).toContain(
+      "Warning: The answer holds no secret",
+    );
   });
 });

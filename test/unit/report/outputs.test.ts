@@ -87,11 +87,6 @@ describe("the outputs of a plan", () => {
     expect(text).not.toContain("Applying this plan");
   });
 
-  it("are listed apart from resources by a destroy", () => {
-    const outputs = [output("old", { action: "delete", before: "gone" })];
-    expect(shown(outputs, { mode: "destroy" })).toContain("removes the outputs from the state");
-  });
-
   it("stand in Markdown and in HTML, and their secrets nowhere", () => {
     const whole = plan([], { outputs: every });
     const texts = [

@@ -3,11 +3,10 @@ import { kinds } from "../../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../../src/core/model/index.ts";
 import { planJson } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
-import { fixOf } from "../../support/remedies.ts";
-import { change, cost, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";
+import { change, cost, diagnostic, drift, liveService, order, plain, plan, reason, update } from "./builders.ts";
 
 const dev = 'hosting_grant.acme["dev@acme.example"]';
-const only = (...args: Parameters<typeof plan>) => planJson(plan(...args), { remedies: fixOf }).resource_changes[0];
+const only = (...args: Parameters<typeof plan>) => planJson(plan(...args), plain).resource_changes[0];
 
 // The fields that Terraform documents for its plan representation, format 1.2; a reader may rely on these and no others.
 const DOCUMENTED = new Set([
@@ -92,7 +91,7 @@ const everything = plan(
 
 describe("planJson", () => {
   it("has the fields that Terraform documents, and one more for our own", () => {
-    const json = planJson(everything, { remedies: fixOf });
+    const json = planJson(everything, plain);
     expect(Object.keys(json).filter((name) => !DOCUMENTED.has(name))).toEqual(["hostform"]);
     for (const each of [...json.resource_changes, ...(json.resource_drift ?? [])]) {
       expect(Object.keys(each).filter((name) => !DOCUMENTED_RESOURCE_CHANGE.has(name))).toEqual([]);
@@ -109,12 +108,12 @@ describe("planJson", () => {
   });
 
   it("holds no secret, neither recorded nor declared nor drifted", () => {
-    const text = JSON.stringify(planJson(everything, { remedies: fixOf }));
+    const text = JSON.stringify(planJson(everything, plain));
     for (const secret of SECRETS) expect(text).not.toContain(secret);
   });
 
   it("marks what it does not show", () => {
-    const [, , password, , webhook] = planJson(everything, { remedies: fixOf }).resource_changes;
+    const [, , password, , webhook] = planJson(everything, plain).resource_changes;
     expect(password?.change.before).toMatchObject({ generated_password: null });
     expect(password?.change.before_sensitive).toEqual({ password: true, generated_password: true });
     expect(webhook?.change).toMatchObject({
@@ -126,7 +125,7 @@ describe("planJson", () => {
   });
 
   it("names instances as Terraform does", () => {
-    expect(planJson(everything, { remedies: fixOf }).resource_changes[3]).toMatchObject({
+    expect(planJson(everything, plain).resource_changes[3]).toMatchObject({
       address: dev,
       mode: "managed",
       type: "hosting_grant",
@@ -136,7 +135,7 @@ describe("planJson", () => {
       action_reason: "replace_because_cannot_update",
       change: { actions: ["delete", "create"], replace_paths: [["permission"]] },
     });
-    expect(planJson(everything, { remedies: fixOf }).resource_changes[0]).not.toHaveProperty("index");
+    expect(planJson(everything, plain).resource_changes[0]).not.toHaveProperty("index");
   });
 
   it("leaves unknown attributes out of after and puts them into after_unknown", () => {
@@ -157,15 +156,8 @@ describe("planJson", () => {
     expect(made?.change.before_sensitive).toBe(false);
   });
 
-  it("writes an empty object where an existing object has nothing unknown", () => {
-    expect(only([change({ before: { id: "1" }, after: { id: "1" } })])?.change).toMatchObject({
-      after_unknown: {},
-      after_sensitive: {},
-    });
-  });
-
   it("says why something is deleted, and that it is imported", () => {
-    const changes = planJson(everything, { remedies: fixOf }).resource_changes;
+    const changes = planJson(everything, plain).resource_changes;
     expect(changes[4]?.action_reason).toBe("delete_because_no_resource_config");
     expect(changes[5]?.change).toMatchObject({ actions: ["no-op"], importing: { id: "40" } });
     expect(changes[6]?.change.actions).toEqual(["forget"]);
@@ -176,7 +168,7 @@ describe("planJson", () => {
   });
 
   it("separates what is from what will be", () => {
-    const json = planJson(everything, { remedies: fixOf });
+    const json = planJson(everything, plain);
     const addresses = (side: typeof json.planned_values) =>
       side.root_module.resources?.map((resource) => resource.address);
     expect(addresses(json.prior_state.values)).not.toContain("hosting_service.new");
@@ -186,24 +178,24 @@ describe("planJson", () => {
       schema_version: 0,
       values: { domain: "www.acme.example" },
     });
-    expect(planJson(plan(), { remedies: fixOf }).planned_values).toEqual({ root_module: {} });
+    expect(planJson(plan(), plain).planned_values).toEqual({ root_module: {} });
   });
 
   it("shows drift in Terraform's form", () => {
-    expect(planJson(everything, { remedies: fixOf }).resource_drift).toMatchObject([
+    expect(planJson(everything, plain).resource_drift).toMatchObject([
       { address: "hosting_service.acme", change: { actions: ["update"], after: { suspended: true } } },
       { address: "hosting_webhook.gone", change: { actions: ["delete"], before: { secret: null }, after: null } },
     ]);
-    expect(planJson(plan(), { remedies: fixOf })).not.toHaveProperty("resource_drift");
+    expect(planJson(plan(), plain)).not.toHaveProperty("resource_drift");
   });
 
   it("cannot be applied with errors, nor without changes", () => {
-    expect(planJson(plan([order()], { diagnostics: [diagnostic()] }), { remedies: fixOf })).toMatchObject({
+    expect(planJson(plan([order()], { diagnostics: [diagnostic()] }), plain)).toMatchObject({
       errored: true,
       applyable: false,
       complete: false,
     });
-    expect(planJson(plan([change()]), { remedies: fixOf })).toMatchObject({
+    expect(planJson(plan([change()]), plain)).toMatchObject({
       errored: false,
       applyable: false,
       complete: true,
@@ -211,21 +203,13 @@ describe("planJson", () => {
   });
 
   it("keeps what Terraform has no place for under hostform", () => {
-    expect(planJson(everything, { remedies: fixOf }).hostform).toMatchObject({
+    expect(planJson(everything, plain).hostform).toMatchObject({
       project: "acme",
       cost: [{ currency: "USD", orders: 1 }],
       requests: { read: 4, apply: 9 },
       diagnostics: [{ severity: "warning", code: "config.invalid_value" }],
       resources: { "hosting_service.new": { provider: "beta", deferred: ["suspended"], quote: { list: 2000 } } },
     });
-  });
-
-  it("says of what no list has shown yet when it was created", () => {
-    const unlisted = "2026-11-21T09:59:30.000Z";
-    const { resources } = planJson(plan([change({ unlisted }), change({ address: dev })]), {
-      remedies: fixOf,
-    }).hostform;
-    expect(Object.values(resources).map((resource) => resource.unlisted)).toEqual([unlisted, undefined]);
   });
 
   it("never lets a sensitive value through, whatever it is", () => {
@@ -246,7 +230,7 @@ describe("planJson", () => {
             changes,
             drifted ? { drift: [drift({}, { before }), drift(null, { address: "a.unknown", before })] } : {},
           ),
-          { remedies: fixOf },
+          plain,
         );
         expect(JSON.stringify(json)).not.toContain("SECRET");
       }),

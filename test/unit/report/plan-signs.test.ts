@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { renderPlanHtml, renderPlanMarkdown } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
-import { fixOf } from "../../support/remedies.ts";
-import { change, plan } from "./builders.ts";
+import { change, plain, plan } from "./builders.ts";
 
 /** The first characters of the lines of a comment's diff that a code host colours. */
 const coloured = (markdown: string) =>
@@ -31,7 +30,7 @@ describe("the signs of a plan", () => {
           return planOf(`${whole}\nold`, `${whole}\nnew`);
         });
         if (hostile === undefined || harmless === undefined) return;
-        const options = { remedies: fixOf };
+        const options = plain;
         expect(coloured(renderPlanMarkdown(hostile, options))).toBe(coloured(renderPlanMarkdown(harmless, options)));
         expect(classes(renderPlanHtml(hostile, options))).toBe(classes(renderPlanHtml(harmless, options)));
       }),
@@ -39,7 +38,7 @@ describe("the signs of a plan", () => {
   });
 
   it("stand first in the comment where a line of a text changes", () => {
-    const markdown = renderPlanMarkdown(planOf("- one\n- two", "- one\n- three"), { remedies: fixOf });
+    const markdown = renderPlanMarkdown(planOf("- one\n- two", "- one\n- three"), plain);
     expect(markdown.split("\n").filter((line) => /- (?:one|two|three)/.test(line))).toEqual([
       "            - one",
       "            - three",

@@ -40,14 +40,6 @@ describe("what is recorded, for reading", () => {
     expect(text).toContain("Amounts are in the API's own unit, perhaps cents");
   });
 
-  it("is a sentence where nothing is recorded", () => {
-    for (const render of Object.values(FORMATS)) {
-      const text = render(recorded([], { project: undefined }), options);
-      expect(text).toContain("Nothing is recorded.");
-      expect(text).not.toMatch(/<table|\| ---/);
-    }
-  });
-
   it("has every row of 5,000 services on the page, as lines and not as a table", () => {
     const html = renderRecordedHtml(recorded(services(5000)), options);
     expect(html).toContain("Services: 5,000");

@@ -25,22 +25,6 @@ describe("renderTable", () => {
     expect(renderTable(rows, columns, plain)).toBe("  ID  NAME\n   7  a\n1234  -\n   -  -\n");
   });
 
-  it("measures wide characters", () => {
-    const three: Column<Row>[] = [{ header: "NAME", cell: (row) => row.name }, ...columns.slice(0, 1)];
-    expect(
-      renderTable(
-        [
-          { id: 1, name: "日本語" },
-          { id: 2, name: "abc" },
-        ],
-        three,
-        plain,
-      ),
-    ).toBe("NAME    ID\n日本語   1\nabc      2\n");
-  });
-
-  it("says in a sentence that there is nothing", () => expect(renderTable([], columns, plain)).toBe("Nothing here.\n"));
-
   it("breaks cells at words on a terminal, an id or a number nowhere, and nothing when piped", () => {
     const rows = [{ id: 123456789, name: "Shared hosting for small shops" }];
     expect(renderTable(rows, columns, plain)).toContain("Shared hosting for small shops");
@@ -122,10 +106,6 @@ describe("renderListing", () => {
       expect(text).toContain(whole);
     }
     for (const line of text.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(width);
-  });
-
-  it.each(names)("has a sentence for no %s", (name) => {
-    expect(renderListing(name, [], { color: false })).toMatch(/^[A-Z][^\n]+\.\n$/);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../src/core/model/index.ts";
-import { foundText, watchLine, watchMessage, watchNotes } from "../../../src/report/index.ts";
+import { yamlRemedies } from "../../../src/fronts/yaml/remedies.ts";
+import { foundText, watchLine, watchNotes } from "../../../src/report/index.ts";
 import { change, diagnostic, drift, order, plan, reason, update } from "./builders.ts";
 
 const AT = Date.parse("2026-11-21T10:00:00.123Z");
@@ -64,7 +65,7 @@ describe("what a look found", () => {
     [
       "a pending create",
       plan([change()], { pending: ["hosting_domain.a"] }),
-      "1 create without known outcome: see `hostform resolve`.",
+      "1 create without known outcome. `hostform resolve` lists what is pending.",
     ],
     [
       "something that cannot be done",
@@ -72,17 +73,19 @@ describe("what a look found", () => {
       "Not all that is declared can be done now.",
     ],
   ])("%s", (_, made, text) => {
-    expect(foundText(made, 0)).toBe(text);
+    expect(foundText(made, yamlRemedies)).toBe(text);
   });
 
   it("says first that a plan has errors", () => {
     const diagnostics = [errorOf("plan.immutable", "no", { address: "hosting_service.a" })];
-    expect(foundText({ ...plan([]), diagnostics }, 1)).toBe("The plan has 1 error and is not applied.");
-    expect(foundText({ ...plan([order()]), diagnostics }, 1)).toBe(
+    expect(foundText({ ...plan([]), diagnostics }, yamlRemedies)).toBe("The plan has 1 error and is not applied.");
+    expect(foundText({ ...plan([order()]), diagnostics }, yamlRemedies)).toBe(
       "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Held back: 1 resource.",
     );
     const guard = [errorOf("guard.orders", "no")];
-    expect(foundText({ ...plan([order()]), diagnostics: guard }, 1)).toBe("The plan has 1 error and is not applied.");
+    expect(foundText({ ...plan([order()]), diagnostics: guard }, yamlRemedies)).toBe(
+      "The plan has 1 error and is not applied.",
+    );
   });
 });
 
@@ -101,27 +104,5 @@ describe("the line of a look", () => {
     const line = watchLine({ at: AT, events: ["a\u001b[2Jb\nc"], found: "Done." }, plain);
     expect(line).not.toContain("\u001b");
     expect(line).not.toContain("\n");
-  });
-});
-
-describe("a message of watch --json", () => {
-  it("has the form of Terraform's messages, its own part under hostform", () => {
-    const found = {
-      type: "watch_found",
-      look: 2,
-      result: "failed",
-      news: true,
-      requests: 3,
-      next_seconds: 60,
-    } as const;
-    expect(watchMessage(found, "It failed.", AT)).toEqual({
-      "@level": "warn",
-      "@message": "It failed.",
-      "@module": "hostform.ui",
-      "@timestamp": "2026-11-21T10:00:00.123000Z",
-      type: "watch_found",
-      hostform: { look: 2, result: "failed", news: true, requests: 3, next_seconds: 60 },
-    });
-    expect(watchMessage({ type: "watch_settling" }, "Reading.", AT)).toMatchObject({ "@level": "info", hostform: {} });
   });
 });
