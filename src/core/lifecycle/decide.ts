@@ -156,7 +156,7 @@ type Facts = IntentFacts & ObservedFacts & HostFacts;
 /** Reasons why a new object is not the result of a create request. */
 export type Exclusion = "held" | "siblings" | "otherKey" | "older" | "ended";
 
-/** Predicates for objects that cannot be the result. Objects in `before` are excluded, too. */
+/** Predicates for objects that cannot be the result. Objects in `before` are also excluded. */
 export const FILTERS: Readonly<Record<Exclusion, (row: Row, facts: Facts) => boolean>> = {
   held: ({ holder }, { id }) => holder !== undefined && (holder.intent !== id || holder.isOtherState === true),
   siblings: ({ sibling, key }) => sibling !== undefined && key !== "same",

@@ -125,7 +125,7 @@ export async function deleteObject(
     const parent = parentOf(kind, progress.attributes);
     // If the account confirms that the object no longer exists, the deletion has succeeded.
     account.forget(kind, parent);
-    // List lag may hide a new object, and a proxy may return 404, too. Only a 404 of the API itself counts.
+    // List lag may hide a new object, and a proxy may also return 404. Only a 404 of the API itself counts.
     const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
     if (isUnlisted && !isNotFound(error)) throw error;
     const id = String(attributes.id);
