@@ -53,44 +53,44 @@ import { Slots } from "./slots.ts";
 export interface ApplyOptions extends Secrets {
   readonly plan: Plan;
   readonly desired: Desired;
-  /** The state that the plan was made from. */
+  /** State that the plan is based on. */
   readonly state: State;
-  /** The whole state, when `state` was narrowed to targets: what is recorded elsewhere still counts. */
+  /** Complete state, if `state` contains only the targets. Entries outside of the targets still count. */
   readonly recorded?: State;
   readonly kinds: Kinds;
   readonly env: EnvVars;
   readonly accounts: (alias: string) => { readonly account: Account; readonly writer: Writer };
   readonly recorder: Recorder;
-  /** A name for the state, the same at each run; undefined while it has none. */
+  /** Returns the name of the state, equal in each run. Undefined if the state has no name yet. */
   owner?(): string | undefined;
   readonly clock: Clock;
   readonly concurrency: number;
-  /** Longest wait for queued jobs, in milliseconds; 0: none. */
+  /** Longest wait for queued jobs, in milliseconds. 0 if hostform does not wait. */
   readonly waitMs: number;
-  /** Longest wait for the turn to create, in milliseconds. Default: until other processes give it back. */
+  /** Longest wait for the create lock, in milliseconds. Default: until other processes release the lock. */
   readonly turnTimeoutMs?: number | undefined;
-  /** Aborted by the first Ctrl-C: no further request is sent; answers to sent ones are awaited and recorded. */
+  /** Signal aborted by the first Ctrl-C. No more requests are sent; responses to sent requests are awaited and saved. */
   readonly stop: AbortSignal;
-  /** Aborted when not even recording is waited for: the result is what is known by then. */
+  /** Signal after which the run does not even wait for saving. The result contains what is known by then. */
   readonly abandon?: AbortSignal;
   onEvent?(event: ApplyEvent): void;
-  /** Called when the lock of the state is lost: no request of this run may leave, reads included. */
+  /** Called if the state lock is lost. This run must not send any request, not even reads. */
   onLostLock?(): void;
   onPause?(why: Diagnostic): void;
-  /** API requests made so far, all providers together. */
+  /** Returns the number of API requests so far, for all providers. */
   requests(): number;
   readonly limits?: Limits;
-  /** Reads data sources that depend on what is made here; absent: there are none. */
+  /** Reads data sources that depend on created objects. Undefined if the declaration has none. */
   readonly readData?: ReadData;
-  /** Readings of data sources when the plan was computed. */
+  /** Readings of data sources from the plan. */
   readonly data?: ReadonlyMap<string, DataReading>;
-  /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
+  /** Addresses of the complete declaration, if `desired` contains only the targets. */
   readonly all?: ReadonlySet<string>;
 }
 
 /**
- * Applies a plan: changes that do not depend on each other side by side, each after those it refers to; goes on with
- * unrelated ones after a failure; records every result before the next request of that resource is sent.
+ * Applies a plan. Independent changes run in parallel; each change waits for the changes that it refers to. After a failure,
+ * unrelated changes continue. Every result is saved before the next request of the resource.
  */
 export async function apply(options: ApplyOptions): Promise<ApplyResult> {
   return new Run(options).run();
@@ -99,7 +99,7 @@ export async function apply(options: ApplyOptions): Promise<ApplyResult> {
 class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
-  /** The same for services that look too old to be new. */
+  /** Job watch for services whose creation time looks too old. */
   readonly #confirmations: JobWatch;
   readonly #gate: OrderGate;
   readonly #attributes: Map<string, JsonObject>;
@@ -111,11 +111,11 @@ class Run {
   readonly #scope: EvalScope;
   readonly #fates = new Map<string, Fate>();
   readonly #slots = new Slots();
-  /** Aborted by Ctrl-C, and when the lock of the state is lost. */
+  /** Signal aborted by Ctrl-C or by the loss of the state lock. */
   readonly #stop: AbortSignal;
-  /** A wait for lists was reported: those of other creates say the same. */
+  /** True if a wait for lists was already reported. Other creations wait for the same reason. */
   #paused = false;
-  /** A bug. It ends the run, after what is under way is finished and recorded. */
+  /** Internal error. The run ends after the running changes are finished and saved. */
   #defect: { readonly error: unknown } | undefined;
 
   constructor(options: ApplyOptions) {
@@ -136,7 +136,7 @@ class Run {
     this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
     this.#gate = new OrderGate(plan, limits, kinds, desired.providers);
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
-    // Values for templates: as observed for unchanged resources, as applied for others.
+    // Values for templates: observed for unchanged resources, applied for changed ones.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
     for (const { address, before } of plan.changes) if (before !== null) this.#attributes.set(address, before);
     const changes = new Map(plan.changes.map((change) => [change.address, change]));
@@ -148,13 +148,15 @@ class Run {
   }
 
   /**
-   * 1. storeRefusals: creates can be recorded, so that no object is deleted for a replacement that cannot be created.
-   * 2. recordObserved: the state shows the account as it is.
-   * 3. startReady: each change begins after those that it refers to, until none is left or the run is stopped.
-   * 4. recordOutputs, if every change has ended.
-   * 5. endOpen: the outcome of changes that did not begin or did not end.
+   * Runs the apply.
    *
-   * @throws HostformError `store.busy` or `store.newer`: no request was sent.
+   * 1. storeRefusals: check that creations can be saved. Otherwise a replacement could delete an object and then fail.
+   * 2. recordObserved: update the state to match the account.
+   * 3. startReady: start each change after the changes that it refers to, until all have started or the run stops.
+   * 4. recordOutputs, if every change has ended.
+   * 5. endOpen: set the outcome of changes that did not start or end.
+   *
+   * @throws HostformError `store.busy` or `store.newer`; no request was sent.
    */
   async run(): Promise<ApplyResult> {
     const { plan, clock, stop, requests, accounts } = this.#options;
@@ -189,7 +191,7 @@ class Run {
     };
   }
 
-  /** @returns the changes that are still under way, if not even their records are awaited. */
+  /** @returns the changes that are still running if the run was abandoned. */
   async #startReady(queue: ReadyQueue): Promise<ReadonlyMap<string, unknown>> {
     const stop = this.#stop;
     const running = new Map<string, Promise<void>>();
@@ -225,7 +227,7 @@ class Run {
     }
   }
 
-  /** Records what was observed of resources that do not change, so that the state shows the account as it is. */
+  /** Saves the observed values of unchanged resources, so that the state matches the account. */
   async #recordObserved(): Promise<void> {
     const { plan, state, recorder, accounts, owner } = this.#options;
     const held = new Set(plan.held?.map(({ address }) => address));
@@ -287,7 +289,7 @@ class Run {
     }
   }
 
-  /** Outcome of a change that failed or was stopped. */
+  /** Returns the outcome of a change that failed or was stopped. */
   #unfinished(error: HostformError, change: Change): ChangeOutcome {
     const { address } = change;
     const { requests, isUnrecorded, did } = this.#fateOf(address);
@@ -370,7 +372,7 @@ class Run {
     return this.#fates.get(address) ?? new Fate();
   }
 
-  /** The declared attributes, with everything they refer to known by now. */
+  /** Returns the declared attributes, with all references resolved. */
   async #config(change: Change): Promise<ValueObject | null> {
     const resource = this.#declared.get(change.address);
     const kind = kindOf(change.address, this.#kinds);
@@ -381,7 +383,7 @@ class Run {
     return applyIgnoreChanges(resource, config, change.before);
   }
 
-  /** The diagnostics of a failure, each at the place in the declaration that it is about. */
+  /** Returns the diagnostics of a failure, each with its location in the declaration. */
   #explain(error: HostformError, { address, config }: Change): Diagnostic[] {
     const resource = this.#declared.get(address);
     const kind = kindOf(address, this.#kinds);
@@ -390,10 +392,10 @@ class Run {
   }
 }
 
-/** One look decides; whatever delays it longer, each is looked at alone then. */
+/** Longest wait for the shared check, in milliseconds. After that, each object is checked alone. */
 const CONFIRM_MS = 60_000;
 
-/** Codes of a request that was stopped before it left. */
+/** Codes of a request that was stopped before it was sent. */
 const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
 
 const notStarted = (address: string): ChangeOutcome => ({ address, result: "not-started", diagnostics: [] });

@@ -36,10 +36,10 @@ import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts"
 import { kindOf, kindsOf } from "./resolve-config.ts";
 
 /**
- * Computes the plan. Pure: the same input gives the same value, nothing is read or sent.
+ * Computes the plan. Pure: reads and sends nothing, and the same input gives the same plan.
  *
- * 1. planDeclared: declared resources in the order of their references, so that each sees the future values of others.
- * 2. planRemovals: recorded resources that are not declared, by kind and policy.
+ * 1. planDeclared: declared resources in the order of their references, so that each knows the planned values of the others.
+ * 2. planRemovals: undeclared resources of the state, by kind and policy.
  * 3. planOutputs, then drift, cost and requests of all changes.
  */
 export function plan(options: PlanOptions): Plan {
@@ -78,7 +78,7 @@ export function plan(options: PlanOptions): Plan {
   const { changes: planned, diagnostics: waiting } = withhold(all, kinds, mode);
   const refused = preventDestroyErrors(planned, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
-  // prevent_destroy already refuses it.
+  // Skip `plan.prevented` if `prevent_destroy` already rejects the change.
   const own = diagnostics.filter(
     ({ code, address }) =>
       !(code === "plan.prevented" && isRefused.has(address)) &&
@@ -93,7 +93,7 @@ export function plan(options: PlanOptions): Plan {
   for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   const unread = planned.flatMap(({ address }) => (unreadOf(observed.observations.get(address)) ? [address] : []));
   const isToRead = (address: string) => unreadOf(observed.observations.get(address))?.cause === "ability";
-  // An object that is only forgotten need not be read.
+  // Objects that only leave the state need not be read.
   const forgotten = new Set(
     planned.flatMap(({ address, removal, private: { pending } }) =>
       removal === "forget" && !pending ? [address] : [],
@@ -144,7 +144,7 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
-/** Errors about resources that were named to be replaced or ordered again, and that the plan does not treat so. */
+/** Returns errors about `--replace` and `--reorder` addresses that the plan does not replace or order. */
 function unfit(
   changes: readonly Change[],
   { replace = new Set(), reorder }: Pick<PlanOptions, "replace" | "reorder">,
@@ -198,8 +198,8 @@ function planRemovals(
 }
 
 /**
- * Keeps what a deletion would remove that waits for a change which an unknown status forbids, and what waits for that
- * deletion. The rest of the plan stays.
+ * Withholds deletions that must wait for a change that an unknown status forbids, and all changes that wait for these
+ * deletions. The rest of the plan is unchanged.
  */
 function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) {
   const unfulfilled = new Map(changes.flatMap((change) => (change.unfulfilled ? [[change.address, change]] : [])));
@@ -225,7 +225,7 @@ function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) 
   return { changes: changes.map((change) => kept.get(change.address) ?? change), diagnostics };
 }
 
-/** Resources that are planned as recorded, by address. */
+/** Returns the resources planned from the state, sorted by address. */
 function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan, "notRead"> {
   if (recalled === undefined) return {};
   const notRead = recalled.map(({ address, listing: { name, type, parent } }) => {
@@ -234,7 +234,10 @@ function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan
   return { notRead: notRead.sort((a, b) => (a.address < b.address ? -1 : 1)) };
 }
 
-/** Conditions of recorded objects that were not read, unless they leave the state. What belongs to one elsewhere has none of its own. */
+/**
+ * Returns the conditions of resources that were not read and stay in the state. Objects inside a transferred object have no
+ * condition of their own.
+ */
 function unreadConditions(changes: readonly Change[], { observed, state, kinds }: PlanOptions): Condition[] {
   return changes.flatMap(({ address, type, removal }) => {
     const unread = unreadOf(observed.observations.get(address));
@@ -245,7 +248,7 @@ function unreadConditions(changes: readonly Change[], { observed, state, kinds }
   });
 }
 
-/** Names the changes that need an ability which the token lacks, as far as the reads of the plan showed it. */
+/** Returns an error for each change that needs a missing ability of the token, as far as the plan's reads revealed it. */
 function lackedAbilities(
   changes: readonly Change[],
   { observed: { lacking }, isReading }: PlanOptions,
@@ -266,7 +269,7 @@ function lackedAbilities(
   });
 }
 
-/** Errors and warnings of orders by a token that is, or may be, restricted to services (§5.2): its lists do not show what it orders. */
+/** Returns errors and warnings about orders with a scoped token (§5.2). The token's lists do not show the ordered services. */
 function restricted(changes: readonly Change[], { observed, isReading }: PlanOptions): Diagnostic[] {
   const orders = Map.groupBy(
     changes.filter(({ actions, quote }) => actions.includes("create") && quote),
@@ -279,7 +282,7 @@ function restricted(changes: readonly Change[], { observed, isReading }: PlanOpt
       { unread, address, noun, id: String(before?.id), said: unread.said, provider, isPart: parent !== undefined },
     ];
   });
-  // An object inside another one is outside because of it.
+  // An object inside another one is out of scope because of its parent. Report the parent first.
   const own = outside.toSorted((a, b) => Number(a.isPart) - Number(b.isPart));
   return [...Map.groupBy(own, ({ provider }) => provider)].flatMap(([provider, all]) => {
     const named = isReading ? undefined : all.find(({ unread }) => unread.cause === "outside");
@@ -292,7 +295,7 @@ function restricted(changes: readonly Change[], { observed, isReading }: PlanOpt
   });
 }
 
-/** Why an object is planned without having been seen. */
+/** Returns the reason why an object was planned without being read. */
 function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted" | "waitsFor" | "unchecked"> {
   if (observation === undefined || observation.status === "gone") return {};
   const { unlisted, unproven } =
@@ -305,7 +308,7 @@ function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted"
   };
 }
 
-/** Nothing is left to be shown of what is destroyed. A run that is narrowed leaves alone what lies outside. */
+/** Plans the outputs. A destroy shows no outputs. A run with targets keeps outputs that refer to other resources. */
 function outputsOf(options: PlanOptions, scope: EvalScope): PlannedOutputs {
   const { desired, state, recorded = state, mode } = options;
   const isNarrow = recorded.resources.size !== state.resources.size;
@@ -313,7 +316,7 @@ function outputsOf(options: PlanOptions, scope: EvalScope): PlannedOutputs {
   return planOutputs(declared, recorded.outputs ?? new Map(), scope, outputsWithin(desired, options.declared));
 }
 
-/** Differences between what was recorded and what is, whether or not anybody declared them. */
+/** Returns the differences between state and account, whether declared or not. */
 function driftOf(state: State, observations: ReadonlyMap<string, Observation>): Drift[] {
   const drift: Drift[] = [];
   for (const { address, provider, attributes, private: mark } of state.resources.values()) {
@@ -321,7 +324,7 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
     const after: JsonObject | null = observation.status === "present" ? observation.attributes : null;
     if (after !== null && equal(after, attributes)) continue;
-    // An attribute that an earlier version did not record is no change of the object.
+    // An attribute that an earlier version did not save is no change of the object.
     const recorded = { ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, null])), ...attributes };
     if (after !== null && equal(after, recorded)) continue;
     drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });
@@ -329,7 +332,7 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
   return drift;
 }
 
-/** The money of a plan, a line per currency, in the order in which currencies first appear. */
+/** Returns the cost of a plan, one line per currency, in the order of first use. */
 export function costOf(changes: readonly Change[]): CostLine[] {
   const lines = new Map<string, CostLine>();
   for (const { quote } of changes) {

@@ -20,31 +20,31 @@ import {
 } from "../model/index.ts";
 import { declaredOrigins } from "./resolve-config.ts";
 
-/** Reads one data source with GETs. @param config wholly known. @throws HostformError. */
+/** Reads one data source with GET requests. @param config Arguments; all are known. @throws HostformError. */
 export type ReadData = (source: DesiredData, config: JsonObject) => Promise<JsonObject>;
 
-/** Result of a data source, with its arguments. */
+/** Result and arguments of a data source. */
 export interface DataReading {
   readonly config: JsonObject;
   readonly value: JsonObject;
 }
 
-/** Whatever refers to data sources: resources, outputs, data sources. */
+/** Resource, output or data source that can refer to data sources. */
 type Referring = Pick<Expressions | DesiredOutput, "references">;
 
 /**
- * The data sources of a declaration. Each is read as soon as what it is asked with is known: while observing, or, when
- * it depends on something that an apply makes, in that apply. One that nothing refers to is not read.
+ * Data sources of a declaration. Each source is read once its arguments are known: while observing, or during the apply if it
+ * depends on a created object. A source without references is never read.
  */
 export class DataSources {
   readonly #sources: ReadonlyMap<string, DesiredData>;
-  /** By the name of a source: its instances. */
+  /** Instances by source name. */
   readonly #instances: ReadonlyMap<string, readonly string[]>;
   readonly #read: ReadData | undefined;
   readonly #readings: Map<string, DataReading>;
   readonly #reading = new Map<string, Promise<void>>();
 
-  /** @param read absent: nothing can be read (any more). @param readings what was read before. */
+  /** @param read Undefined if no source can be read. @param readings Earlier readings. */
   constructor(
     sources: readonly DesiredData[] = [],
     read: ReadData | undefined = undefined,
@@ -65,9 +65,9 @@ export class DataSources {
   }
 
   /**
-   * What a source returns where names mean this; unknown while it was not read with what it is asked here.
-   * @param changing the addresses that a plan changes, and the names of their resources: a source that depends on one is read
-   *   after that.
+   * Returns the result of a source in this scope. Unknown if the source was not read with these arguments.
+   * @param changing Addresses that a plan changes, and the names of their resources. A source that depends on one of them is
+   * read later.
    * @throws ExpressionError.
    */
   value(address: string, scope: EvalScope, changing: ReadonlySet<string> = new Set()): Value {
@@ -78,18 +78,18 @@ export class DataSources {
     return equal(configOf(source, scope), reading.config) ? reading.value : UNKNOWN;
   }
 
-  /** The sensitive arguments of a source; undefined for an address that is none. */
+  /** Returns the sensitive arguments of a source. Undefined if the address is no data source. */
   origins(address: string, scope: EvalScope): Origins | undefined {
     const source = this.#sources.get(address);
     return source && declaredOrigins(source, scope);
   }
 
-  /** Reads those that something refers to, and those that they refer to, as far as what they are asked with is known. */
+  /** Reads the sources that `of` refers to, and the sources that those refer to, if their arguments are known. */
   async ensure(of: readonly Referring[], scope: EvalScope): Promise<void> {
     await Promise.all([...this.named(of)].map((address) => this.#ensure(address, scope)));
   }
 
-  /** The addresses of the sources that something refers to directly. */
+  /** Returns the addresses of the sources that `of` refers to directly. */
   named(of: readonly Referring[]): Set<string> {
     const named = new Set<string>();
     if (this.#sources.size === 0) return named;
@@ -103,7 +103,10 @@ export class DataSources {
     return named;
   }
 
-  /** The resources that each source depends on, directly or by way of others: source (with and without key) -> names. */
+  /**
+   * Returns the resources that each source depends on, directly or through other sources. Keys: source names with and without
+   * instance key.
+   */
   dependencies(): Map<string, string[]> {
     const found = new Map<string, string[]>();
     const sourcesOf = (address: string) => {
@@ -136,7 +139,7 @@ export class DataSources {
     await this.ensure([source], scope);
     const config = configOf(source, scope);
     if (hasUnknown(config)) {
-      // It may be known later in the same run.
+      // The arguments may become known later in the run.
       this.#reading.delete(address);
       return;
     }
@@ -146,7 +149,7 @@ export class DataSources {
   }
 }
 
-/** Evaluates the arguments of a source. @throws HostformError with the place of the expression. */
+/** Evaluates the arguments of a source. @throws HostformError with the location of the expression. */
 function configOf(source: DesiredData, scope: EvalScope): ValueObject {
   return Object.fromEntries(
     Object.keys(source.config).map((name) => {
@@ -161,7 +164,7 @@ function configOf(source: DesiredData, scope: EvalScope): ValueObject {
   );
 }
 
-/** Readings from before an apply, without those of sources that depend on a change. */
+/** Returns the readings from before an apply, without sources that depend on a change. */
 export function readingsBefore(
   { changes }: Pick<Plan, "changes">,
   readings: ReadonlyMap<string, DataReading> = new Map(),

@@ -1,4 +1,4 @@
-// Dependencies: the references of a resource, the part of a declaration that targets name, the order of changes.
+// Dependencies: references of resources, the part of a declaration that targets select, and the order of changes.
 import type { Kinds } from "../kinds/kind.ts";
 import { plannedValues, thingKey } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -19,8 +19,8 @@ import { DataSources } from "./data.ts";
 const NONE: readonly string[] = [];
 
 /**
- * Addresses that a declared resource refers to, in expressions or by `depends_on`, directly or by way of data sources; a
- * resource name means all its instances. @param addresses an {@link addressIndex}.
+ * Returns the addresses that a resource refers to, in expressions, by `depends_on` or through data sources. A resource name
+ * means all its instances. @param addresses Index from {@link addressIndex}.
  */
 export function dependenciesOf(
   resource: Pick<DesiredResource, "address" | "references" | "dependsOn">,
@@ -35,8 +35,8 @@ export function dependenciesOf(
 }
 
 /**
- * Index from every address, and from every resource name to the addresses of its instances.
- * @param through of data sources, the resources that each depends on.
+ * Returns an index from each address to itself, and from each resource name to the addresses of its instances.
+ * @param through Resources that each data source depends on.
  */
 export function addressIndex(
   addresses: Iterable<string>,
@@ -50,9 +50,9 @@ export function addressIndex(
 }
 
 /**
- * Narrows a run to some addresses (`--target`): declared ones with everything they refer to, recorded ones with
- * everything that refers to them. A resource name means all its instances.
- * @throws HostformError `plan.address` for an address that is neither declared nor recorded.
+ * Limits a run to some addresses (`--target`). Declared targets include everything they refer to. Undeclared targets in the
+ * state include everything that refers to them. A resource name means all its instances.
+ * @throws HostformError `plan.address` if an address is neither declared nor in the state.
  */
 export function narrow(desired: Desired, state: State, targets: readonly string[]): { desired: Desired; state: State } {
   if (targets.length === 0) return { desired, state };
@@ -88,7 +88,7 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
   };
 }
 
-/** Some declared addresses, and all that depend on them: dependents after what they depend on. */
+/** Returns these declared addresses and all their dependents. Dependents come after their dependencies. */
 export function dependentsOf({ resources, data }: Desired, addresses: readonly string[]): string[] {
   const index = addressIndex(
     resources.map(({ address }) => address),
@@ -100,10 +100,10 @@ export function dependentsOf({ resources, data }: Desired, addresses: readonly s
 }
 
 /**
- * Which changes must come before which: a create or update after those that it refers to; a removal after the removals
- * (and replacements) of everything that referred to it, and after updates of what it refers to, which may fail.
- * @param kinds with them, a create also after the deletion of what has its natural key under another address.
- * @returns for each address those that block it.
+ * Returns the order of changes. A create or update waits for the changes that it refers to. A removal waits for the removals
+ * and replacements of its dependents, and for updates of its dependencies, which may fail.
+ * @param kinds If given, a creation also waits for the deletion of an object with the same natural key at another address.
+ * @returns the blocking addresses of each address.
  */
 export function blockersOf(changes: readonly Change[], kinds: Kinds = new Map()): Map<string, string[]> {
   const index = addressIndex(changes.map(({ address }) => address));
@@ -126,23 +126,22 @@ export function blockersOf(changes: readonly Change[], kinds: Kinds = new Map())
   return new Map([...blockers].map(([address, set]) => [address, [...set]]));
 }
 
-/** The natural key of what a change deletes or creates. */
+/** Returns the natural key of the object that a change deletes or creates. */
 function keyOf({ type, provider }: Change, attributes: ValueObject | null, kinds: Kinds): string | undefined {
   const kind = kinds.get(type);
   return kind && attributes ? thingKey(provider, kind, attributes) : undefined;
 }
 
 /**
- * Changes in the order of the plan, each ready once all that block it have ended. Replacements of one account that delete first run
- * one after the other, so that each object is missing only briefly.
+ * Queue of changes in plan order. A change is ready once all its blockers have ended. Delete-first replacements of one account
+ * run one by one, so that each object is missing only briefly.
  */
 export class ReadyQueue {
-  /** Changes that were not taken yet, by address. */
+  /** Changes not taken yet, by address. */
   readonly waiting: Map<string, Change>;
   readonly blockers: ReadonlyMap<string, readonly string[]>;
-  /** Changes that have not ended. */
   readonly #open: Set<string>;
-  /** Providers, by address, of objects that are being deleted and created again. */
+  /** Providers of objects that are being deleted and recreated, by address. */
   readonly #replacing = new Map<string, string>();
 
   constructor(changes: readonly Change[], kinds?: Kinds) {
@@ -151,7 +150,7 @@ export class ReadyQueue {
     this.#open = new Set(this.waiting.keys());
   }
 
-  /** Takes the first change that is ready and may begin; undefined: there is none now. */
+  /** Takes the first change that is ready and may begin. Undefined if none is ready. */
   take(mayBegin: (change: Change) => boolean): Change | undefined {
     const busy = new Set(this.#replacing.values());
     const isReady = (change: Change) =>
@@ -165,7 +164,7 @@ export class ReadyQueue {
     return change;
   }
 
-  /** Reports that a change has ended, whatever its result. */
+  /** Reports the end of a change, whatever its result. */
   ended(address: string): void {
     this.#replacing.delete(address);
     this.#open.delete(address);

@@ -1,30 +1,30 @@
-// Estimate of the requests and the time of an apply: the same rules as in the apply, played through without sending anything.
+// Estimates the requests and duration of an apply, by simulating the rules of the apply without sending requests.
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type ListCosts, listName, nextPause, parentOf, readAgainCost } from "../lifecycle/index.ts";
 import type { Change, RequestBudget, RequestEstimate } from "../model/index.ts";
 import { type Limits, ordersInTurn, ordersOf } from "./guards.ts";
 
-/** Changes under way at once, unless the user says otherwise. */
+/** Default number of parallel changes. */
 export const PARALLELISM = 10;
 
-/** Costs of an account: its request budget, and its lists. */
+/** Request budget and list sizes of an account. */
 export interface AccountCosts extends ListCosts {
   readonly budget: RequestBudget;
 }
 
 /** Circumstances of the apply. */
 export interface Applying {
-  /** Somebody is asked first: what was read is old by then. */
+  /** True if the apply asks for approval first. All readings are then outdated. */
   readonly asks?: boolean;
-  /** Queued jobs are waited for. Default: yes. */
+  /** True if the apply waits for queued jobs. Default: true. */
   readonly waits?: boolean;
 }
 
 interface EstimateOptions extends Applying {
   readonly kinds: Kinds;
-  /** Requests that were made to observe. */
+  /** Number of requests already sent for observing. */
   readonly readRequests: number;
-  /** By provider. */
+  /** Costs by provider. */
   readonly costs?: ReadonlyMap<string, AccountCosts> | undefined;
   readonly limits?: Limits | undefined;
 }
@@ -32,7 +32,7 @@ interface EstimateOptions extends Applying {
 /** Assumed duration of a queued job, in milliseconds. A slower host is polled more often. */
 const JOB_MS = 2_000;
 
-/** An account of which nothing is known. */
+/** Costs of an unknown account. */
 const UNKNOWN: AccountCosts = {
   budget: {
     booked: [],
@@ -52,11 +52,11 @@ const UNKNOWN: AccountCosts = {
 };
 
 /**
- * What applying takes, if nobody else uses the tokens. The accounts are worked on side by side. In each:
+ * Estimates an apply, assuming that nobody else uses the tokens. Accounts are handled in parallel. Per account:
  *
- * 1. The lists that are read again before anything is ordered or created.
- * 2. The requests of the changes.
- * 3. When all are answered, the looks at queued jobs, until all are done.
+ * 1. Lists that are read again before an order or creation.
+ * 2. Requests of the changes.
+ * 3. After all responses: polls of queued jobs until all are finished.
  */
 export function estimateRequests(changes: readonly Change[], options: EstimateOptions): RequestEstimate {
   const accounts = [...Map.groupBy(changes, ({ provider }) => provider)].map(([provider, own]) =>
@@ -92,7 +92,7 @@ function playThrough(changes: readonly Change[], costs: AccountCosts, options: E
   return requests;
 }
 
-/** Requests for what is read once more before anything is ordered or created. */
+/** Returns the number of requests for readings that are repeated before an order or creation. */
 function rereads(
   changes: readonly Change[],
   { lists, whole, fresh, plans, arePlansFresh }: AccountCosts,
@@ -104,7 +104,7 @@ function rereads(
     const kind = kinds.get(type);
     if (kind?.list === undefined || !actions.includes("create")) continue;
     const parent = parentOf(kind, after ?? {});
-    // Nothing is there of what is yet to be made.
+    // A new parent has no objects yet.
     if (kind.parent !== undefined && parent === undefined) continue;
     const name = listName(kind, parent);
     const isEnough = kind.creation === "keyed" ? fresh.has(name) : whole.has(name) || !lists.has(name);
@@ -120,7 +120,7 @@ const queuesJob = ({ before, after, removal, requests }: Change): boolean =>
   requests > 0 &&
   (removal === "suspend" || (before !== null && after !== null && before.suspended !== after.suspended));
 
-/** @param ends when each job is done. @param pages of the list that shows them. */
+/** @param ends Time when each job finishes. @param pages Number of pages of the list that shows the objects. */
 function poll(requests: Requests, kind: Kind, ends: readonly number[], pages: number | undefined): void {
   let pause: number | undefined;
   for (let open = ends; open.length > 0; ) {
@@ -132,13 +132,13 @@ function poll(requests: Requests, kind: Kind, ends: readonly number[], pages: nu
   }
 }
 
-/** The requests of one token, in the order in which they leave. Times are in milliseconds from now. */
+/** Simulated requests of one token, in sending order. Times are in milliseconds from now. */
 class Requests {
   sent = 0;
-  /** Time of the last answer. */
+  /** Time of the last response. */
   answered = 0;
   readonly #budget: RequestBudget;
-  /** Times at which requests stop to count, ascending; `#over` of them have passed. */
+  /** Ascending times when requests stop counting toward the limit. `#over` is the number of passed times. */
   readonly #booked: number[];
   #over = 0;
   readonly #left: number[] = [];
@@ -148,7 +148,7 @@ class Requests {
     this.#booked = [...budget.booked];
   }
 
-  /** @returns when it leaves, which is not before `from`. */
+  /** @returns the time when the request is sent, at the earliest `from`. */
   send(from = 0): number {
     const { windowMs, latencyMs, slowMs } = this.#budget;
     const last = this.#left.at(-1) ?? this.#budget.lastSentMs;
@@ -169,7 +169,10 @@ class Requests {
     return at;
   }
 
-  /** Time at which one more request may leave beside those under way: until then they keep the distance that the limit asks for. */
+  /**
+   * Returns the time when one more request may be sent in addition to the running ones. Until then, requests keep the distance
+   * required by the limit.
+   */
   #room(last: number): number {
     const { sideBySide, latencyMs } = this.#budget;
     const before = this.#left.at(-Math.min(sideBySide, PARALLELISM));

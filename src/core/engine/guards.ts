@@ -1,4 +1,4 @@
-// Limits on what a plan orders, spends and removes, and what must be in order before its first request.
+// Limits on orders, cost and removals of a plan, and checks before its first request.
 
 import type { Kinds } from "../kinds/kind.ts";
 import type { Account, Observation } from "../lifecycle/index.ts";
@@ -18,22 +18,22 @@ import {
 export interface GuardContext {
   readonly kinds: Kinds;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** Number of recorded resources, whatever the targets of the run are. */
+  /** Number of resources in the complete state, independent of targets. */
   readonly recorded: number;
-  /** Recorded resources of the run, and what the account shows of them. */
+  /** State entries of the run, and their observations. */
   readonly records?: ReadonlyMap<string, ResourceState>;
   readonly observations?: ReadonlyMap<string, Observation>;
-  /** Number of declared resources, whatever the targets of the run are. */
+  /** Number of resources in the complete declaration, independent of targets. */
   readonly declared: number;
 }
 
-/** Without a declared limit: more than this share of at least so many resources is not removed unasked. */
+/** Default limit if none is declared: removing more than 30 % of at least 10 resources needs a flag. */
 const DEFAULT_PERCENT = 30;
 const DEFAULT_FROM = 10;
 
 /**
- * Holds a whole plan against the limits of the run: one error for each limit that it breaks, with the numbers and the
- * flag that overrides it. Orders, what they may cost at most, removals.
+ * Checks a whole plan against the run's limits on orders, maximum cost and removals. Returns one error per exceeded limit, with
+ * the numbers and the overriding flag.
  */
 export function checkGuards(
   { changes, mode }: Pick<Plan, "changes" | "mode">,
@@ -50,12 +50,15 @@ export function checkGuards(
   ];
 }
 
-/** Up to so many resources may be missing unasked, unless the plan creates something in an account that shows none of them. */
+/**
+ * Number of resources that may be missing without a flag. The exception: the plan creates an object in an account that shows
+ * none of them.
+ */
 const MOST_MISSING = 2;
 
 /**
- * Recorded resources of which the account shows nothing. A row that has ended is there. What is in a missing object is counted
- * neither as recorded nor as missing.
+ * Checks for resources of the state that the account does not show. Objects listed as ended are not missing. Objects inside a
+ * missing object are ignored.
  */
 function missingGuard(
   changes: readonly Change[],
@@ -73,7 +76,7 @@ function missingGuard(
   const isNew = ({ address, actions }: Change) => actions.includes("create") && !records.has(address);
   const empty = [...new Set(changes.filter(isNew).map(({ provider }) => provider))].flatMap((provider) => {
     const own = around.filter((one) => one.provider === provider);
-    // A GET by id has no lag: it shows a new object at once.
+    // A GET by id has no lag, so it shows new objects immediately.
     return own.some(isShown) ? [] : own.filter((one) => looks.get(one) === "missing" || kindOf(one)?.get !== undefined);
   });
   const isEmpty = all.length === recorded && empty.length > 0;
@@ -83,19 +86,19 @@ function missingGuard(
   return [problem("guard.missing", { missing: named.map(({ address }) => address), share })];
 }
 
-/** @returns `unlisted`: no list shows it, and it was created a moment ago. */
+/** @returns `unlisted` if no list shows the object and it was just created. */
 function lookOf(
   { attributes: { id } }: ResourceState,
   seen: Observation | undefined,
 ): "shown" | "missing" | "unlisted" {
   if (typeof id !== "string" || seen === undefined) return "shown";
   if (seen.status === "gone") return seen.isListed === undefined ? "missing" : "shown";
-  // No list shows the object, and the API refuses it: it may never have been of this account.
+  // No list shows the object, and the API rejects reading it. The object may belong to another account.
   if (seen.unread?.cause === "handed_over") return "missing";
   return seen.status === "present" && seen.unlisted !== undefined ? "unlisted" : "shown";
 }
 
-/** Returns true if the object leaves the account or the state on purpose: it is not gone already, and not half a replacement. */
+/** Returns true if the object leaves the account or the state on purpose. False if it no longer exists. */
 function isRemoval(change: Change): boolean {
   return change.removal !== undefined && change.reasons.every((reason) => reason.why !== "gone");
 }
@@ -142,7 +145,7 @@ function removalGuards(
     const limit = { limit: maxRemovalsPercent, range: ranges?.maxRemovalsPercent };
     found.push(problem("guard.removals/percent", { ...about, ...limit }));
   }
-  // A destroy declares itself that everything is to go: only a declared limit forbids it.
+  // A destroy removes everything by definition, so only a declared limit forbids it.
   if (found.length > 0 || mode === "destroy") return found;
   if (declared === 0 && maxRemovalsPercent !== 100) return [problem("guard.removals/all", about)];
   if (maxRemovals !== undefined || maxRemovalsPercent !== undefined) return [];
@@ -154,42 +157,44 @@ function removalGuards(
 
 const exceeds = (number: number, recorded: number, percent: number) => number * 100 > percent * recorded;
 
-/** `2 of 4 recorded resources (50%)`; rounded up to a tenth, so that more than a limit never reads as the limit itself. */
+/**
+ * Returns text like `2 of 4 recorded resources (50%)`. Rounds up to one decimal, so that an excess never reads as the limit.
+ */
 const shareOf = (number: number, recorded: number) =>
   `${number} of ${counted(recorded, "recorded resource")} (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
 
-/** The limits that hold for one run: the declared ones, with what the command line says instead. */
+/** Limits of one run: declared limits, overridden by command-line options. */
 export interface Limits extends Guards {
-  /** Removals are meant, however many. */
+  /** True if any number of removals is allowed. */
   readonly allowRemovals?: boolean;
-  /** Recorded resources are missing on purpose, however many. */
+  /** True if any number of missing resources is allowed. */
   readonly allowMissing?: boolean;
-  /** Orders whose amount cannot be known beforehand are let through. */
+  /** True if orders of unknown cost are allowed. */
   readonly allowUnknownPrices?: boolean;
-  /** No one reviews the plan before it is applied. */
+  /** True if nobody reviews the plan before it is applied. */
   readonly unattended?: boolean;
 }
 
-/** A paid create: a service or a domain that is ordered, ordered again, or sent again after a lost answer. */
+/** A paid create request: a service or domain that is ordered, ordered again, or resent after a lost response. */
 export interface Order {
   readonly address: string;
   readonly type: string;
   readonly provider: string;
   readonly currency: string;
-  /** Upper bound of its invoice; null: unknown. */
+  /** Upper bound of the invoice. Null if unknown. */
   readonly most: number | null;
-  /** Why an amount is not known. */
+  /** Reason why an amount is unknown. */
   readonly unknown: string;
 }
 
-/** The orders among changes: every create of a paid kind. What is adopted is not ordered. */
+/** Returns the orders among the changes: all creations of a paid kind. Adopted objects are not orders. */
 export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
   return changes.flatMap((change) => {
     const kind = kinds.get(change.type);
     const creates = change.actions.some((action) => action === "create");
     if (!creates || kind === undefined || kind.creation === "listable") return [];
     const { currency = "unknown", most = null, unknown = "the API lists no price" } = change.quote ?? {};
-    // An amount in a currency that is not known yet bounds nothing.
+    // An amount in an unknown currency is no bound.
     const known = isCurrency(currency);
     const why = known ? unknown : "its currency is known only after apply";
     const { address, type, provider } = change;
@@ -198,24 +203,27 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
 }
 
 /**
- * Whether orders go one after the other, since they may spend only so much: an invoice can be above the listed price (§2: subtotal
- * and total) or in another currency, and the next order is to know of it.
+ * Returns true if orders must run one by one because of a spending limit. An invoice may exceed the listed price (§2: subtotal
+ * and total) or use another currency. The next order must know this.
  */
 export const ordersInTurn = ({ maxSpend = {} }: Limits): boolean => Object.keys(maxSpend).length > 0;
 
-/** Returns true if an amount is in a currency, or may be: null and other words than those of §2 name none. */
+/** Returns true if an amount is, or may be, in a currency. Null and words outside of §2 may mean any currency. */
 export const mayBeIn = (word: string | null, currency: string) =>
   word === currency || word === null || !isCurrency(word);
 
 /** Notation of amounts that are compared with a limit. */
 export interface Amounts {
-  /** `450 USD`, as a limit is written; `450 USD (4.50)` where the scale is known. */
+  /** Returns text like `450 USD`, or `450 USD (4.50)` if the scale is known. */
   text(amount: number, currency: string): string;
-  /** A sentence about the unit: with cents it matters. */
+  /** Sentence about the unit of the amounts, because they may be cents. */
   readonly unit: string;
 }
 
-/** Amounts in the API's own unit (§2: its scale is not specified), and scaled beside it when all orders share a scale. */
+/**
+ * Returns the notation: amounts in the API's own unit (§2 does not define the scale). If all orders share a scale, scaled
+ * amounts are added.
+ */
 export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<string, ProviderConfig>): Amounts {
   const scales = new Set(orders.map(({ provider }) => providers.get(provider)?.moneyScale));
   const [scale] = scales.size === 1 ? scales : [];
@@ -227,7 +235,7 @@ export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<strin
   };
 }
 
-/** Returns the reasons why the creates of a plan cannot be recorded on this machine. */
+/** Returns the reasons why this machine cannot save the creations of a plan. */
 export async function storeRefusals(
   changes: readonly Pick<Change, "actions" | "provider">[],
   accountOf: (alias: string) => Pick<Account, "store">,

@@ -1,4 +1,5 @@
-// Objects that change hands: one address declares the object that another address of the state holds. Their records move, without a request.
+// Swaps and moves of objects between addresses. If one address declares an object that another address of the state holds, the
+// state entry moves without a request.
 import { importIdOf, type Kind, type Kinds, matches } from "../kinds/kind.ts";
 import { differing, isPendingCreate, misplacedSecret, thingKey } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -24,36 +25,36 @@ import { followed, type Move } from "./moves.ts";
 import { recordedScope } from "./queries.ts";
 import { kindOf, resolveConfig } from "./resolve-config.ts";
 
-/** The records that change their address, all at once; and the reasons against it. */
+/** State entries that change their address, all at once, and errors that prevent it. */
 export interface Handovers {
   readonly moves: readonly Move[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 interface HandoverOptions {
-  /** The whole declaration, whatever the targets of the run are. */
+  /** Complete declaration, independent of targets. */
   readonly desired: Desired;
-  /** The whole state, after the moves that are declared. */
+  /** Complete state, after the declared moves. */
   readonly state: State;
   readonly kinds: Kinds;
   readonly env: EnvVars;
   readonly data: DataSources;
-  /** Returns true for an address that the run may change. */
+  /** Returns true if the run may change the address. */
   isWithin(address: string): boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Finds the objects that change hands, by (provider, kind, parent, natural key). Pure.
+ * Finds objects that change their address, by provider, kind, parent and natural key. Pure.
  *
- * 1. Kinds in the order of their references: a grant is compared with the id that its service has after the moves of services.
- * 2. pairsOf: an address that does not hold the object that it declares, and the only record of this object, whose own address
- *    does not declare it. If the API cannot delete the kind, every immutable attribute matches.
- * 3. placesOf: a record that loses its address gets the address that the last record of its chain has left. There it is
- *    removed or replaced like any other. If the API cannot delete the kind, and that address declares another object, it
- *    gets a free address, where it is removed.
- * 4. An exchange moves if all its addresses are part of the run. If only some are, it is an error.
+ * 1. Kinds in the order of their references: a grant is compared with the id of its service after the service moved.
+ * 2. pairsOf: pairs an address without its declared object with the only state entry of this object. The entry's own address
+ *    does not declare the object. If the API cannot delete the kind, every immutable attribute must match.
+ * 3. placesOf: moves each displaced entry to the address at the end of its chain. There the entry is removed or replaced as
+ *    usual. If the API cannot delete the kind and that address declares another object, the entry moves to a free address and
+ *    is removed there.
+ * 4. A swap needs all its addresses in the run. If only some are included, the plan fails.
  */
 export function handovers(options: HandoverOptions): Handovers {
   const moves: Move[] = [];
@@ -93,7 +94,7 @@ export function handovers(options: HandoverOptions): Handovers {
   return { moves, diagnostics };
 }
 
-/** The state after moves that happen all at once. */
+/** Returns the state after simultaneous moves. */
 export function rearranged(state: State, moves: readonly Move[]): State {
   if (moves.length === 0) return state;
   const target = new Map(moves.map(({ from, to }) => [from, to]));
@@ -104,7 +105,7 @@ export function rearranged(state: State, moves: readonly Move[]): State {
   return { ...state, resources: followed(new Map(resources), moves) };
 }
 
-/** The declared kinds, each after the kinds that its resources refer to. */
+/** Returns the declared kinds, each after the kinds that its resources refer to. */
 function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
   const index = addressIndex(
     desired.resources.map(({ address }) => address),
@@ -119,20 +120,20 @@ function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
   return walk(needs.keys(), (type) => needs.get(type)).order.flatMap((type) => kinds.get(type) ?? []);
 }
 
-/** A declared address that does not hold what it declares. */
+/** A declared address that does not hold its declared object. */
 interface Claim {
   readonly resource: DesiredResource;
   readonly config: ValueObject;
-  /** The object that the address is to adopt. */
+  /** Id of the object that the address must adopt. */
   readonly importId?: string;
 }
 
-/** The record that the address of a claim gets. */
+/** A claim with its matching state entry. */
 interface Pair extends Claim {
   readonly record: ResourceState;
 }
 
-/** Returns the claims by address, and those whose record another address has. */
+/** Returns the claims by address, and the claims whose object is in the state at another address. */
 function pairsOf(
   kind: Kind,
   { desired, state, kinds, env, data, now }: HandoverOptions,
@@ -158,10 +159,10 @@ function pairsOf(
       matches(kind, config, prior.attributes) &&
       thingKey(prior.provider, kind, prior.attributes) === key;
     const isOpen = prior === undefined || loose.has(address);
-    // An address keeps the object that it declares, and an object that cannot be compared.
+    // An address keeps its declared object, and any object that cannot be compared.
     if (key === undefined || holds || (prior !== undefined && prior.provider !== provider)) loose.delete(address);
     else if (isOpen && kind.expired?.(config, now) === undefined) {
-      // An address that has a record imports nothing.
+      // An address with a state entry imports nothing.
       const importId = prior === undefined ? resource.importId : undefined;
       claims.push({ resource, config: declared, key, ...(importId !== undefined && { importId }) });
     }
@@ -170,19 +171,22 @@ function pairsOf(
   const pairs = new Map<string, Pair>();
   for (const [key, same] of Map.groupBy(claims, (claim) => claim.key)) {
     const found = same.flatMap((claim) => heirOf(kind, claim, held.get(key) ?? []) ?? []);
-    // An object that two addresses declare goes to neither.
+    // If two addresses declare an object, neither gets it.
     for (const pair of found)
       if (found.filter(({ record }) => record === pair.record).length === 1) pairs.set(pair.resource.address, pair);
   }
   return { claims: new Map(claims.map((claim) => [claim.resource.address, claim])), pairs };
 }
 
-/** Returns true for a record of an object, or of a create that may have made one. */
+/** Returns true if the entry holds an object, or a creation that may have made one. */
 const isObject = (record: ResourceState) => typeof record.attributes.id === "string" || isPendingCreate(record);
 
-/** Returns the record that a claim is about. If several can be deleted, one is taken, and the others are deleted. */
+/**
+ * Returns the state entry that a claim means. If the API can delete the kind and several entries match, returns the first; the
+ * others are deleted.
+ */
 function heirOf(kind: Kind, { resource, config, importId }: Claim, held: readonly ResourceState[]): Pair | undefined {
-  // An import of what the state holds is a move.
+  // An import of an object in the state is a move.
   const isMeant = ({ attributes }: ResourceState) =>
     importId === undefined || importId === importIdOf(kind, String(attributes.id), attributes);
   const found = held.flatMap((record) => {
@@ -196,7 +200,7 @@ function heirOf(kind: Kind, { resource, config, importId }: Claim, held: readonl
   return found.length === 1 || kind.removal === "delete" ? found[0] : undefined;
 }
 
-/** Takes an address that nothing has: the next index of a list, or a name like the former one. */
+/** Returns an unused address: the next index of a list, or a similar name. */
 function freeAddress(address: string, taken: Set<string>): string {
   const parsed = parseAddress(address);
   let free = address;
@@ -211,8 +215,8 @@ function freeAddress(address: string, taken: Set<string>): string {
 }
 
 /**
- * The moves that bring each pair together, in components: each a chain or a circle of addresses.
- * @param place returns the address of a record that its chain displaces, from the address that the chain leaves.
+ * Returns the moves that bring each pair together, grouped into chains and cycles of addresses.
+ * @param place Returns the new address of a displaced entry, given the address that its chain leaves.
  */
 function placesOf(
   pairs: ReadonlyMap<string, Pair>,
@@ -228,7 +232,7 @@ function placesOf(
     for (let to = start; !done.has(to); ) {
       const source = from.get(to);
       if (source === undefined) {
-        // The address that the chain leaves takes the record that its beginning displaces.
+        // Move the entry displaced at the start of the chain to the address that the chain leaves.
         if (resources.has(start)) chain.push({ from: start, to: place(start, to) });
         break;
       }
@@ -243,7 +247,7 @@ function placesOf(
   return components;
 }
 
-/** An error for an exchange that the run holds only in part. */
+/** Returns an error about a swap whose addresses are only partly in the run. */
 function halved(kind: Kind, component: readonly Move[], { resources }: State, outside: readonly string[]): Diagnostic {
   const isSeen = ({ from, to }: Move) => !outside.includes(to) || !outside.includes(from);
   const { from, to } = component.find(isSeen) as Move;

@@ -1,4 +1,4 @@
-// Trouble with one resource holds back its change and what depends on it. Everything else can be applied.
+// If one resource fails, hostform skips its change and all dependents. All other changes can be applied.
 import type { Kinds } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
@@ -6,16 +6,16 @@ import { type Change, type Diagnostic, type HeldBack, isNoOp, isOfOne } from "..
 import { blockersOf } from "./dependencies.ts";
 
 interface Held {
-  /** All changes: those that are held back as no-ops. */
+  /** All changes. Skipped changes are no-ops. */
   readonly changes: readonly Change[];
   readonly held: readonly HeldBack[];
-  /** One warning for each resource that holds others back. */
+  /** One warning per resource whose failure skips other changes. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Holds back the changes of resources in trouble, and what depends on them.
- * @param unread addresses that the API did not show.
+ * Skips the changes of failed resources and their dependents.
+ * @param unread Addresses that the API did not show.
  */
 export function holdBack(
   changes: readonly Change[],
@@ -39,7 +39,7 @@ export function holdBack(
       held.set(address, { address, type, actions, because: root });
     }
     const others = own.filter((address) => address !== root);
-    // An error speaks for the change of its own resource.
+    // An error already explains the skipped change of its own resource.
     if (others.length > 0 || (unread.has(root) && own.length > 0))
       found.push(
         problem("plan.held_back", { address: root, others, isOwn: own.includes(root), isUnread: unread.has(root) }),
@@ -52,7 +52,7 @@ export function holdBack(
   };
 }
 
-/** The change of an object that stays as it is for now. */
+/** Returns the change as a no-op that leaves the object unchanged for now. */
 export function keptAsIs({ removal: _, quote: __, importing: ___, ...change }: Change): Change {
   const after = change.before;
   return { ...change, actions: ["no-op"], after, after_unknown: {}, reasons: [], deferred: [], requests: 0 };

@@ -1,4 +1,4 @@
-// Identity of resources: two that are one object, creates of one thing, and the owner of an object.
+// Identity of resources: addresses with the same object, creations of the same object, and the owner of an object.
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   billedTwice,
@@ -16,29 +16,29 @@ import type { Change, Diagnostic, ResourceState, State } from "../model/index.ts
 import type { Listing } from "./observe.ts";
 import { kindOf } from "./resolve-config.ts";
 
-/** The object of a recorded resource. */
+/** Returns the key of a state entry's object. */
 export function objectIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
   const kind = kindOf(address, kinds);
   return kind && objectKey(provider, kind, attributes);
 }
 
-/** The thing that a recorded resource is, or may be. */
+/** Returns the key of the object that a state entry has or may have, by natural key. */
 export function thingIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
   const kind = kindOf(address, kinds);
   return kind && thingKey(provider, kind, attributes);
 }
 
-/** The address that owns an object of an account: the one that it is recorded under. */
+/** Returns the address that holds an object in the state. */
 export type OwnerOf = (provider: string, kind: Kind, object: Pick<Remote, "id" | "attributes">) => string | undefined;
 
-/** The owners of objects, by a state. */
+/** Returns a function that finds the owner of an object in a state. */
 export function ownerIn(state: State, kinds: Kinds): OwnerOf {
   const ownership = new Ownership<string>();
   for (const resource of state.resources.values()) ownership.add(resource.address, objectIn(resource, kinds));
   return (provider, kind, { id, attributes }) => ownership.ownerOf(objectKey(provider, kind, { ...attributes, id }));
 }
 
-/** The other pending creates of a kind and account. */
+/** Returns the other pending creations of a kind and account. */
 export function siblingsOf(
   { address, provider }: Pick<Change, "address" | "provider">,
   { type }: Kind,
@@ -51,8 +51,8 @@ export function siblingsOf(
 }
 
 /**
- * Refuses plans in which two addresses stand for one object: removing one would take away the other's, and each would
- * undo what the other declares.
+ * Returns errors if two addresses hold one object. Removing one address would delete the other's object, and each would undo
+ * the other's changes.
  */
 export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const planned = new Set(changes.map(({ address }) => address));
@@ -76,15 +76,15 @@ export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: S
 
 const isAdoption = ({ importing }: Change) => importing !== undefined;
 
-/** It leaves the state; no request is sent, and no object changes. */
+/** Returns true if the resource only leaves the state. No request is sent, and no object changes. */
 const isForgotten = ({ removal }: Change) => removal === "forget";
 
 const shared = ({ address, before }: Change, other: string, noun: string): Diagnostic =>
   problem("config.duplicate/object", { address, other, noun, id: String(before?.id) });
 
 /**
- * Refuses plans that would make one thing twice: two creates with the same natural key, whose values may have come by
- * reference; and, where nothing can be read back, a create of what another address records already.
+ * Returns errors about plans that create an object twice: two creations with one natural key, possibly from references. For
+ * unreadable kinds: also a creation of an object that another address holds.
  */
 export function doubles(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const making = new Ownership<string>();
@@ -106,7 +106,10 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
   return diagnostics;
 }
 
-/** Warns of what the account has twice and is managed here: a second service with a domain is billed like the first. */
+/**
+ * Returns warnings about objects that the account has twice and hostform manages. A second service with the same domain is also
+ * billed.
+ */
 export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: readonly Listing[]): Diagnostic[] {
   return listings.flatMap(({ provider, type, objects }) => {
     const kind = kinds.get(type);

@@ -14,9 +14,9 @@ import {
 } from "../model/index.ts";
 
 /**
- * The declared attributes of an object that exists. Those under `ignore_changes` count at its creation only: what the object
- * has by now counts as declared.
- * @param live what the object has; null while it is to be made.
+ * Returns the declared attributes of an existing object. Attributes under `ignore_changes` count only at creation; later the
+ * live value counts as declared.
+ * @param live Live values. Null before the object is created.
  */
 export function applyIgnoreChanges(
   { lifecycle }: Pick<DesiredResource, "lifecycle">,
@@ -32,8 +32,8 @@ export function applyIgnoreChanges(
 }
 
 /**
- * Errors for what a plan would remove or replace although its block says that it must not be. A destroy is refused as a
- * whole, as Terraform does it: also where the policy would have kept that one, and removed what depends on it.
+ * Returns errors about removals and replacements that `prevent_destroy` forbids. Like Terraform, hostform rejects the whole
+ * destroy, even if the policy would keep the object and remove only its dependents.
  */
 export function preventDestroyErrors(
   changes: readonly Change[],
@@ -46,9 +46,9 @@ export function preventDestroyErrors(
     const leaves =
       mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
-    // The block that an object was under protects it until the object is gone.
+    // An earlier block protects the object until the object no longer exists.
     const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
-    // An object that is gone already is not destroyed.
+    // A missing object is not destroyed.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || protecting === undefined || isGone) return [];
     const range = resource?.locate([]) ?? names.get(resourceOf(protecting));
@@ -58,7 +58,7 @@ export function preventDestroyErrors(
   });
 }
 
-/** A warning about `create_before_destroy` where the old object has to go first all the same. */
+/** Returns a warning if `create_before_destroy` is set but the old object must be deleted first. */
 export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
   const asked = resource.lifecycle?.createBeforeDestroy === true;
   if (!asked || actions.length === 1 || actions[0] === "create") return [];
@@ -66,13 +66,16 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
   return [problem("config.unsupported/order", { address, noun: kind.noun, range: resource.locate([]) })];
 }
 
-/** Returns a function that finds resources which `removed` blocks only forget. A block of an instance outranks one of all. */
+/**
+ * Returns a predicate for resources that `removed` blocks only remove from the state. A block of an instance overrides a block
+ * of all instances.
+ */
 export function forgottenBy(removed: readonly RemovedBlock[] = []): (address: string) => boolean {
   const destroyed = new Map(removed.map(({ from, destroy }) => [from, destroy]));
   return (address) => (destroyed.get(address) ?? destroyed.get(resourceOf(address))) === false;
 }
 
-/** Errors for declared resources that a `removed` block names. */
+/** Returns errors about declared resources that a `removed` block names. */
 export function removedErrors({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): Diagnostic[] {
   if (removed.length === 0) return [];
   const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));

@@ -12,13 +12,13 @@ import {
   type State,
 } from "../model/index.ts";
 
-/** A recorded resource under its new address. */
+/** A state entry that gets a new address. */
 export interface Move {
   readonly from: string;
   readonly to: string;
 }
 
-/** The state as it is to be read from now on, and what has to be moved in the recorded one for that, in this order. */
+/** The state after the moves, and the ordered moves that change the saved state accordingly. */
 interface MovedState {
   readonly state: State;
   readonly moves: readonly Move[];
@@ -26,10 +26,9 @@ interface MovedState {
 }
 
 /**
- * Gives recorded resources the addresses that a declaration says they have now, as Terraform does: what `moved` names,
- * and automatically what was one and has become the first of several (`count`), or the other way round. Nothing is written. An
- * order is thus never mistaken for a new one because its block was renamed.
- * @throws HostformError `config.reference` when what has moved is still declared, or moves go in a circle.
+ * Moves state entries to their declared addresses, as Terraform does: entries of `moved` blocks, and `a` to `a[0]` or back when
+ * `count` is added or removed. Writes nothing. A renamed block thus never causes a new order.
+ * @throws HostformError `config.reference` if a moved address is still declared, or moves form a cycle.
  */
 export function moved(desired: Pick<Desired, "resources" | "moved">, state: State): MovedState {
   const wrong = moveErrors(desired);
@@ -47,7 +46,7 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
   };
   for (const block of inOrder(desired.moved ?? []).order) {
     for (const { from, to } of steps(block, resources)) {
-      // Terraform warns and plans to destroy it; here that could suspend a site.
+      // Terraform warns and plans to destroy the object. Here, that could suspend a site.
       if (resources.has(to))
         diagnostics.push(problem("config.reference/occupied", { from, to, address: from, range: block.range }));
       else move(from, to);
@@ -61,7 +60,7 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
   return { state: { ...state, resources: followed(resources, moves) }, moves, diagnostics };
 }
 
-/** The instances that a block moves. Without a key it means all of them. */
+/** Returns the instances that a block moves. A block without a key moves all instances. */
 function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, ResourceState>): Move[] {
   const source = parseAddress(from);
   const target = parseAddress(to);
@@ -74,7 +73,7 @@ function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, Resource
   });
 }
 
-/** `a` is recorded and `a[0]` declared, or the other way round, and neither is both. */
+/** Returns the implied target if `a` is in the state and `a[0]` is declared, or vice versa, and neither is both. */
 function impliedTarget(
   address: string,
   declared: ReadonlySet<string>,
@@ -86,7 +85,7 @@ function impliedTarget(
   return to !== undefined && declared.has(to) && !resources.has(to) ? to : undefined;
 }
 
-/** Dependencies are recorded by resource, without a key: those on a resource that is called otherwise now follow it. */
+/** Updates dependencies after moves. State entries save them by resource name without a key. */
 export function followed(
   resources: ReadonlyMap<string, ResourceState>,
   moves: readonly Move[],
@@ -105,7 +104,9 @@ export function followed(
   );
 }
 
-/** Each block after those that move something to where it moves from, and an instance before the rest of its resource. */
+/**
+ * Sorts blocks: a block follows the blocks that move something to its source. An instance precedes the rest of its resource.
+ */
 function inOrder(blocks: readonly MovedBlock[]) {
   const byTo = Map.groupBy(blocks, ({ to }) => to);
   const within = Map.groupBy(blocks, ({ to }) => resourceOf(to));
@@ -124,7 +125,7 @@ function inOrder(blocks: readonly MovedBlock[]) {
   return { order: order.flatMap(blockOf), circles: circles.flatMap(({ nodes: [first = ""] }) => blockOf(first)) };
 }
 
-/** Mistakes in the `moved` blocks, whatever is recorded. */
+/** Returns mistakes in the `moved` blocks, independent of the state. */
 export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "resources" | "moved">): Diagnostic[] {
   if (blocks.length === 0) return [];
   const declared = new Set(resources.map(({ address }) => address));
@@ -137,7 +138,7 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
     if (type !== parseAddress(to)?.type) return [problem("config.reference/types", block)];
     if (from !== to && (key === undefined ? names : declared).has(from))
       return [problem("config.reference/declared", block)];
-    // The other one of the two would be ordered or removed.
+    // Otherwise the second resource would be ordered or removed.
     if ((byFrom.get(from)?.length ?? 0) > 1) return [problem("config.reference/forked", block)];
     return (byTo.get(to)?.length ?? 0) > 1 ? [problem("config.reference/joined", block)] : [];
   });
@@ -145,8 +146,8 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
 }
 
 /**
- * Returns moves that happen all at once, and have the same result as two lists.
- * @param inTurn moves one after the other. @param atOnce moves after those, all at once.
+ * Returns simultaneous moves with the same result as two lists.
+ * @param inTurn Moves executed one by one. @param atOnce Later moves, executed all at once.
  */
 export function composed(inTurn: readonly Move[], atOnce: readonly Move[] = []): Move[] {
   const origins = new Map<string, string>();

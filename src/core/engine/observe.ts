@@ -36,53 +36,52 @@ import {
   shareOf,
 } from "./queries.ts";
 
-/** Observations of everything that is declared or recorded. */
+/** Observations of all declared resources and all resources in the state. */
 export interface Observed {
   readonly observations: ReadonlyMap<string, Observation>;
-  /** The plans that can be ordered, per provider; only where something is to be ordered. */
+  /** Hosting plans that can be ordered, by provider. Only for providers with an order or import. */
   readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
-  /** Time of each host by its answers, in milliseconds since the epoch, per provider. */
+  /** Time of each host by its responses, in milliseconds since the epoch, by provider. */
   readonly now?: ReadonlyMap<string, number>;
-  /** The collections of paid kinds that were listed, as they are: no request is sent for this. */
+  /** Collections of paid kinds that were already listed. No request is sent for them. */
   readonly listings?: readonly Listing[];
-  /** By provider and ability, the words of a refusal that named an ability which the token lacks. */
+  /** API messages of rejections caused by missing abilities, by provider. */
   readonly lacking?: ReadonlyMap<string, Lacking>;
-  /** Invoices, per provider; only where an object gives reason to read them. */
+  /** Invoices by provider. Only for providers with an object that needs them. */
   readonly invoices?: ReadonlyMap<string, InvoiceReading>;
   /** Readings of data sources, with their arguments. */
   readonly data?: ReadonlyMap<string, DataReading>;
-  /** Resources that were not read: they are observed as recorded. */
+  /** Resources that were not read. Their observation is the state entry. */
   readonly recalled?: readonly Recalled[];
-  /** The listings that were read, by {@link ListingName}. */
+  /** Listings that were read, by name. */
   readonly read?: ReadonlyMap<string, ListingName>;
 }
 
-/** Words of a refusal, by the ability that it named. */
+/** API messages of rejections, by missing ability. */
 export type Lacking = Readonly<Record<"technical" | "billing", string | undefined>>;
 
-/** One collection, of which everything is read or nothing: the grants of one service, all services of an account. */
+/** A collection that is read completely or not at all: the grants of one service, or all services of an account. */
 export interface ListingName {
   readonly name: string;
   readonly type: string;
-  /** The id of the object that it belongs to: each such object has a listing, which takes a request. */
+  /** Id of the parent object. Each parent has its own listing, which takes at least one request. */
   readonly parent: string | undefined;
 }
 
-/** A recorded resource that was not read. */
+/** A resource in the state that was not read. */
 export interface Recalled {
   readonly address: string;
   readonly provider: string;
   readonly listing: ListingName;
 }
 
-/** One collection of an account. */
 export interface Listing {
   readonly provider: string;
   readonly type: string;
   readonly objects: readonly Remote[];
 }
 
-/** The accounts by provider alias. @throws HostformError for one that cannot be used (no token, no base URL). */
+/** Returns the account of a provider alias. @throws HostformError if it cannot be used (no token, no base URL). */
 export type Accounts = (alias: string) => Account;
 
 export interface ObserveOptions {
@@ -91,25 +90,25 @@ export interface ObserveOptions {
   readonly kinds: Kinds;
   readonly accounts: Accounts;
   readonly env: EnvVars;
-  /** Addresses of gone services that may be ordered again. */
+  /** Addresses of deleted services that may be ordered again. */
   readonly reorder: ReadonlySet<string>;
-  /** Reads data sources; absent: there are none. */
+  /** Reads data sources. Undefined if the declaration has none. */
   readonly readData?: ReadData;
-  /** Nobody applies the plan: a token without the abilities for a change may make it. */
+  /** True if nobody applies the plan. The token may then lack the abilities for the changes. */
   readonly isReading?: boolean;
   /** Decides whether to read a listing that the state could answer. Default: read every listing. */
   isRead?(listing: ListingName): boolean;
-  /** An earlier observation of the same run: it is not repeated. */
+  /** Earlier observation of the same run, which is reused. */
   readonly earlier?: Observed | undefined;
-  /** Called with how many listings and objects are not read yet: at the beginning, and after each. */
+  /** Called with the number of unread listings and objects, first at the start and then after each reading. */
   onOpen?(open: number): void;
 }
 
 /**
- * Reads the present state of everything that is declared or recorded, and of nothing else. Sends GETs only, lists each
- * collection at most once, and reads all accounts side by side. A failure to read one object belongs to its address. Objects
- * of a parent that is elsewhere by now are not asked for.
- * @throws HostformError for a failure that concerns more than one object, or if all reads fail.
+ * Reads the current state of all declared resources and all resources in the state. Sends only GET requests, lists each
+ * collection at most once, and reads all accounts in parallel. A failure to read one object affects only its address. Objects
+ * inside a transferred parent are not requested.
+ * @throws HostformError if a failure concerns more than one object, or if all reads fail.
  */
 export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
@@ -128,7 +127,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     const { address, provider, kind } = query;
     if (reorder.has(address) || mayCreate(query)) accounts(provider).proveAbsence(kind, parentIn(query));
   }
-  /** Failures of single objects, and the number of reads that showed something. */
+  /** Failures of single objects, and the number of successful reads. */
   const isolated: unknown[] = [];
   let shown = 0;
   const lacking: { readonly query: Query; readonly unread: Unread; readonly error: unknown }[] = [];
@@ -188,7 +187,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const catalogues = [...priced].map(async (provider) => {
     plans.set(provider, await accounts(provider).plans());
   });
-  // An import is compared with the list of plans; a token that may not read plans imports without the comparison.
+  // An import is compared with the list of hosting plans. If the token may not read them, hostform imports without the
+  // comparison.
   const adopting = new Set(queries.filter(adoptsByPlan).map(({ provider }) => provider));
   for (const provider of adopting) {
     if (priced.has(provider)) continue;
@@ -233,7 +233,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   };
 }
 
-/** Returns true if an answer of the API showed the resource, or showed that it does not exist. Without a parent hostform sends no request. */
+/** Returns true if a response showed the resource or its absence. Without a parent, no request is sent. */
 const isSeen = (query: Query, seen: Observation): boolean =>
   isReadable(query.kind) &&
   (query.kind.parent === undefined || parentIn(query) !== undefined) &&
@@ -241,8 +241,8 @@ const isSeen = (query: Query, seen: Observation): boolean =>
   (seen.status === "gone" || seen.waitsFor === undefined);
 
 /**
- * What is to be read, and what stands as recorded or was read before. A listing is left out as a whole, and only where
- * {@link isRecallable} holds of everything in it.
+ * Divides the queries into listings to read, and resources taken from the state or an earlier reading. A listing is skipped
+ * only completely, and only if {@link isRecallable} is true for all its resources.
  */
 function divided(queries: readonly Query[], { accounts, isRead, earlier }: ObserveOptions) {
   const observations = new Map<string, Observation>();
@@ -269,8 +269,8 @@ function divided(queries: readonly Query[], { accounts, isRead, earlier }: Obser
 }
 
 /**
- * Whether the record may stand in for a resource: it is declared, it was there, and nothing that this project began with it is
- * open. What is to be created, adopted, removed or settled is always read.
+ * Returns true if the state entry can replace a reading: the resource is declared, existed, and has no open request. Resources
+ * to create, adopt, remove or settle are always read.
  */
 function isRecallable({ kind, prior, config, importId, isPending, provider }: Query, accounts: Accounts): boolean {
   if (prior === undefined || config === undefined || importId !== undefined || isPending) return false;
@@ -291,7 +291,7 @@ async function listingsOf(queries: readonly Query[], accounts: Accounts): Promis
   return (await Promise.all(found)).flat();
 }
 
-/** Reads the invoices of each account until every object that waits, is suspended or is overdue has one that is unpaid. */
+/** Reads the invoices of each account until every waiting, suspended or overdue object has an unpaid invoice. */
 async function invoicesOf(
   queries: readonly Query[],
   observations: ReadonlyMap<string, Observation>,
@@ -312,7 +312,7 @@ async function invoicesOf(
   return new Map(await Promise.all(readings));
 }
 
-/** Objects that an observation shows, also those that a pending create may have made. */
+/** Returns the objects that an observation shows, including possible results of a pending creation. */
 function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject | undefined) {
   if (seen?.status === "present")
     return (seen.unlisted ?? seen.waitsFor ?? seen.unread ?? seen.unproven) === undefined ? [seen] : [];
@@ -320,9 +320,9 @@ function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject 
   return config === undefined ? [] : listed.filter(({ attributes }) => matches(kind, config, attributes));
 }
 
-/** Counts the listings and objects that are not read yet. */
+/** Counts unread listings and objects. */
 class OpenReads {
-  /** By share, the resources that it is not read for. */
+  /** Number of unread resources by share. */
   readonly #open: Map<string, number>;
   readonly #onOpen: ((open: number) => void) | undefined;
 
@@ -340,7 +340,7 @@ class OpenReads {
   }
 }
 
-/** The error of resources that a token without their ability cannot read. */
+/** Returns the error about resources that the token lacks an ability to read. */
 function unable(all: readonly { readonly query: Query; readonly unread: Unread }[]): HostformError {
   const addresses = all.map(({ query }) => query.address).sort();
   const [{ query, unread } = { query: undefined, unread: undefined }] = all;
@@ -355,7 +355,7 @@ async function failuresOf(work: readonly Promise<unknown>[]): Promise<unknown[]>
   return results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
 }
 
-/** One error for many failures, each said once. In another account each object fails for that reason alone. */
+/** Merges failures into one error without duplicates. If the account is wrong, only that error is reported. */
 function merged(all: readonly unknown[]): unknown {
   const explained = all.filter((failure) => failure instanceof HostformError);
   const foreign = explained.filter(({ diagnostics }) => diagnostics.some(({ code }) => code === "account.foreign"));

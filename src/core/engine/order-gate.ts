@@ -1,4 +1,4 @@
-// Limits on what an apply orders and spends: each order passes the gate, and its invoice is counted.
+// Limits on orders and cost during an apply. Each order passes the gate, and its invoice is counted.
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type Account, plannedValues } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -15,24 +15,24 @@ import {
 } from "../model/index.ts";
 import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersInTurn, ordersOf } from "./guards.ts";
 
-/** An order that the limits admit. It counts as planned unless one of the two is called. */
+/** An order within the limits. If neither method is called, the order counts as its planned cost. */
 interface AdmittedOrder {
-  /** Counts the invoice of the answer. */
+  /** Counts the invoice in the response. */
   answered(answer: unknown): void;
-  /** The order was certainly not placed. */
+  /** Releases the order, because it was certainly not placed. */
   withdrawn(): void;
 }
 
 /**
- * The gate that every order of an apply passes before it leaves: its price must still be the planned one, and it must fit into the
- * limits of the run, beside the invoices so far.
+ * Gate for every order of an apply. Before an order is sent, its price must equal the planned price, and the order must fit
+ * into the run's limits together with the invoices so far.
  */
 export class OrderGate {
   readonly #orders: ReadonlyMap<string, Order>;
   readonly #isInTurn: boolean;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
-  /** Providers whose list of plans was read again. */
+  /** Providers whose list of hosting plans was read again. */
   readonly #reread = new Set<string>();
 
   constructor(plan: Plan, limits: Limits, kinds: Kinds, providers: ReadonlyMap<string, ProviderConfig>) {
@@ -43,19 +43,21 @@ export class OrderGate {
     this.#spending = new Spending(limits, this.#amounts);
   }
 
-  /** Returns true if a change may begin while these others are under way. */
+  /** Returns true if a change may begin while the other changes are running. */
   mayBegin({ address }: Change, running: Iterable<string>): boolean {
     return !this.#isInTurn || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
   }
 
-  /** Errors for limits that the invoices of the run exceeded although each order fitted when it left. */
+  /**
+   * Returns errors about limits that the run's invoices exceeded, although each order was within the limits when it was sent.
+   */
   exceeded(): Diagnostic[] {
     return this.#spending.exceeded();
   }
 
   /**
-   * Lets an order leave, and counts it. @returns undefined if the change is no order.
-   * @throws HostformError `apply.price`, `guard.orders` or `guard.spend`: nothing was ordered.
+   * Admits and counts an order. @returns undefined if the change is no order.
+   * @throws HostformError `apply.price`, `guard.orders` or `guard.spend`; nothing was ordered.
    */
   async admit(kind: Kind, change: Change, account: Account): Promise<AdmittedOrder | undefined> {
     const order = this.#orders.get(change.address);
@@ -69,10 +71,10 @@ export class OrderGate {
     return { answered, withdrawn };
   }
 
-  /** Prices are pinned in the plan; the list is read once more for each provider before anything of it is ordered. */
+  /** Compares the price with the plan. The price list is read again once per provider before its first order. */
   async #confirmPrice(kind: Kind, change: Change, account: Account): Promise<void> {
     const { address, provider, quote: planned } = change;
-    // Only what has a key is priced by the list (§2 Plan).
+    // The list contains only prices of services (§2 Plan).
     if (kind.creation !== "keyed" || kind.quote === undefined || planned === undefined) return;
     const list = this.#reread.has(provider) ? account.plans() : account.freshPlans();
     this.#reread.add(provider);
@@ -89,41 +91,41 @@ export class OrderGate {
   }
 }
 
-/** Total and currency of the invoice beside an order (§4 POST /services, POST /domains); nulls where there is none. */
+/** Returns total and currency of the invoice in an order's response (§4 POST /services, POST /domains). Null if missing. */
 function invoiceIn(answer: unknown, scale: number | undefined): Invoiced {
   const invoice = isObject(answer) ? answer.invoice : undefined;
   const { total, currency, raw = null } = isObject(invoice) ? invoice : {};
-  // An amount in another unit than the limit's counts as unknown.
+  // If the amount's unit differs from the limit's unit, the amount counts as unknown.
   return {
     total: typeof total === "number" && fractionIn(scale, raw) === undefined ? total : null,
     currency: typeof currency === "string" ? currency : null,
   };
 }
 
-/** An invoice as far as it names amount and currency. */
+/** Amount and currency of an invoice. Null if missing. */
 interface Invoiced {
   readonly total: number | null;
   readonly currency: string | null;
 }
 
-/** An order that counts against the limits. */
+/** An order that counts toward the limits. */
 interface Admission {
-  /** Counts its invoice; null: the invoice does not name it. */
+  /** Counts the invoice. Null if the invoice does not contain the value. */
   invoiced(total: number | null, currency: string | null): void;
-  /** The order was certainly not placed. */
+  /** Releases the order, because it was certainly not placed. */
   withdrawn(): void;
 }
 
-/** The part of the limits that one order takes. */
+/** Part of the limits that one order uses. */
 interface Share extends Pick<Order, "address" | "currency" | "most"> {
-  /** Amount that was set aside when it left; null: unknown. */
+  /** Reserved amount when the order was sent. Null if unknown. */
   readonly bound: number | null;
   invoice?: Invoiced;
 }
 
 /**
- * Returns the amount of an order that counts against the limit of a currency: its invoice, else the amount that was set aside. If the
- * invoice names no currency or another one, the larger amount counts. Null: unknown; undefined: the order does not concern the currency.
+ * Returns the amount that counts toward a currency's limit: the invoice, or else the reserved amount. If the invoice's currency
+ * is missing or differs, the larger amount counts. Null if unknown. Undefined if the order does not concern the currency.
  */
 function amountIn({ currency, bound, invoice }: Share, of: string): number | null | undefined {
   const ordered = mayBeIn(currency, of) ? bound : undefined;
@@ -134,7 +136,7 @@ function amountIn({ currency, bound, invoice }: Share, of: string): number | nul
   return invoiced === null ? null : Math.max(invoiced, ordered ?? 0);
 }
 
-/** The invoice that exceeded its bound the most: `came` instead of `most`. */
+/** Invoice with the highest excess: `came` is the invoiced amount, `most` the expected maximum. */
 interface Excess {
   readonly address: string;
   readonly most: number;
@@ -142,15 +144,15 @@ interface Excess {
 }
 
 /**
- * Counts the orders of one run. The amount that an order may cost is set aside before it leaves, so that it counts also without an
- * answer; then its invoice counts. An invoice above its bound shows that listed prices leave something out, such as tax: the bounds
- * of later orders rise by as much. Once invoices exceed a limit, nothing more is ordered, in any currency.
+ * Counts the orders of one run. The maximum cost is reserved before an order is sent, so that it counts even if the response is
+ * lost. Later the invoice counts. If an invoice exceeds the expected maximum, listed prices may lack tax. The reserved amounts
+ * of later orders rise by the same ratio. If invoices exceed a limit, the run places no more orders in any currency.
  */
 export class Spending {
   readonly #limits: Limits;
   readonly #amounts: Amounts;
   readonly #shares = new Set<Share>();
-  /** By currency. */
+  /** Highest excess by currency. */
   readonly #worst = new Map<string, Excess>();
 
   constructor(limits: Limits, amounts: Amounts) {
@@ -158,7 +160,7 @@ export class Spending {
     this.#amounts = amounts;
   }
 
-  /** Admits an order. @throws HostformError `guard.orders` or `guard.spend` if a limit forbids it. */
+  /** Admits an order. @throws HostformError `guard.orders` or `guard.spend` if a limit forbids the order. */
   admit(order: Order): Admission {
     const { maxOrders: most, maxSpend = {} } = this.#limits;
     const { address, currency } = order;
@@ -183,7 +185,7 @@ export class Spending {
     };
   }
 
-  /** Errors for limits that were exceeded although every order fitted when it left. */
+  /** Returns errors about exceeded limits, although every order was within the limits when it was sent. */
   exceeded(): Diagnostic[] {
     const { text, unit } = this.#amounts;
     return this.#excesses().map(({ currency, limit, spent, shares }) =>
@@ -198,14 +200,14 @@ export class Spending {
     );
   }
 
-  /** The limits that are exceeded by now. */
+  /** Returns the exceeded limits. */
   #excesses() {
     return Object.entries(this.#limits.maxSpend ?? {})
       .map(([currency, limit]) => ({ currency, limit, ...this.#spent(currency) }))
       .filter(({ spent, limit }) => spent > limit);
   }
 
-  /** The orders that count against the limit of a currency, and their sum. */
+  /** Returns the orders that count toward a currency's limit, and their sum. */
   #spent(currency: string): { readonly shares: readonly Share[]; readonly spent: number } {
     const shares = [...this.#shares].filter((share) => amountIn(share, currency) !== undefined);
     return { shares, spent: shares.reduce((sum, share) => sum + (amountIn(share, currency) ?? 0), 0) };
@@ -215,7 +217,7 @@ export class Spending {
     return `So far: ${this.#amounts.text(spent, currency)}.`;
   }
 
-  /** Returns the most that an order can cost, by its price and by the invoices in its currency so far. */
+  /** Returns the maximum cost of an order, based on its price and the run's invoices in the same currency. */
   #bound({ currency, most }: Order): number | null {
     const worst = this.#worst.get(currency);
     return most === null || worst === undefined ? most : Math.ceil((most * worst.came) / worst.most);
@@ -238,7 +240,7 @@ export class Spending {
     }
   }
 
-  /** The reason why more than the planned price is set aside. */
+  /** Returns the reason why the reserved amount is higher than the planned price. */
   #whyMore({ most }: Order, currency: string): string {
     const worst = this.#worst.get(currency);
     if (most === null || worst === undefined) return "";
@@ -252,7 +254,7 @@ export class Spending {
     throw new HostformError([problem("guard.spend/run", { ...about, limit: text(limit, currency), unit })]);
   }
 
-  /** An order that was free by its price shows nothing about the others. */
+  /** Remembers the highest excess. A free order says nothing about other orders. */
   #learn({ address, currency, most }: Share, came: number): void {
     if (most === null || most === 0 || came <= most) return;
     const worst = this.#worst.get(currency);
@@ -261,7 +263,7 @@ export class Spending {
   }
 }
 
-/** A limit of `max_spend`. */
+/** Spending limit from `max_spend`. */
 interface Limit {
   readonly currency: string;
   readonly limit: number;

@@ -24,16 +24,17 @@ import type { Recorder } from "./run-records.ts";
 
 type Outputs = ReadonlyMap<string, OutputState>;
 
-/** The outputs of a plan, by name, and what is wrong with them. */
+/** Outputs of a plan in order of their names, and their mistakes. */
 export interface PlannedOutputs {
   readonly outputs: readonly OutputChange[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Plans the outputs: what each will be, as far as that is known before anything is done.
- * @param declared undefined: outputs are not declared here at all, and what is recorded stays.
- * @param within whether everything that an output refers to is part of this run (`--target`); what is not keeps its value.
+ * Plans the outputs: the future value of each, as far as it is known before the apply.
+ * @param declared Undefined if the project declares no outputs; the state is then kept.
+ * @param within Returns true if everything that an output refers to is part of this run (`--target`). Other outputs keep their
+ * value.
  */
 export function planOutputs(
   declared: readonly DesiredOutput[] | undefined,
@@ -62,7 +63,7 @@ export function planOutputs(
       equal(known, before) &&
       prior.sensitive === output.sensitive &&
       equal(typeOf(evaluated, known), prior.type);
-    // Terraform drops null outputs as well.
+    // Like Terraform, drop null outputs.
     const none = known === null && unknown === false;
     const action = prior === undefined ? (none ? "no-op" : "create") : none ? "delete" : same ? "no-op" : "update";
     const type = unknown === false && !none ? { type: typeOf(evaluated, known) } : {};
@@ -85,7 +86,7 @@ export function planOutputs(
   return { outputs, diagnostics };
 }
 
-/** The part of an apply that its outputs need. */
+/** Parts of an apply that its outputs need. */
 interface OutputsRun {
   readonly plan: Plan;
   readonly desired: Desired;
@@ -96,8 +97,8 @@ interface OutputsRun {
 }
 
 /**
- * Records the outputs as they are at the end of an apply. One whose value is not known, since something that it refers to
- * was not made or cannot be read, stays as it was. @returns warnings of those.
+ * Saves the outputs after an apply. An output keeps its old value if its new value is unknown, because a referenced object was
+ * not created or cannot be read. @returns warnings about these outputs.
  */
 export async function recordOutputs(
   run: OutputsRun,
@@ -151,8 +152,8 @@ const typeOf = ({ type, value }: OutputValue, known: Json): Json =>
   type ?? (value === UNKNOWN ? "dynamic" : inferredType(known));
 
 /**
- * Whether all that an output refers to is part of a run that was narrowed (`--target`).
- * @param all the addresses of the whole declaration; undefined: nothing was narrowed.
+ * Returns a predicate for outputs whose references are all part of a run with targets (`--target`).
+ * @param all Addresses of the complete declaration. Undefined if the run has no targets.
  */
 export function outputsWithin(
   { resources, data }: Pick<Desired, "resources" | "data">,

@@ -39,44 +39,47 @@ import type { Move } from "./moves.ts";
 import type { Observed } from "./observe.ts";
 import { declaredAttributes, declaredOrigins, kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
-/** Everything that a plan is a function of. */
+/** Input of the planning function. */
 export interface PlanOptions {
   readonly desired: Desired;
   readonly state: State;
-  /** The whole state, when `state` was narrowed to targets: what is recorded elsewhere still counts. */
+  /** Complete state, if `state` contains only the targets. Entries outside of the targets still count. */
   readonly recorded?: State;
   readonly observed: Observed;
   readonly kinds: Kinds;
   readonly env: EnvVars;
   readonly mode: "apply" | "destroy";
-  /** Addresses of gone services to order again on purpose. */
+  /** Addresses of deleted services to order again. */
   readonly reorder: ReadonlySet<string>;
-  /** Addresses of objects to replace on purpose. */
+  /** Addresses of objects to replace. */
   readonly replace?: ReadonlySet<string>;
-  /** Addresses of services to order although something like them exists. */
+  /** Addresses of services to order although a similar object exists. */
   readonly orderAnyway?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** API requests that were made to observe. */
+  /** Number of API requests already sent for observing. */
   readonly readRequests: number;
   /** Times of the last readings (ISO 8601), by listing. */
   readonly lastRead?: ReadonlyMap<string, string>;
-  /** By provider, what requests cost there: for the estimate. */
+  /** Request costs by provider, for the estimate. */
   readonly costs?: ReadonlyMap<string, AccountCosts>;
   readonly applying?: Applying;
-  /** Nobody applies the plan: a missing ability of the token is a warning, because another token may apply it. */
+  /**
+   * True if nobody applies the plan. A missing ability of the token is then a warning, because another token may apply the
+   * plan.
+   */
   readonly isReading?: boolean;
-  /** Limits of the run. Absent: none. */
+  /** Limits of the run. Undefined if none are set. */
   readonly limits?: Limits;
-  /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
+  /** Addresses of the complete declaration, if `desired` contains only the targets. */
   readonly declared?: ReadonlySet<string>;
-  /** Records with another address in `state` than in the store: all at once. */
+  /** Simultaneous moves that lead from the saved state to `state`. */
   readonly moves?: readonly Move[];
-  /** Errors of objects that cannot change hands. */
+  /** Errors about objects that cannot change their address. */
   readonly refused?: readonly Diagnostic[];
 }
 
-/** The changes of what is declared, and what names mean once they are made. */
+/** Changes of the declared resources, and the scope with their planned values. */
 interface PlannedDeclared {
   readonly changes: ReadonlyMap<string, Change>;
   readonly diagnostics: readonly Diagnostic[];
@@ -85,8 +88,8 @@ interface PlannedDeclared {
 }
 
 /**
- * Plans every declared resource in the order of their references, so that each sees what those it refers to will be.
- * @param ownerOf by the whole state.
+ * Plans all declared resources in the order of their references, so that each knows the planned values of its dependencies.
+ * @param ownerOf Owner in the complete state.
  */
 export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDeclared {
   const { desired, state, observed, kinds, env } = options;
@@ -107,8 +110,8 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   const isFreed = freedBy(leaving, options, ownerOf);
   const pending = [...(options.recorded ?? state).resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
-  const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
-  const undecided = new Set<string>(); // nor to what may not have been made
+  const left = new Set<string>(); // deleted and not recreated; resources that refer to them cannot be created
+  const undecided = new Set<string>(); // unsettled creations; resources that refer to them cannot be created either
   const changing = new Set<string>();
   const scope: EvalScope = scopeOf(
     (address) => {
@@ -158,7 +161,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
     };
     const missing = dependsOn.find((address) => left.has(address));
     const planned = planOne(input, missing);
-    // References to a missing object see the recorded attributes.
+    // References to a missing object use the attributes in the state.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
       left.add(resource.address);
@@ -176,7 +179,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   return { changes, diagnostics, conditions, scope };
 }
 
-/** Returns a function that finds live objects which the plan deletes: their natural keys become free. */
+/** Returns a predicate for live objects that the plan deletes. Their natural keys become free. */
 function freedBy(leaving: readonly ResourceState[], { desired, kinds }: PlanOptions, ownerOf: OwnerOf) {
   const isForgotten = forgottenBy(desired.removed);
   const deleted = leaving.filter(
@@ -195,14 +198,17 @@ function withoutTwins(observation: Observation, isFreed: (remote: Remote) => boo
   return { ...seen, ...(left.length > 0 && { twins: left }) };
 }
 
-/** An order is named by its address. A service that was ordered there and has moved keeps its key. */
+/**
+ * Returns the next order generation of an address. An order is named by its address, and a service that moved away keeps its
+ * key.
+ */
 function nextGeneration(kind: Kind, address: string, { state, recorded = state, moves = [] }: PlanOptions) {
   const left = kind.creation === "keyed" ? moves.find(({ from }) => from === address) : undefined;
   if (left === undefined || recorded.resources.has(address)) return {};
   return { nextGeneration: (recorded.resources.get(left.to)?.private.generation ?? 1) + 1 };
 }
 
-/** A create without known outcome that this plan does not settle. */
+/** Returns true if this plan does not settle the pending creation. */
 export const isUndecided = (change: Change) => change.private.pending !== undefined && isNoOp(change);
 
 function planOne(input: PlanInput, missing: string | undefined): Planned {

@@ -13,14 +13,14 @@ import {
 import type { DataSources } from "./data.ts";
 import { kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
-/** Queries of an observation: one for each declared or recorded resource. Sends nothing. */
+/** Query of an observation, one per declared resource or state entry. Sends nothing. */
 
 export interface Query extends ReadQuery {
   readonly address: string;
   readonly provider: string;
 }
 
-/** Scope of names before anything is read: recorded values, and the ids of adopted objects. */
+/** Returns the scope before anything is read: values in the state, and ids of adopted objects. */
 export function recordedScope(
   desired: Desired,
   state: State,
@@ -55,9 +55,9 @@ export function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: E
     importId: string | undefined,
   ) => {
     const prior = state.resources.get(address);
-    // A mark of an order without known outcome names no object: it is read like something that was never recorded.
+    // The mark of a pending order names no object, so treat the resource as new.
     const recorded = typeof prior?.attributes.id === "string" ? prior : undefined;
-    // An order without known outcome is looked for as it was sent, whatever is declared by now.
+    // Search for a pending order as it was sent, even if the declaration changed.
     const sought = prior?.private.pending === undefined ? config : prior.attributes;
     const adopted =
       importId !== undefined &&
@@ -84,7 +84,7 @@ export function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: E
   return queries;
 }
 
-/** An object that is about to be adopted: its id is known, nothing else is yet. */
+/** Returns the attributes of an object to be adopted. Only its id is known. */
 function adopted(kind: Kind, id: string): ValueObject {
   return Object.fromEntries(attributesOf(kind).map(({ name }) => [name, name === "id" ? id : UNKNOWN]));
 }
@@ -95,13 +95,13 @@ export const mayCreate = ({ prior, importId, config }: Query) =>
 export const adoptsByPlan = ({ kind, prior, importId }: Query) =>
   kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;
 
-/** Parents come before what belongs to them. */
+/** Sorts parents before their children. */
 export const byDepth = (a: Query, b: Query) =>
   Number(a.kind.nested !== undefined) - Number(b.kind.nested !== undefined);
 
 export const isReadable = ({ list, get }: Kind) => list !== undefined || get !== undefined;
 
-/** Resources that one listing serves have the same share. */
+/** Returns the name of a query's listing. Resources in one listing have the same share. */
 export const shareOf = (query: Query) => `${query.provider} ${query.kind.type} ${parentIn(query) ?? ""}`;
 
 export const parentIn = ({ kind, prior, config }: Query) => parentOf(kind, prior?.attributes ?? config);

@@ -1,4 +1,5 @@
-// The part of the account that a plan reads: everything, or the objects that its changes touch, within a budget of requests.
+// Selects the parts of the account that a plan reads: all objects, or the objects that its changes affect, within a request
+// budget.
 import { walk } from "../model/graph.ts";
 import {
   type Change,
@@ -21,14 +22,14 @@ import type { PlanOptions } from "./plan-declared.ts";
 import { recordedScope } from "./queries.ts";
 import { kindsOf } from "./resolve-config.ts";
 
-/** Readings of an account beside those that each plan needs. */
+/** Readings in addition to the ones that every plan needs. */
 export interface Refresh {
   readonly mode: RefreshMode;
-  /** Most listings that belong to one object each (the grants of a service), with `all`. */
+  /** Maximum number of listings that belong to one object each (the grants of a service), with `all`. */
   readonly budget?: number;
-  /** Times of the last readings (ISO 8601), by listing: unread listings come first, then the oldest. */
+  /** Times of the last readings (ISO 8601), by listing. Unread listings come first, then the oldest. */
   readonly lastRead: ReadonlyMap<string, string>;
-  /** Orders what was read at the same time, or never, so that in the end everything has its turn. */
+  /** Returns a sort key for listings read at the same time or never, so that every listing is read eventually. */
   rank(listing: string): string;
 }
 
@@ -36,15 +37,15 @@ interface RefreshOptions {
   readonly observing: Omit<ObserveOptions, "isRead" | "earlier">;
   readonly planning: Omit<PlanOptions, "observed" | "readRequests" | "lastRead" | "costs">;
   readonly refresh: Refresh;
-  /** The whole declaration, when that of `planning` was narrowed to targets. */
+  /** Complete declaration, if `planning` contains only the targets. */
   readonly whole?: Desired;
-  /** Requests made so far. */
+  /** Returns the number of requests so far. */
   requests(): number;
-  /** Request budget by provider. Absent: unknown. */
+  /** Returns the request budget of a provider. Undefined if unknown. */
   budget?(provider: string): Promise<RequestBudget>;
 }
 
-/** A plan, and what it was made from: the state after all `moves`, which are those of the whole state. */
+/** A plan and its basis: the state after all `moves`, which apply to the complete state. */
 interface Refreshed {
   readonly plan: Plan;
   readonly observed: Observed;
@@ -53,13 +54,13 @@ interface Refreshed {
 }
 
 /**
- * Observes and plans. Where less than everything is read, what was not read stands as it was recorded:
+ * Observes and plans. If only part of the account is read, the state replaces the rest.
  *
- * 1. handOver: objects that change hands get their new addresses before the first comparison.
- * 2. A plan from what is recorded, and from what is always read: what the record cannot stand in for.
- * 3. What this plan changes is read, with everything that it refers to, and it is planned again; until it changes only what
- *    was read. So each change is the one that a plan which reads everything has.
- * 4. What is left of the budget goes to what was read least recently.
+ * 1. handOver: objects that change their address get the new address before the first comparison.
+ * 2. Plan from the state, and from objects that must always be read.
+ * 3. Read everything that this plan changes or refers to, and plan again, until the plan changes only objects that were read.
+ *    Each change thus equals the change of a plan that reads everything.
+ * 4. Use the rest of the budget for the oldest readings.
  *
  * @throws HostformError as {@link observe} does.
  */
@@ -74,7 +75,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
   let observed: Observed | undefined = earlier;
   for (;;) {
     observed = await observe({ ...observing, isRead, earlier: observed });
-    // Without a request, opening the ledger is not worth it.
+    // If no request was sent, skip opening the ledger.
     const costs = requests() === 0 ? new Map() : await costsOf(observed, observing.accounts, budgetOf);
     const made = plan({ ...planning, observed, readRequests: requests(), lastRead, costs });
     let more = touched(made, observed, planning.desired, mode);
@@ -90,7 +91,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
   }
 }
 
-/** Returns the options with every object at the address that declares it, and the readings of data sources so far. */
+/** Returns the options with every object at its declaring address, and the readings of data sources so far. */
 async function handOver(options: RefreshOptions) {
   const { observing, planning, whole = planning.desired } = options;
   const { state, recorded = state, moves: declared = [], kinds: all, env, mode } = planning;
@@ -131,7 +132,7 @@ async function costsOf(
   return new Map(await Promise.all(costs));
 }
 
-/** The listings not read yet of what a plan changes, and of all that this refers to. */
+/** Returns the unread listings of resources that a plan changes, and of their dependencies. */
 function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: Desired, mode: RefreshMode): string[] {
   if (recalled.length === 0) return [];
   const listings = new Map(recalled.map(({ address, listing }) => [address, listing.name]));
@@ -142,7 +143,7 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
       one.address !== undefined && (mode !== "none" || isError(one)) ? one.address : [],
     ),
     ...(made.conditions ?? []).flatMap(({ address }) => (mode === "none" ? [] : address)),
-    // A resource with wrong values is not planned: it may refer to a wrong record.
+    // A resource with invalid values has no plan. It may refer to a wrong state entry.
     ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
   ];
   const declared = new Map(resources.map((resource) => [resource.address, resource]));
@@ -154,14 +155,14 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   return [...new Set(order.flatMap((address) => listings.get(address) ?? []))];
 }
 
-/** Returns true if a change must rest on the account. With `none`, changes of the record alone do not. */
+/** Returns true if a change needs a reading of the account. With `none`, changes of the state alone do not. */
 function touches(change: Change, mode: RefreshMode): boolean {
   if (mode === "none") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
   if (change.previousAddress !== undefined) return true;
   return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
 }
 
-/** Number of listings that were read and belong to one object each. */
+/** Returns the number of listings that were read and belong to one object each. */
 const single = ({ read = new Map() }: Observed) =>
   [...read.values()].filter(({ parent }) => parent !== undefined).length;
 

@@ -1,4 +1,4 @@
-// Values of a declaration: its kinds, its expressions, and values that are read from a source.
+// Values of a declaration: its kinds, its expressions, and values from secret sources.
 import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
 import { type ApplyContext, attributesOf, type SecretOutputs, validate } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -24,8 +24,8 @@ import {
 } from "../model/index.ts";
 
 /**
- * A scope in which the resources are those of `lookup`; an address that it does not have is unknown.
- * @param origins the sensitive attributes of a resource.
+ * Returns a scope with the resources of `lookup`. Other addresses are unknown.
+ * @param origins Returns the sensitive attributes of a resource.
  */
 export function scopeOf(
   lookup: (address: string) => Value | undefined,
@@ -39,7 +39,7 @@ export function scopeOf(
   };
 }
 
-/** The declared attributes that are sensitive, with their sources. */
+/** Returns the sensitive declared attributes with their sources. */
 export function declaredOrigins(
   { config, originOf }: Pick<DesiredResource, "config" | "originOf">,
   scope: EvalScope,
@@ -49,16 +49,16 @@ export function declaredOrigins(
   return Object.fromEntries(found.filter((one): one is [string, Origin] => one[1] !== undefined));
 }
 
-/** The declared attributes as values, and what is wrong with them. */
+/** Declared attributes as values, and their mistakes. */
 interface ResolvedConfig {
   readonly config: ValueObject;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Resolved resources without an expression: a run needs them for the check, for the readings, and for the plan. */
+/** Cache of resources without expressions. A run needs them for validation, reading and planning. */
 const constants = new WeakMap<DesiredResource, { readonly kind: Kind; readonly resolved: ResolvedConfig }>();
 
-/** The declared attributes with their templates evaluated and checked; every diagnostic knows its place. */
+/** Returns the declared attributes with evaluated and validated templates. Every diagnostic has its location. */
 export function resolveConfig(kind: Kind, resource: DesiredResource, scope: EvalScope): ResolvedConfig {
   const known = constants.get(resource);
   if (known?.kind === kind) return known.resolved;
@@ -80,7 +80,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
       diagnostics.push(problem("config.expression", { name, message: error.message, address, attribute: [name] }));
     }
   }
-  // Declared, but read only when a request needs it.
+  // Declared values that are read only if a request needs them.
   for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
   diagnostics.push(...refusedOrigins(kind, resource, scope));
   const checked = validate(kind, evaluated, resource.address);
@@ -91,7 +91,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
   };
 }
 
-/** Errors of sensitive values that approvers must see. */
+/** Returns errors about sensitive values that approvers must see. */
 function refusedOrigins(kind: Kind, resource: DesiredResource, scope: EvalScope): Diagnostic[] {
   return attributesOf(kind).flatMap(({ name, meta: { decisive } }) => {
     const origin = decisive && resource.config[name] !== undefined && resource.originOf?.(name, scope);
@@ -100,17 +100,17 @@ function refusedOrigins(kind: Kind, resource: DesiredResource, scope: EvalScope)
   });
 }
 
-/** The message about a sensitive value names its source instead. */
+/** Replaces a sensitive value in a message by its source. */
 function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
   const origin = resource.originOf?.(String(diagnostic.attribute?.[0]), scope);
   if (diagnostic.code !== "config.invalid_value" || origin === undefined) return diagnostic;
   return { ...diagnostic, detail: `The value is hidden ${hiddenText(origin)}.` };
 }
 
-/** Reads a value from where it is declared to be; at most once per run and source. @throws HostformError `secret.source`. */
+/** Reads a value from its declared source, at most once per run and source. @throws HostformError `secret.source`. */
 export type SourceReader = (source: SecretSource) => Promise<string>;
 
-/** The attributes as a plan shows them: of one that is declared by its source, only that it is. */
+/** Returns the attributes as a plan shows them. A value with a source appears as `true`. */
 export function declaredAttributes({ config, sources }: DesiredResource): JsonObject {
   if (sources === undefined) return config;
   return { ...config, ...Object.fromEntries([...sources.keys()].map((name) => [name, true])) };
@@ -118,13 +118,13 @@ export function declaredAttributes({ config, sources }: DesiredResource): JsonOb
 
 /** Access to secrets during an apply. */
 export interface Secrets {
-  /** Destinations of one-time secrets outside of the state. Absent: they stay there. */
+  /** Destinations of one-time secrets outside of the state. If undefined, secrets stay in the state. */
   readonly secretOutputs?: SecretOutputs;
-  /** Reads secret values from where they are declared to be. */
+  /** Reads secret values from their declared source. */
   readonly readSource?: SourceReader;
 }
 
-/** The same, of one resource. */
+/** Returns the access to secrets of one resource. */
 export function secretsOf(
   kind: Kind,
   resource: DesiredResource | undefined,
@@ -137,8 +137,8 @@ export function secretsOf(
 }
 
 /**
- * Reads the value of an attribute from its source and checks it, as it could not be checked before.
- * @throws HostformError `secret.source`; the message never holds the value.
+ * Reads the value of an attribute from its source and validates it. Earlier validation was impossible.
+ * @throws HostformError `secret.source`; the message never contains the value.
  */
 async function readSource(
   kind: Kind,
@@ -157,7 +157,7 @@ async function readSource(
 
 const cache = new WeakMap<Kinds, Kinds>();
 
-/** The kinds as a declaration means them: what an order without a `reference` is called differs between the fronts. */
+/** Returns the kinds for a declaration. The front ends name an order without a `reference` differently. */
 export function kindsOf({ ordersNamedBy = "address" }: Pick<Desired, "ordersNamedBy">, kinds: Kinds): Kinds {
   if (ordersNamedBy === "address") return kinds;
   const known = cache.get(kinds);

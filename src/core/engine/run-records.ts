@@ -20,37 +20,37 @@ import {
 } from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
-/** Records results. Each call resolves when its content is durable. */
+/** Saves results. Each call resolves when its content is durable. */
 export interface Recorder {
   put(resource: ResourceState): Promise<void>;
   remove(address: string): Promise<void>;
-  /** The outputs, all of them, by name. */
+  /** Replaces all outputs, by name. */
   setOutputs?(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
-  /** Asks the backend whether this process holds the lock of the state. @throws HostformError `state.lost_lock`. */
+  /** Asks the backend whether this process holds the state lock. @throws HostformError `state.lost_lock`. */
   proveLock?(): Promise<void>;
-  /** Returns the failure that shows without a question to a server that the lock is lost. */
+  /** Returns a failure that proves the loss of the lock. Sends no request. */
   lostLock?(): HostformError | undefined;
 }
 
 /**
- * What is recorded while a run lasts: the state that it began with and what it has recorded since; and which address owns, or
- * is about to make, which object of the account.
+ * State during a run: the initial state with everything saved since. Also tracks which address owns or is creating which object
+ * of the account.
  */
 export class Records {
   readonly #recorder: Recorder;
   readonly #kinds: Kinds;
   readonly #resources: Map<string, ResourceState>;
   readonly #ownership = new Ownership<string>();
-  /** Objects that this run has deleted: a list may still show them. */
+  /** Objects that this run deleted. A list may still show them. */
   readonly #deleted = new Set<string>();
-  /** Creates without known outcome. */
+  /** Pending creations. */
   readonly #pending = new Map<string, PendingCreate>();
-  /** Addresses that this run makes: what is theirs is named by the answer. */
+  /** Addresses that this run creates. The response names their objects. */
   readonly #making: ReadonlySet<string>;
   readonly #lost = new AbortController();
   #lostLock: HostformError | undefined;
 
-  /** @param onLostLock is called once, when the lock of the state is lost. */
+  /** @param onLostLock Called once if the state lock is lost. */
   constructor(
     recorder: Recorder,
     kinds: Kinds,
@@ -66,7 +66,7 @@ export class Records {
     this.#making = new Set(changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])));
   }
 
-  /** Returns the records that concern one change. */
+  /** Returns the state entries that concern one change. */
   contextOf({ address, provider, type }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
     const own = this.#kinds.get(type);
     const keyOf = (kind: Kind, { id, attributes }: Pick<Remote, "id" | "attributes">) =>
@@ -86,32 +86,32 @@ export class Records {
     };
   }
 
-  /** Returns the failure that showed that the lock of the state is lost. */
+  /** Returns the failure that proved the loss of the state lock. Undefined if none did. */
   lostLock(): HostformError | undefined {
     this.#lostLock ??= this.#recorder.lostLock?.();
     if (this.#lostLock !== undefined) this.#lost.abort();
     return this.#lostLock;
   }
 
-  /** Aborted when the lock of the state is lost. */
+  /** Signal that is aborted if the state lock is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** The failure of the lock, unless a change has it. */
+  /** Returns the lock's failure, unless a change already reports it. */
   unreportedLoss(outcomes: Iterable<ChangeOutcome>): readonly Diagnostic[] {
     const codes = [...outcomes].flatMap((one) => one.diagnostics.map(({ code }) => code));
     return codes.includes("state.lost_lock") ? [] : (this.#lostLock?.diagnostics ?? []);
   }
 
-  /** @param isGap this process slept or was stopped: the server of the state is asked. */
+  /** @param isGap True if this process slept or was paused. The backend is then asked. */
   async holdsLock(isGap: boolean): Promise<boolean> {
-    // A server that does not answer shows no loss.
+    // A backend that does not respond proves no loss.
     if (isGap) await this.proveLock().catch(ifExplained(() => {}));
     return this.lostLock() === undefined;
   }
 
-  /** Asks the backend of the state. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /** Asks the state backend about the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
   proveLock(): Promise<void> {
     return this.#write(async () => this.#recorder.proveLock?.());
   }
@@ -128,7 +128,7 @@ export class Records {
     this.#index(resource);
   }
 
-  /** @param isDeleted its object has left the account. */
+  /** @param isDeleted True if the object was deleted from the account. */
   async remove(address: string, isDeleted = false): Promise<void> {
     await this.#write(() => this.#recorder.remove(address));
     const before = this.#resources.get(address);
@@ -152,20 +152,20 @@ export class Records {
   #index(resource: ResourceState): void {
     const { address } = resource;
     this.#ownership.add(address, objectIn(resource, this.#kinds));
-    // Two addresses may have come to one thing: it belongs to the first.
+    // If two addresses share one natural key, it belongs to the first.
     this.#ownership.claim(address, thingIn(resource, this.#kinds));
     if (isPendingCreate(resource)) this.#pending.set(address, resource);
     else this.#pending.delete(address);
   }
 }
 
-/** The record of a resource that does not change, as the plan observed it; undefined if it differs in nothing. */
+/** Returns the state entry of an unchanged resource, as the plan observed it. Undefined if nothing differs. */
 export function asObserved(prior: ResourceState, change: Change): ResourceState | undefined {
   if (change.before === null) return undefined;
-  // The account shows the result of a request that an earlier run began.
+  // The account shows the result of a request from an earlier run.
   const { attempt, job, pending, shown: forms, suspended: before, ...mark } = prior.private;
   const { job: open, pending: still, shown, suspended } = change.private;
-  // A moved record depends on what its new address refers to.
+  // A moved entry depends on the references of its new address.
   const isMoved = change.previousAddress !== undefined && change.config !== null;
   const same =
     !isMoved &&
@@ -187,7 +187,7 @@ export function asObserved(prior: ResourceState, change: Change): ResourceState 
   return same ? undefined : withClient({ ...prior, attributes: change.before, private: kept, dependencies }, change);
 }
 
-/** The record with the client of its change: the lifecycle does not know whose a resource is. */
+/** Returns the state entry with the client of its change. The lifecycle does not know clients. */
 export function withClient(resource: ResourceState, { client }: Change): ResourceState {
   const { client: _, ...mark } = resource.private;
   return { ...resource, private: { ...mark, ...(client !== undefined && { client }) } };

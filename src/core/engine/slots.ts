@@ -1,12 +1,12 @@
 /**
- * The slots of the changes of one apply that send, or are about to. One that only waits for a queued job leaves its slot to
- * others, and jobs are looked at when all slots are free: once for all of them.
+ * Limits how many changes of an apply send requests at the same time. A change that only waits for a queued job frees its slot.
+ * Jobs are polled when all slots are free, once for all jobs.
  */
 export class Slots {
   #taken = 0;
-  /** Resolved when a slot is freed. */
+  /** Resolved when a slot becomes free. */
   #change = Promise.withResolvers<void>();
-  /** Nothing is left to be sent but by those that wait. The promise is resolved, and replaced, when that begins. */
+  /** True if only waiting changes remain. The promise is resolved and replaced when this begins. */
   #isIdle = false;
   #idle = Promise.withResolvers<void>();
 
@@ -14,7 +14,7 @@ export class Slots {
     return this.#taken;
   }
 
-  /** Resolves when a slot is freed from now on, or with {@link wake}. */
+  /** Resolves when a slot becomes free from now on, or with {@link wake}. */
   change(): Promise<void> {
     this.#change = Promise.withResolvers();
     return this.#change.promise;
@@ -24,7 +24,7 @@ export class Slots {
     this.#change.resolve();
   }
 
-  /** Works in a slot. */
+  /** Runs work in a slot. */
   async during(work: () => Promise<void>): Promise<void> {
     this.#take();
     try {
@@ -34,7 +34,7 @@ export class Slots {
     }
   }
 
-  /** Waits without a slot. */
+  /** Runs a wait without a slot. */
   async beside<T>(wait: () => Promise<T>): Promise<T> {
     this.#free();
     try {
@@ -44,14 +44,14 @@ export class Slots {
     }
   }
 
-  /** All slots are free, and nothing is left that could take one now; or the run was stopped. */
+  /** Reports that no change can take a slot now, or that the run was stopped. */
   beIdle(): void {
     this.#isIdle = true;
     this.#idle.resolve();
     this.#idle = Promise.withResolvers();
   }
 
-  /** Resolves when that is so: at once if it is. */
+  /** Resolves when no change can take a slot. Resolves immediately if this is already true. */
   async idle(): Promise<void> {
     if (!this.#isIdle) await this.#idle.promise;
   }

@@ -16,9 +16,9 @@ import { moveErrors } from "./moves.ts";
 import { kindsOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /**
- * Checks a whole declaration without touching the account: every value, and what must be unique among resources of one
- * account (the same domain declared twice would be ordered twice; the same order reference would be one order; of two secrets
- * written to one place, one would be lost); and the blocks that move and remove what is recorded.
+ * Validates a whole declaration without the account: every value, the `moved` and `removed` blocks, and uniqueness within an
+ * account. A domain declared twice would be ordered twice. Two orders with one reference would be one order. Two secrets with
+ * one destination would overwrite each other.
  */
 export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Diagnostic[] {
   const kinds = kindsOf(desired, all);
@@ -35,11 +35,11 @@ export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Dia
 
     const twin = twinOf(resource, kind, config, byKey);
     const reference = kind.orderReference?.(config) ?? (kind.creation === "keyed" ? resource.address : undefined);
-    // A key is the account's: the same name in two accounts is two orders.
+    // A key belongs to one account: the same name in two accounts means two orders.
     const order = JSON.stringify([resource.provider, reference ?? null]);
     const first = reference === undefined ? undefined : byReference.get(order);
     if (reference !== undefined && first === undefined) byReference.set(order, resource);
-    // One mistake is reported once: of the same thing declared twice, the reference is mostly the same as well.
+    // Report one mistake once. Two declarations of one object usually also share the reference.
     const { address } = resource;
     if (twin !== undefined) {
       const place = twin.resource.locate([]);
@@ -68,7 +68,7 @@ interface Known {
   readonly config: ValueObject;
 }
 
-/** Returns the earlier declaration of the same object of the same account, and remembers this one. */
+/** Returns an earlier declaration of the same object and account, and remembers this declaration. */
 function twinOf(
   resource: DesiredResource,
   kind: Kind,
@@ -85,13 +85,13 @@ function twinOf(
   return twin;
 }
 
-/** A place that a secret is written to: a file, or (with a name) one line of a file. */
+/** Destination of a secret: a file, or one line of a file if it has a name. */
 interface Place {
   readonly path: string;
   readonly name?: string;
 }
 
-/** Notes where the secrets of a declaration go; says of each one that would overwrite, or be overwritten by, an earlier one. */
+/** Collects the destinations of declared secrets. Reports a secret that would overwrite an earlier one, or be overwritten. */
 class SecretPlaces {
   readonly #taken = new Map<string, { readonly place: Place; readonly resource: DesiredResource }[]>();
 
@@ -107,7 +107,7 @@ class SecretPlaces {
   }
 }
 
-/** Commands are not compared: what they do with two secrets is their affair. */
+/** Commands are not compared, because they may handle two secrets in any way. */
 function placeOf({ secret_output: output }: ValueObject): Place | undefined {
   if (!isObject(output) || hasUnknown(output as ValueObject)) return undefined;
   const { file, env_file: line } = output;
@@ -115,5 +115,5 @@ function placeOf({ secret_output: output }: ValueObject): Place | undefined {
   return isObject(line) ? { path: normalize(String(line.path)), name: String(line.name) } : undefined;
 }
 
-/** A file that is replaced whole leaves no line of another's in it. */
+/** Replacing a whole file deletes the lines of other secrets. */
 const overlap = (a: Place, b: Place) => a.name === undefined || b.name === undefined || a.name === b.name;

@@ -17,56 +17,62 @@ import {
 import { Invoices } from "./invoices.ts";
 import { type ListCosts, listName, type Recheck, type Rows, readAgainCost, type Shown } from "./list-costs.ts";
 
-/** §8: rows of a page. */
+/** Entries per page (§8). */
 const PAGE_ROWS = 100;
 
-/** A reading of this age is repeated before an order only after a person was asked: the order itself takes as long. */
+/**
+ * Maximum age of a fresh reading, in milliseconds. Before an order, hostform repeats older readings. After a prompt, hostform
+ * repeats all readings.
+ */
 const MOMENT_MS = 15_000;
 type Listing = Recheck["again"];
 
 /**
- * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
- * time, and kept until something changes it. Holds a {@link Reader} only, so nothing can be changed through it.
+ * Reads one account. Lists each collection at most once for all resources, and keeps the list until a change. Holds only a
+ * {@link Reader}, so it cannot change anything.
  */
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
-  /** By name: what a second listing showed, merged with the list before it. */
+  /** Second listings merged with the first, by {@link listName}. */
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
   readonly #pages = new Map<string, number>();
-  /** Collections whose readings must be whole: something may be concluded from what they lack. */
+  /** Names of collections whose readings must be complete, because hostform draws conclusions from missing objects. */
   readonly #proved = new Set<string>();
-  /** End of the reading of a whole list, in the host's time. */
+  /** End of each complete reading, in milliseconds of the host's clock. */
   #whole = new WeakMap<Listing, number>();
-  /** Listings that prove nothing: the host answered with no list, or with a row that cannot be read. */
+  /** Listings that prove nothing: the response was not a list, or an entry was unreadable. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
   #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
-  /** Objects that a DELETE did not find, although their list shows them as alive. */
+  /** Objects that DELETE did not find, although the list shows them as active. */
   readonly #ended = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
-  /** Time of the reading at the host, and the number of pages. */
+  /** Time of the last reading of the hosting plans, in milliseconds of the host's clock. */
   #plansAt: number | undefined;
   #planPages = 1;
-  /** Any change may raise an invoice: then they are listed again. */
+  /** Invoices of the account. hostform lists them again after each change, because a change may create an invoice. */
   readonly invoices: Invoices;
-  /** Store that the processes of this machine share. Absent: creates take no turns. */
+  /** Store that the processes of this machine share. Undefined if creations use no lock. */
   readonly store: AccountStore | undefined;
-  /** Mark of the own state. Undefined: unknown, so no other state can be distinguished from it. */
+  /** Mark of this state. If undefined, hostform cannot distinguish other states from this state. */
   place: string | undefined;
-  /** Origin of its address; undefined: unknown. */
+  /** Origin of the API's URL. Undefined if unknown. */
   origin: string | undefined;
-  /** By type: what the lists have shown. */
+  /** Newest readings of the lists, by type. */
   readonly rows = new Map<string, Rows>();
-  /** Throws `account.foreign` for another account than the recorded one. No object counts as missing before. Absent: nothing is compared. */
+  /**
+   * Throws `account.foreign` if the account differs from the account in the state. Must run before any object counts as
+   * missing. If undefined, hostform compares nothing.
+   */
   confirm: (() => Promise<unknown>) | undefined;
-  /** Count of creates at the beginning: a state that was read before lacks later creates of other runs. */
+  /** Number of creations when the run began. A state read before then lacks later creations of other runs. */
   readonly countAtStart: Promise<number>;
-  /** The count that all lists are at least as new as. */
+  /** Number of creations that all lists include. */
   #counted: Promise<number>;
 
   constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
@@ -81,18 +87,20 @@ export class Account {
     return this.#context.settings;
   }
 
-  /** Time at the host, in milliseconds since the epoch. Times in its records are compared with it. */
+  /** Returns the host's time in milliseconds since the epoch. Times in API objects are compared with this time. */
   hostNow(): number {
     return this.#context.client.hostNow();
   }
 
-  /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
+  /**
+   * Returns the complete collection of a kind by id, within a parent if the kind has one. Empty if the kind cannot be listed.
+   */
   list(kind: Kind, parent?: string): Listing {
     const listing = this.#shared(this.#collections, kind, parent);
     return this.#proved.has(listName(kind, parent)) ? this.#proof(listing) : listing;
   }
 
-  /** @throws ApiError `api.inconclusive` if the host answered with no list, `api.malformed` if a row cannot be read. */
+  /** @throws ApiError `api.inconclusive` if the response is not a list, `api.malformed` if an entry is unreadable. */
   async #proof(listing: Listing): Listing {
     const found = await listing;
     const failure = this.#unproven.get(listing);
@@ -101,23 +109,23 @@ export class Account {
   }
 
   /**
-   * From now on every reading of the collection must be whole, because something is created that it does not show. Without
-   * this, an answer that is no list counts as an empty collection, from which nothing is concluded.
+   * Requires complete readings of the collection from now on, because hostform creates an object that the list lacks. Without
+   * this call, a response that is not a list counts as an empty collection. hostform draws no conclusions from that.
    */
   proveAbsence(kind: Kind, parent?: string): void {
     this.#proved.add(listName(kind, parent));
   }
 
-  /** The collection as it was listed already; undefined when it was never asked for. Sends no request. */
+  /** Returns the earlier listing of the collection. Undefined if nobody requested it. Sends no request. */
   listed(kind: Kind): Listing | undefined {
     return this.#collections.get(listName(kind, undefined));
   }
 
   /**
-   * One object by id: from the listing, and when it is missing there confirmed otherwise before it is called absent —
-   * by GET where the API has one, else by a second listing (a page may have shifted while the first was read).
-   * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404; `api.inconclusive` if the host
-   *   answers with no list, and the API has no GET of one object.
+   * Returns one object by id. If the list lacks the object, a second request confirms this: a GET, or else a second listing. A
+   * page may shift during the first listing.
+   * @returns undefined if the object certainly does not exist.
+   * @throws ApiError on any failure except 404; `api.inconclusive` if the response is not a list and the API has no GET.
    */
   async find(kind: Kind, id: string, parent?: string): Promise<Remote | undefined> {
     const listing = this.#shared(this.#collections, kind, parent);
@@ -130,8 +138,8 @@ export class Account {
   }
 
   /**
-   * One object by GET. `unlisted`: the collection has been read and is without it.
-   * @returns undefined for 404, when the collection confirms it.
+   * Returns one object by GET. @param unlisted True if the collection was read and lacks the object.
+   * @returns undefined for a 404 that the collection confirms.
    */
   async get(kind: Kind, id: string, unlisted = false, signal?: AbortSignal): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
@@ -146,11 +154,12 @@ export class Account {
   }
 
   /**
-   * Returns true if a failure shows that the object does not exist. Routers and proxies also answer "not found", in JSON as well:
-   * the collection, where there is one, must be without the object. Where the host answers with no list, the API's own words
-   * count: nothing is created because of them, as a create needs a list. A row that has ended confirms it.
-   * @param asks asks the API once more, if it is its own word and the collection shows the object as alive. True: it gives the same answer.
-   * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
+   * Returns true if a failure proves that the object does not exist. Routers and proxies also return "not found", even as JSON.
+   * Therefore the collection, if listable, must lack the object. An entry with the status "ended" also confirms it. If the
+   * response is not a list, the API's own 404 counts; creations need a real list anyway.
+   * @param asks Sends the request once more if the API itself returned 404 but the list shows the object as active. Returns
+   * true if the API returns 404 again.
+   * @throws HostformError `api.malformed` if the collection still shows the object. hostform does not act on such a response.
    */
   async isMissing(
     error: unknown,
@@ -181,12 +190,12 @@ export class Account {
     return this.#ended.size === 0 ? found : new Map([...found].map(([id, one]) => [id, this.#seen(kind, one)]));
   }
 
-  /** The collection read a second time, once for all who doubt the first. */
+  /** Returns a second reading of the collection, shared by all callers that doubt the first one. */
   #again(kind: Kind, parent: string | undefined): Listing {
     return this.#shared(this.#confirmed, kind, parent);
   }
 
-  /** One listing for all who ask. One that failed is not kept: the next reader tries again. */
+  /** Returns one listing for all callers. A failed listing is dropped, so the next caller tries again. */
   #shared(listings: Map<string, Listing>, kind: Kind, parent: string | undefined): Listing {
     const key = listName(kind, parent);
     const known = listings.get(key);
@@ -204,7 +213,7 @@ export class Account {
     };
     const isUnproven = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList: isUnproven, onBadRow: isUnproven };
-    // Creates of others after the count make the list outdated.
+    // Creations by other processes after this count outdate the list.
     const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
     if (parent === undefined)
       listing.then(
@@ -214,7 +223,7 @@ export class Account {
     return listing;
   }
 
-  /** Has all lists read again if there was a gap since the last call; at the first call, since the run began. */
+  /** Reads all lists again if the process paused since the last call. At the first call: since the run began. */
   outdateAfterGap(clock: Clock): void {
     const last = this.#comparedAt;
     const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
@@ -222,18 +231,18 @@ export class Account {
     if (isOutdated) this.outdateAll();
   }
 
-  /** Returns the API's words of a refusal that named the ability as missing. Sends no request. */
+  /** Returns the API's message if a rejection reported this missing ability. Sends no request. */
   lacks(ability: "technical" | "billing"): string | undefined {
     const refusal = this.#context.client.refusalOf?.(ability);
     return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
   }
 
-  /** Grows when all lists are outdated. A decision of an earlier generation must be made again. */
+  /** Counter that grows when all lists become outdated. Decisions of an earlier generation must be repeated. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Lists from before a create of another process are read again when they are needed. @returns true if there was one. */
+  /** Outdates all lists if another process created an object after they were read. @returns true if another process did. */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
     this.outdateAll();
@@ -262,8 +271,8 @@ export class Account {
   }
 
   /**
-   * These objects as shown now, with as few requests: each by GET, or the pages of the collection until all were seen.
-   * @returns without those that no page shows. @throws ApiError `api.cancelled` when `signal` is aborted.
+   * Reads these objects again with few requests: a GET each, or the pages of the collection until all ids were found.
+   * @returns the found objects. @throws ApiError `api.cancelled` if `signal` is aborted.
    */
   async readAgain(
     kind: Kind,
@@ -280,7 +289,7 @@ export class Account {
     return this.#collect(kind, endingWith(this.#context, signal), parent, isLast);
   }
 
-  /** The plans that can be ordered (§4 GET /plans). {@link Shown} */
+  /** Returns the hosting plans that can be ordered (§4 GET /plans). {@link Shown} */
   plans({ isShown = false }: Shown = {}): Promise<PlanRecord[]> {
     if (this.#plans !== undefined) return this.#plans;
     const onNoList = () => {
@@ -300,7 +309,7 @@ export class Account {
         this.#plansAt = this.hostNow();
         this.#planPages = Math.max(1, Math.ceil(length / PAGE_ROWS));
       },
-      // A 403 stays for the rest of the run; any other failure may pass.
+      // A 403 is kept for the rest of the run. Other failures may be temporary.
       (error: unknown) => {
         if (this.#plans === plans && !isForbidden(error)) this.#plans = undefined;
       },
@@ -308,7 +317,10 @@ export class Account {
     return plans;
   }
 
-  /** The same, as far as the host shows them and the token may read them (§5: `view`), or (`isFree`) this run reads them anyway. */
+  /**
+   * Returns the hosting plans, or an empty list if the host or token does not show them (§5: `view`). With `isFree`, sends no
+   * extra request.
+   */
   async knownPlans(isFree = false): Promise<PlanRecord[]> {
     try {
       return isFree && this.#plans === undefined ? [] : await this.plans();
@@ -319,8 +331,8 @@ export class Account {
   }
 
   /**
-   * The whole collection, read once more (once for a run) beside the first reading. To be called before anything is created. A
-   * whole list is not read again, unless it is that of an order and a moment old, or a person was waited for since.
+   * Reads the complete collection once more per run and merges it with the first reading. Call this before creating an object.
+   * A complete list is not read again, except before an order if the list is older than 15 seconds.
    */
   recheck(kind: Kind, parent?: string): Listing {
     const key = listName(kind, parent);
@@ -345,15 +357,15 @@ export class Account {
     return Math.abs(this.hostNow() - at) < MOMENT_MS;
   }
 
-  /** The same list, not older than a moment: prices may have changed since. */
+  /** Returns hosting plans that are at most 15 seconds old, because prices may change. */
   freshPlans(): Promise<PlanRecord[]> {
     if (!this.#isRecent(this.#plansAt)) this.#plans = undefined;
     return this.plans();
   }
 
-  /** Outdates all readings, after a long confirmation for example. Each collection is read again when it is needed. */
+  /** Outdates all readings, for example after a long confirmation. hostform reads each collection again when needed. */
   refresh(): void {
-    // Before anything is read: what is made while a list is read may be missing in it.
+    // Read the count first: objects created during a listing may be missing in the list.
     this.#counted = this.store?.count() ?? this.#counted;
     this.#generation += 1;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
@@ -364,13 +376,13 @@ export class Account {
     this.invoices.forget();
   }
 
-  /** Returns true if a domain can be registered (§4 GET /domains/check); null if the answer does not say. */
+  /** Returns true if a domain can be registered (§4 GET /domains/check). Null if the response does not say. */
   async isAvailable(domain: string): Promise<boolean | null> {
     const [answer] = await this.#context.client.domains.check([domain], this.#context);
     return answer?.available ?? null;
   }
 
-  /** An object that this run has made: nothing is in its collections but what this run puts there. */
+  /** Marks an object as created by this run. Its collections contain only objects that this run adds. */
   noteNew(id: string): void {
     this.#made.add(id);
     this.invoices.forget();
@@ -384,13 +396,15 @@ export class Account {
     this.#made.delete(id);
   }
 
-  /** Forgets a collection and its second reading before an order. */
+  /** Drops a collection and its second reading before an order. */
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
     this.#rechecked.delete(listName(kind, parent));
   }
 
-  /** Outdates a collection once for an object of that time (milliseconds since the epoch), which must be listed by now. */
+  /**
+   * Outdates a collection once for an object created at `at` (milliseconds since the epoch). Lists must show the object by now.
+   */
   outdateFor(at: number, kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;
@@ -398,7 +412,7 @@ export class Account {
     this.outdate(kind, parent);
   }
 
-  /** Must be called when a collection was changed. */
+  /** Drops a collection. Must be called after every change of the collection. */
   forget(kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     this.#collections.delete(key);

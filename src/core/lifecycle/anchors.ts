@@ -1,4 +1,4 @@
-/** The identity of an account: the API has no "who am I", so the objects that its lists show are the evidence. */
+/** Identity of an account. The API has no "who am I" endpoint, so hostform compares the objects that the lists show. */
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
@@ -17,19 +17,19 @@ import { LIST_LAG_MS } from "./decide.ts";
 import { isJustCreated, madeBetween } from "./pending-create.ts";
 import { isSameObject } from "./read.ts";
 
-/** Most anchors of a provider. */
+/** Maximum number of anchors per provider. */
 const MOST = 32;
-/** Most anchors in one record. Eight records hold all of them. */
+/** Maximum number of anchors in one state entry. Eight entries hold all 32 anchors. */
 const MOST_IN_RECORD = 4;
-/** Most objects that are asked for by id before an account counts as another one. */
+/** Maximum number of objects read by id before the account counts as different. */
 const MOST_ASKED = 5;
-/** One missing object proves nothing. */
+/** Minimum number of missing objects. One missing object proves nothing. */
 const LEAST_MISSING = 2;
 
-/** By the lists that they are from: each instance of the Terraform provider asks. */
+/** Anchors and the lists they come from. Cached, because each instance of the Terraform provider needs them. */
 const known = new WeakMap<Account, { readonly lists: readonly unknown[]; readonly anchors: readonly Anchor[] }>();
 
-/** The oldest objects that the lists of this run have shown, oldest first. Sends no request. */
+/** Returns the oldest objects of this run's lists, oldest first. Sends no request. */
 export function anchorsIn(account: Account): readonly Anchor[] {
   const lists = [...account.rows.values()];
   const earlier = known.get(account);
@@ -55,8 +55,8 @@ function oldestIn({ rows }: Account): Anchor[] {
 }
 
 /**
- * The mark of the account in a record: anchors that no other record of the provider holds, or else the oldest.
- * @param held the anchors of other records. The new ones are added.
+ * Returns the account mark of a state entry: anchors that no other entry holds, or else the oldest anchor.
+ * @param held Anchors of other entries. The function adds the new anchors.
  */
 export function accountMark(
   { origin, anchors }: AccountMark,
@@ -72,10 +72,10 @@ export function accountMark(
 
 export const keyOf = ({ type, id }: Anchor): string => `${type} ${id}`;
 
-/** Account of a record. */
+/** Parts of a state entry that identify its account. */
 type Recorded = Pick<ResourceState, "address" | "attributes" | "private">;
 
-/** Refuses records of another address. Sends no request. */
+/** Returns an error if a state entry belongs to another API URL. Sends no request. */
 export function originProblem(of: string, account: Account, records: readonly Recorded[]): Diagnostic[] {
   const { origin } = account;
   const recorded = records.map(({ private: { account: mark } }) => mark?.origin).find((one) => one && one !== origin);
@@ -88,17 +88,18 @@ export function originProblem(of: string, account: Account, records: readonly Re
 interface Evidence {
   readonly kind: Kind;
   readonly id: string;
-  /** Recorded values of it. */
+  /** Values from the state. */
   readonly values: JsonObject;
-  /** Lists may still lack it. */
+  /** True if lists may still lack the object. */
   readonly isJustCreated?: boolean;
 }
 
 /**
- * Compares an account with the recorded one. It is another one if the complete lists lack at least two objects that identify it,
- * and nothing shows any of them. An object that a limit of the token hides is neither present nor missing. An object that the
- * account cannot have had counts like a missing one.
- * @returns a function that throws `account.foreign`, and returns true if an object proves the account. It reads more than the run has read only if the lists lack all of them.
+ * Compares the account with the account in the state. The account differs if complete lists lack at least two identifying
+ * objects and no response shows one. Objects hidden by the token's scope are ignored. An object that the account cannot have
+ * had counts like a missing object.
+ * @returns a function that throws `account.foreign`, and returns true if an object proves the account. The function sends extra
+ * requests only if the lists lack all identifying objects.
  */
 export function accountGate(
   of: string,
@@ -121,7 +122,7 @@ export function accountGate(
     const unlisted = evidence.filter(isUnlisted);
     const strangers = records.some((one) => hasStranger(account, typeOf(one), one)) ? 1 : 0;
     if (unlisted.length + strangers < LEAST_MISSING) return undefined;
-    // The list of a restricted token is without objects that the account has (§5.2): a GET distinguishes the two.
+    // The list of a scoped token lacks objects of the account (§5.2). A GET distinguishes hidden from missing objects.
     const byId = unlisted.filter(({ kind }) => kind.get !== undefined);
     const asked = byId.slice(0, MOST_ASKED);
     const answers = await Promise.all(asked.map(look));
@@ -161,8 +162,8 @@ export function accountGate(
 }
 
 /**
- * Returns true if the list of a kind shows an object that its account cannot have had: it is older than the first one of ours, before
- * which the lists showed nothing. Sends no request.
+ * Returns true if the list shows an object that this account cannot have had. Such an object is older than our first object,
+ * and the lists were empty before our first object. Sends no request.
  */
 export function hasStranger(
   account: Account,
@@ -206,7 +207,7 @@ function foreign(of: string, account: Account, records: readonly Recorded[], evi
   return foreignObjects(of, account, recorded, objects);
 }
 
-/** The error about an account that has none of the recorded objects. */
+/** Returns the error about an account that has none of the objects in the state. */
 export const foreignObjects = (
   of: string,
   { origin = "its address" }: Account,

@@ -22,15 +22,15 @@ import { withdraw } from "./settle.ts";
 import { unknownAtOnce } from "./status.ts";
 
 /**
- * Applies one change. Each answer is recorded before the next request is sent, so a failure in between loses nothing.
+ * Applies one change. Each response is saved before the next request, so a failure in between loses nothing.
  *
  * 1. tryOutput checks that a one-time secret can be written.
  * 2. remove, record, replace, createNew or update carries the change out.
  * 3. reportPlanned informs the other runs of this machine.
- * 4. ended returns the result, or throws what failed.
+ * 4. ended returns the result or throws the errors.
  *
- * @param config the declared attributes, evaluated, with write-only values. Null for removals.
- * @throws HostformError; completed steps are recorded.
+ * @param config Evaluated declared attributes with write-only values. Null for removals.
+ * @throws HostformError; completed steps are already in the state.
  */
 export async function applyChange(
   kind: Progress["kind"],
@@ -63,7 +63,7 @@ export async function applyChange(
   });
 }
 
-/** The plan settled a create of an earlier run: it adopted the object, or found that there is none. */
+/** Reports the outcome of an earlier run's create request that the plan settled: the object was adopted, or does not exist. */
 async function reportPlanned({ kind, change, attributes, context }: Progress): Promise<void> {
   const { account, records, run } = context;
   if (!isPendingCreate(records.prior) || change.private.pending !== undefined) return;
@@ -71,7 +71,7 @@ async function reportPlanned({ kind, change, attributes, context }: Progress): P
   await reportOutcome(account, kind, records.prior, isMade, run.owner?.());
 }
 
-/** @returns a function that resolves with true if the resource leaves the state. */
+/** @returns a function that resolves to true if the resource leaves the state. */
 function carryOutOf(change: Change): (progress: Progress) => Promise<unknown> {
   const [first] = change.actions;
   if (change.removal !== undefined) return remove;
@@ -80,7 +80,7 @@ function carryOutOf(change: Change): (progress: Progress) => Promise<unknown> {
   return first === "create" ? createNew : update;
 }
 
-/** Only the state changes: an import, or attributes that concern hostform alone. */
+/** Changes only the state: an import, or attributes that concern only hostform. */
 async function record(progress: Progress): Promise<void> {
   const { kind, change, config, attributes } = progress;
   progress.attributes = { ...attributes, ...recordedOnly(kind, change, config, attributes) };
@@ -92,7 +92,7 @@ async function createNew(progress: Progress): Promise<void> {
   const { kind, config } = progress;
   const made = await create(progress, (next) => putBack(progress, next));
   await deleteDeposed(progress);
-  // A status that hostform does not know is never acted upon: attributes of a live object wait.
+  // hostform never acts on an unknown status. Attributes that need a live object wait.
   const { phase = "live", invoice } = made;
   const later = kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
   if (kind.update !== undefined && !made.replayed) {
@@ -105,7 +105,7 @@ async function createNew(progress: Progress): Promise<void> {
   if (phase === "unknown") awaitUnknown(progress, later, made);
 }
 
-/** The invoice of an order that an earlier run sent: no answer has shown it. Null if it cannot be read. */
+/** Returns the invoice of an order that an earlier run sent and no response contained. Null if the invoice cannot be read. */
 async function invoiceOfAdopted({ attributes, context }: Progress): Promise<Invoice | null> {
   const id = String(attributes.id);
   const bill = billOf(await context.account.invoices.of([id]).catch(() => undefined), id);
@@ -121,7 +121,7 @@ async function update(progress: Progress): Promise<void> {
 }
 
 async function replaceCreateFirst(progress: Progress): Promise<void> {
-  // The state has room for one deposed object: the object of an earlier replacement is deleted first.
+  // The state holds one deposed object, so delete the object of an earlier replacement first.
   await deleteDeposed(progress);
   const { attributes, mark } = progress;
   progress.mark = { ...mark, deposed: attributes };
@@ -147,16 +147,17 @@ async function remove(progress: Progress): Promise<unknown> {
     await deleteDeposed(progress);
     await deleteObject(progress, attributes);
   }
-  // The resource leaves the state only when the suspension shows; until then the next run checks again.
+  // The resource leaves the state only after the suspension is visible. Until then, each run checks again.
   if (progress.awaiting !== undefined) return;
   await drop(progress);
   return true;
 }
 
 /**
- * Restores the record from before a create: a gone service stays gone (`--reorder` was for one run), and the generation of an
- * order outlives it, so that the next order has another key. The object of an unfinished replacement still exists.
- * @param next the generation of the next order, if the key of the refused one is spent.
+ * Restores the state entry from before a create request. A deleted service stays deleted, because `--reorder` applies to one
+ * run. The order generation is kept, so that the next order has a new key. The object of an unfinished replacement still
+ * exists.
+ * @param next Generation of the next order, if the key of the rejected order is used up.
  */
 async function putBack(progress: Progress, next?: number): Promise<void> {
   const { kind, change, attributes, mark, context } = progress;
@@ -180,12 +181,12 @@ type Resource = NonNullable<ApplyContext["records"]["prior"]>;
 
 function withGeneration(prior: Resource, next: number | undefined): Resource {
   if (next === undefined) return prior;
-  // The generation of a gone service is its own: the next order takes one more.
+  // The entry of a deleted service keeps that service's generation. The next order adds one.
   const generation = typeof prior.attributes.id === "string" ? next - 1 : next;
   return { ...prior, private: { ...prior.private, generation } };
 }
 
-/** @returns true if the mark has other own forms, which the caller records. */
+/** @returns true if the normalized values of the mark changed. The caller saves them. */
 async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<boolean> {
   const { kind, change, attributes: from, config, context, mark } = progress;
   await sendSteps(progress, await stepsToward(kind, from, wanted, config, context));
@@ -199,7 +200,7 @@ async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<bo
   return true;
 }
 
-/** A new object with a status that hostform does not know waits for its payment first, whatever the word is (§1). */
+/** Sets what a new object with an unknown status waits for. Payment comes first, whatever the status is (§1). */
 function awaitUnknown(progress: Progress, later: readonly string[], { invoice }: Created): void {
   const names = later.filter((name) => (progress.config[name] ?? false) !== false);
   if (names.length > 0) progress.diagnostics.push(unknownAtOnce(subjectOf(progress), names));
@@ -207,7 +208,7 @@ function awaitUnknown(progress: Progress, later: readonly string[], { invoice }:
   progress.awaiting = isUnpaid ? "payment" : names.length > 0 ? "status" : undefined;
 }
 
-/** Deletes the object that this one replaced, if it still exists. */
+/** Deletes the replaced object if it still exists. */
 async function deleteDeposed(progress: Progress): Promise<void> {
   const { deposed, ...rest } = progress.mark;
   if (deposed === undefined) return;

@@ -1,4 +1,4 @@
-/** Conditions of one paid object beside its changes: is it online, and are its invoices paid? */
+/** Conditions of one paid object: whether the object is online and its invoices are paid. */
 import type { Kind } from "../kinds/kind.ts";
 import { conditionFor } from "../messages/index.ts";
 import {
@@ -26,7 +26,7 @@ interface Subject {
   readonly phase: Phase;
   /** Names of secret attributes. */
   readonly sensitive: readonly string[];
-  /** Declared attributes; undefined if it is not declared. */
+  /** Declared attributes. Undefined if the object is not declared. */
   readonly config: ValueObject | undefined;
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
@@ -34,16 +34,16 @@ interface Subject {
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The day on which the term ended, if that day has come. */
+/** Returns the end date of the term if the term has ended. */
 function dueOf({ attributes: { next_due_date: due }, now }: Pick<Subject, "attributes" | "now">): string | undefined {
   const day = typeof due === "string" && /^\d{4}-\d\d-\d\d/.test(due) ? due.slice(0, 10) : undefined;
   return day !== undefined && day <= dateOf(now) ? day : undefined;
 }
 
-/** Kinds whose objects are online or not, and are paid for again and again. */
+/** Returns true for kinds whose objects can be offline and renew for a fee. */
 const isBilled = ({ quote, phase }: Kind): boolean => quote !== undefined && phase !== undefined;
 
-/** Returns true if only invoices show the condition of an object: it waits, it is suspended, or its term has ended. */
+/** Returns true if only invoices explain the object's condition: it is waiting, suspended, or its term has ended. */
 export function asksForInvoices({
   kind,
   attributes,
@@ -56,7 +56,7 @@ export function asksForInvoices({
   return (phase !== "live" && !isWanted) || dueOf({ attributes, now }) !== undefined;
 }
 
-/** The mark of a suspended object: a declaration asked for it, or the time at which it was seen first. */
+/** Returns the mark of a suspended object: declared as suspended, or the time when hostform first saw the suspension. */
 export function suspensionMark(
   mark: PrivateMark,
   phase: Phase,
@@ -68,7 +68,10 @@ export function suspensionMark(
   return mark.suspended === undefined ? { ...mark, suspended: { since: new Date(now).toISOString() } } : mark;
 }
 
-/** Returns the invoice for which the host suspends an object: it is due, and the declaration did not ask for the suspension. */
+/**
+ * Returns the invoices for which the host suspended an object. At least one is due, and the declaration did not request the
+ * suspension.
+ */
 export function suspendedFor(
   { kind, attributes, phase, now }: Omit<Subject, "address" | "sensitive" | "config">,
   mark: PrivateMark,
@@ -85,7 +88,7 @@ interface Named extends Pick<Subject, "address" | "attributes" | "sensitive"> {
   readonly kind: Pick<Kind, "noun"> & { readonly words: Pick<KindWords, "site"> };
 }
 
-/** An object as messages name it. */
+/** Returns the object's fields for messages. */
 function objectOf({ kind, address, attributes, sensitive }: Named) {
   const { site = "" } = kind.words;
   const name = attributes[site];
@@ -95,7 +98,7 @@ function objectOf({ kind, address, attributes, sensitive }: Named) {
 
 const factsOf = ({ name }: ReturnType<typeof objectOf>): ConditionFacts => (name === undefined ? {} : { domain: name });
 
-/** The conditions of a present object. @param isRestored the plan ends its suspension. */
+/** Returns the conditions of an existing object. @param isRestored True if the plan ends the suspension. */
 export function billingConditions(
   subject: Subject,
   mark: PrivateMark,
@@ -142,8 +145,10 @@ export function billingConditions(
 }
 
 /**
- * Conditions after an apply: those of the plan, and those of objects that the run ordered or adopted and that are not live yet.
- * @param outcomes by address. @param attributes by address, after the apply. @param scaleOf the scale of the amounts of a provider.
+ * Returns the conditions after an apply: the plan's conditions, and conditions of ordered or adopted objects that are not live
+ * yet.
+ * @param outcomes Outcomes by address. @param attributes Attributes after the apply, by address. @param scaleOf Returns the
+ * amount scale of a provider.
  */
 export function conditionsAfter(
   plan: Plan,
@@ -166,7 +171,7 @@ export function conditionsAfter(
   return all.length === 0 ? {} : { conditions: all.toSorted((a, b) => (a.address < b.address ? -1 : 1)) };
 }
 
-/** A recorded object that has ended, and that an apply does not order again. */
+/** Returns the condition of an object that has ended and that an apply does not order again. */
 export function goneCondition(
   { kind, address }: Pick<Subject, "kind" | "address">,
   { attributes, sensitive }: Pick<ResourceState, "attributes" | "sensitive">,

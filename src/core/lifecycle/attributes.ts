@@ -1,7 +1,4 @@
-/**
- * The attributes of a kind: which there are, when two values mean the same, what is recorded of a live object, and what a
- * change is to reach.
- */
+/** Attributes of a kind: their list, the equality of values, the values to save, and the target values of a change. */
 import type * as z from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
 import type { AttributeEntry, Created, Kind, Remote } from "../kinds/kind.ts";
@@ -23,7 +20,7 @@ import {
 
 const cache = new WeakMap<Kind, readonly AttributeEntry[]>();
 
-/** The attributes of a kind with their metadata, in the order of their definition. */
+/** Returns the attributes of a kind with their metadata, in the order of definition. */
 export function attributesOf(kind: Kind): readonly AttributeEntry[] {
   const known = cache.get(kind);
   if (known !== undefined) return known;
@@ -36,34 +33,36 @@ export function attributesOf(kind: Kind): readonly AttributeEntry[] {
   return entries;
 }
 
-/** Names of the attributes whose values are secret. */
 export const sensitiveNames = (kind: Kind): readonly string[] =>
   attributesOf(kind).flatMap(({ name, meta }) => (meta.sensitive ? [name] : []));
 
-/** Names of the attributes that are sent and never stored. */
+/** Returns the names of attributes that are sent but never stored. */
 export const writeOnlyNames = (kind: Kind): readonly string[] =>
   attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
 
 const absent = new WeakMap<z.ZodType, z.ZodSafeParseResult<unknown>>();
 
-/** Check of an attribute that is not declared: the same for every resource. */
+/** Returns the check result of an undeclared attribute. Cached, because the result is the same for every resource. */
 export function checkOfNone(type: z.ZodType): z.ZodSafeParseResult<unknown> {
   const known = absent.get(type) ?? type.safeParse(undefined);
   absent.set(type, known);
   return known;
 }
 
-/** Equality of two values of an attribute as the API means them. Null equals only null. */
+/** Returns true if two values of an attribute mean the same to the API. Null equals only null. */
 export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
   if (equal(a, b)) return true;
   if (a === null || b === null || a === UNKNOWN || b === UNKNOWN || meta.same === undefined) return false;
   return meta.same(a as Json, b as Json);
 }
 
-/** Own forms of a host, by attribute. */
+/** Normalized values of a host, by attribute. */
 export type Forms = Readonly<Record<string, OwnForm>>;
 
-/** The own forms of a mark. @param recorded the attributes, for forms that an earlier version recorded without them. */
+/**
+ * Returns the normalized values of a mark. @param recorded Attributes in the state; earlier versions saved normalized values
+ * without the sent value.
+ */
 export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
   if (shown === undefined) return NO_FORMS;
   const forms = Object.entries(shown).map(([name, form]): [string, OwnForm] => [
@@ -75,24 +74,24 @@ export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
 
 const NO_FORMS: Forms = {};
 
-/** Returns true if an own form counts as the value that was sent. */
+/** Returns true if a normalized value counts as the sent value. */
 export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is, foreign }: OwnForm): boolean =>
   !foreign && ownForm?.(sent, is, true) === true;
 
-/** Returns true if a value that a list shows is the sent one or a notation of it. */
+/** Returns true if a listed value is the sent value or another notation of it. */
 export const mayBeSame = (meta: AttributeMeta, sent: Value, shown: Value): boolean =>
   sameValue(meta, sent, shown) || meta.ownForm?.(sent as Json, shown as Json, false) === true;
 
-/** An object as read; `id` null: the answer names none. */
+/** An object as read. `id` is null if the response contains no id. */
 interface Live {
   readonly id: string | null;
   readonly attributes: JsonObject;
 }
 
 /**
- * The attributes of a resource as they are now: what the live object shows, else what was recorded. A value that means
- * the same as the recorded one keeps the recorded notation, so that `2027-01-31` and `2027-01-31T00:00:00Z` do not churn.
- * An own form is the value that it stands for.
+ * Returns the current attributes of a resource: the live values, or else the values in the state. A live value with the same
+ * meaning keeps the notation of the state. For example, `2027-01-31` and `2027-01-31T00:00:00Z` cause no change. A normalized
+ * value is replaced by the sent value.
  */
 export function refreshed(
   kind: Kind,
@@ -116,7 +115,7 @@ export function refreshed(
   return Object.fromEntries(attributesOf(kind).map((entry) => [entry.name, value(entry)]));
 }
 
-/** The live values that cannot be read, by attribute; undefined where each can. */
+/** Returns the unreadable live values by attribute. Undefined if all values are readable. */
 export function unclearOf(kind: Kind, live: JsonObject): JsonObject | undefined {
   const found = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
     const shown = live[name] ?? null;
@@ -128,8 +127,8 @@ export function unclearOf(kind: Kind, live: JsonObject): JsonObject | undefined 
 const isEmpty = (value: Value) => value === null || (Array.isArray(value) && value.length === 0);
 
 /**
- * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
- * changed it (which fields records have is not specified, §2).
+ * Returns true if a host omitted the value, but did not change it. Such attributes are required or immutable. The specification
+ * does not define which fields API objects have (§2).
  */
 export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
   if (!isEmpty(value)) return false;
@@ -137,13 +136,13 @@ export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): b
 }
 
 /**
- * The attributes of the natural key that a live object does not show in a form that can be read, where it may be the declared
- * one by all that it does show; none when it certainly is another, or can be read.
+ * Returns the natural-key attributes that a live object does not show readably, if the object may be the declared one. Empty if
+ * the object is certainly another one, or all its key attributes are readable.
  */
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
   const { identity = [] } = kind;
   const hidden = identity.filter((name) => isEmpty(live[name] ?? null));
-  // Most objects of a list hide nothing: no value is compared.
+  // Most objects hide nothing, so skip the comparison.
   if (hidden.length === 0) return [];
   const differs = attributesOf(kind).some(({ name, meta }) => {
     const isShown = identity.includes(name) && !hidden.includes(name);
@@ -152,7 +151,7 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
   return differs || !(kind.sameIdentity?.(config, live) ?? true) ? [] : hidden;
 }
 
-/** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */
+/** Returns the first visible immutable attribute in which a live object differs from the planned object. */
 export function differing(
   kind: Kind,
   planned: ValueObject,
@@ -173,18 +172,18 @@ export function differing(
   return found?.name;
 }
 
-/** The id of the parent whose collection the resource is in; undefined when the kind has none or it is not known yet. */
+/** Returns the id of the parent collection. Undefined if the kind has no parent, or the parent is not known yet. */
 export function parentOf(kind: Kind, attributes: ValueObject | undefined): string | undefined {
   if (kind.parent === undefined) return undefined;
   const value = attributes?.[kind.parent];
   return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
 }
 
-/** The values of the plan, with unknown parts. */
+/** Returns the planned values, including unknown parts. */
 export const plannedValues = ({ after, after_unknown }: Change): ValueObject =>
   join(after ?? {}, after_unknown) as ValueObject;
 
-/** The attributes for which `value` gives one, in the kind's order. */
+/** Returns the attributes for which `value` returns a value, in the kind's order. */
 function select(
   kind: Kind,
   value: (name: string, meta: AttributeMeta, type: z.ZodType) => Value | undefined,
@@ -197,7 +196,7 @@ function select(
   return selected as JsonObject;
 }
 
-/** Every attribute of the kind as planned; null for what is known only after an answer or a later change. */
+/** Returns every attribute of the kind as planned. Null if a value is known only after a response or a later change. */
 export function plannedAttributes(kind: Kind, change: Change, config: JsonObject): JsonObject {
   const after = plannedValues(change);
   return select(kind, (name, meta) => {
@@ -207,7 +206,7 @@ export function plannedAttributes(kind: Kind, change: Change, config: JsonObject
   });
 }
 
-/** The attributes that the in-place changes of an update are to reach: as planned, so that what the plan does not change stays. */
+/** Returns the target attributes of an update's in-place changes. Values that the plan does not change stay as planned. */
 export function targetAttributes(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
   const after = plannedValues(change);
   const targets = select(kind, (name, meta) => {
@@ -218,7 +217,7 @@ export function targetAttributes(kind: Kind, change: Change, config: JsonObject,
   return { ...current, ...targets };
 }
 
-/** The planned values of the attributes that only the state knows. */
+/** Returns the planned values of attributes that only the state contains. */
 export function recordedOnly(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
   const planned = plannedAttributes(kind, change, config);
   return select(kind, (name, meta) => {
@@ -229,7 +228,8 @@ export function recordedOnly(kind: Kind, change: Change, config: JsonObject, cur
 }
 
 /**
- * The attributes after a create: as planned, with what the answer contains, in the declared notation where both mean the same.
+ * Returns the attributes after a creation: planned values merged with the response. If a value means the same, the declared
+ * notation is kept.
  */
 export function createdAttributes(kind: Kind, planned: JsonObject, made: Created, forms: Forms): JsonObject {
   const live = refreshed(kind, planned, made, forms);
@@ -238,8 +238,9 @@ export function createdAttributes(kind: Kind, planned: JsonObject, made: Created
 }
 
 /**
- * The attributes of an object that is adopted as it is: what the API showed; what it never shows, and what concerns
- * hostform alone, as declared. The rest (a password, a permission) takes requests: the next plan shows it.
+ * Returns the attributes of an adopted object. Visible values come from the API. Values that the API never shows, or that
+ * concern only hostform, come from the declaration. Other values (a password, a permission) need requests; the next plan shows
+ * them.
  */
 export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueObject): JsonObject {
   return select(kind, (name, meta, type) => {
@@ -250,13 +251,13 @@ export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueOb
   });
 }
 
-/** Record of the resource of a change. */
+/** Returns the state entry for the resource of a change. */
 export function recordOf(kind: Kind, change: Change, attributes: JsonObject, mark: PrivateMark): ResourceState {
   const { address, provider, sensitive, dependsOn: dependencies } = change;
   return { address, provider, schemaVersion: kind.schemaVersion, attributes, sensitive, private: mark, dependencies };
 }
 
-/** An object without some of its keys. */
+/** Returns a copy of the object without these keys. */
 export function without(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }

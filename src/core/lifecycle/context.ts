@@ -19,15 +19,15 @@ import type { PendingCreate } from "./pending-create.ts";
 
 /** Destinations of one-time secrets outside of the state (`secret_output`). */
 export interface SecretOutputs {
-  /** Makes sure, by trying, that a secret can be written there. @throws HostformError `secret.output`. */
+  /** Checks with a test write that the secret can be written. @throws HostformError `secret.output`. */
   check(output: SecretOutput, of: SecretName): Promise<void>;
-  /** The secrets that are there. Absent: unknown. */
+  /** Returns the secrets at the destination. If the method is missing, the secrets are unknown. */
   held?(output: SecretOutput, of: SecretName): Promise<readonly string[]>;
-  /** Durable when it resolves. @throws HostformError `secret.output`. */
+  /** Writes a secret. The secret is durable when the promise resolves. @throws HostformError `secret.output`. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void>;
 }
 
-/** Needs of one change: the account, a writer, and what the front provides around them. */
+/** Dependencies of one change: the account, a writer, and functions of the front end. */
 export interface ApplyContext {
   readonly account: Account;
   readonly writer: Writer;
@@ -36,7 +36,7 @@ export interface ApplyContext {
   readonly watch: WatchContext;
   readonly secrets?: SecretContext;
   readonly fate: Fate;
-  /** Kind of the parent object (of a grant: the service), which must be live first. */
+  /** Kind of the parent object, which must be live first. The parent of a grant is a service. */
   readonly parentKind?: Kind | undefined;
 }
 
@@ -44,46 +44,51 @@ export interface ApplyContext {
 interface RunContext {
   readonly project: string;
   readonly clock: Clock;
-  /** Aborted when the run is stopped: no further request leaves. */
+  /** Signal that is aborted when the run stops. No further request is sent then. */
   readonly stop?: AbortSignal;
-  /** Longest wait for the turn to create, in milliseconds. Default: until other processes give it back. */
+  /** Longest wait for the create lock, in milliseconds. Default: until other processes release the lock. */
   readonly turnTimeoutMs?: number | undefined;
-  /** An order that was placed before without a record of ours is adopted. Default: true. */
+  /** True if hostform adopts an earlier order that is not in this state. Default: true. */
   readonly adoptsOrders?: boolean;
-  /** Name of the state, the same in each run; undefined while it has none. */
+  /** Returns the name of the state, equal in each run. Undefined if the state has no name yet. */
   owner?(): string | undefined;
-  /** @param ms milliseconds. @param why is reported; an error of a busy host with its status. @throws HostformError if the run is stopped meanwhile. */
+  /**
+   * @param ms Milliseconds. @param why Reported reason, or the error of a busy host. @throws HostformError if the run is
+   * stopped meanwhile.
+   */
   pause(ms: number, why?: Diagnostic | ApiError): Promise<void>;
 }
 
-/** Records of the resource, and of the others as far as they concern it. */
+/** State entries of the resource and of related resources. */
 export interface RecordContext {
-  /** Record of the resource before the change. */
+  /** State entry of the resource before the change. */
   readonly prior?: ResourceState | undefined;
-  /** Records a resource; durable when it resolves. */
+  /** Saves a resource. The entry is durable when the promise resolves. */
   save(resource: ResourceState): Promise<void>;
-  /** Removes a resource from the state; durable when it resolves. */
+  /** Removes a resource from the state. The removal is durable when the promise resolves. */
   drop(address: string): Promise<void>;
   /** Returns the other address that holds a live object. */
   ownerOf?(kind: Kind, remote: Remote): string | undefined;
-  /** {@link ownerOf} does not know all addresses of the state. */
+  /** True if {@link ownerOf} does not know all addresses of the state. */
   readonly isStatePartial?: boolean;
-  /** Claims a natural key for this address. @returns the other address that holds it. */
+  /** Claims a natural key for this address. @returns the other address that holds the key. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;
-  /** Claims an object for this address before it is recorded. @returns the other address that holds it. */
+  /** Claims an object for this address before the object is saved. @returns the other address that holds the object. */
   claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
-  /** Other pending creates of the kind and account. @param isThisRun only those that this run settles. */
+  /**
+   * Returns other pending create requests of the kind and account. @param isThisRun True for requests that this run settles.
+   */
   siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
-  /** Returns the failure that showed that the lock of the state is lost; undefined if none did. */
+  /** Returns the failure that proved the loss of the state lock. Undefined if none did. */
   lostLock?(): HostformError | undefined;
-  /** Asks the backend of the state whether this run holds the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /** Asks the state backend whether this run holds the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
   proveLock?(): Promise<void>;
-  /** Returns true if this create replaces the live object. */
+  /** Returns true if this creation replaces the live object. */
   replaces?(remote: Remote): boolean;
 }
 
 interface SecretContext {
-  /** Absent: secrets stay in the state. */
+  /** Destinations of secrets. If undefined, secrets stay in the state. */
   readonly outputs?: SecretOutputs;
   /** Reads the value of a write-only attribute from its declared source. @throws HostformError `secret.source`. */
   read?(name: string): Promise<string>;
@@ -91,8 +96,8 @@ interface SecretContext {
 
 interface WatchContext {
   /**
-   * Waits until the object shows the end of a queued job, or a status that hostform does not know (phase `unknown`).
-   * @returns undefined if neither came in time.
+   * Waits until the object shows the end of a queued job or an unknown status (phase `unknown`).
+   * @returns undefined if neither appeared in time.
    */
   wait(
     kind: Kind,
@@ -102,30 +107,30 @@ interface WatchContext {
     done: (remote: Remote) => boolean,
   ): Promise<Remote | undefined>;
   /**
-   * Checks that an object exists, at the end of what can be sent now, once for all orders. Absent: there are no others.
-   * @returns false if that is not certain.
+   * Checks once for all orders, after all sendable requests, that an object exists. Undefined if the run has no other orders.
+   * @returns false if this is uncertain.
    */
   confirm?(kind: Kind, address: string, id: string): Promise<boolean>;
 }
 
-/** Fate of the requests of one change. */
+/** State of the requests of one change. */
 export class Fate {
-  /** No request left; all were answered; or the result of one is unknown. */
+  /** `nothing`: no request was sent. `answered`: all got a response. `open`: the result of a request is unknown. */
   requests: "nothing" | "answered" | "open" = "nothing";
-  /** The last answer could not be recorded. */
+  /** True if the last response could not be saved. */
   isUnrecorded = false;
-  /** A request was carried out, or may have been. */
+  /** True if a request was processed, or may have been. */
   hasEffect = false;
-  /** Results that answers confirmed. */
+  /** Results confirmed by responses. */
   readonly did = new Set<"create" | "delete">();
   readonly #onAnswer: ((answer: unknown) => void) | undefined;
 
-  /** @param onAnswer receives the first answer of success. */
+  /** @param onAnswer Receives the first successful response. */
   constructor(onAnswer?: (answer: unknown) => void) {
     this.#onAnswer = onAnswer;
   }
 
-  /** Tracks a request from its leaving to its answer. */
+  /** Tracks a request until its response. */
   async track<T>(send: () => Promise<T>): Promise<T> {
     const { requests, hasEffect } = this;
     this.requests = "open";
@@ -144,7 +149,7 @@ export class Fate {
     }
   }
 
-  /** Records what an answer contained. */
+  /** Saves the contents of a response. */
   async record(write: () => Promise<void>): Promise<void> {
     this.isUnrecorded = this.requests === "answered";
     await write();
@@ -154,20 +159,20 @@ export class Fate {
   #isAnswered = false;
 }
 
-/** Returns true if the request was certainly not carried out. */
+/** Returns true if the request was certainly not processed. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
-/** All waits of one request for a busy host, in milliseconds. */
+/** Maximum total wait of one request for a busy host, in milliseconds. */
 const MOST_BUSY_MS = 300_000;
 const FIRST_BUSY_MS = 1_000;
 const LONGEST_BUSY_MS = 20_000;
 
-/** Returns true if the API says that it is busy with another request. The result of this one is open. */
+/** Returns true if the API is busy with another request. The result of this request is open. */
 export const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && error.isBusy;
 
 /**
- * Returns the wait before a request that a busy host refused is sent again, in milliseconds; undefined: it is not sent again.
- * @param waitedMs earlier waits.
+ * Returns the wait in milliseconds before retrying a request that a busy host rejected. Undefined if hostform does not retry.
+ * @param waitedMs Total of earlier waits.
  */
 export function busyPause(error: unknown, waitedMs: number): number | undefined {
   if (!isBusy(error)) return undefined;
@@ -175,49 +180,51 @@ export function busyPause(error: unknown, waitedMs: number): number | undefined 
   return waitedMs + pauseMs <= MOST_BUSY_MS ? pauseMs : undefined;
 }
 
-/** Returns true if the request did not leave. */
+/** Returns true if the request was not sent. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
 
-/** Failures of a request that may leave after another record. */
+/** Failures of a request that may be sent after a new state entry. */
 const LATE: ReadonlySet<string | undefined> = new Set(["api.late", "store.turn_lost"]);
 
-/** Returns true if the request did not leave because its time was over, or because another process took the turn. */
+/** Returns true if the request was not sent because its time limit passed or another process took the create lock. */
 export const isLate = (error: unknown): error is ApiError =>
   error instanceof ApiError && notSent(error) && LATE.has(error.diagnostics[0]?.code);
 
-/** Most times that a request is late. */
+/** Maximum number of late attempts of one request. */
 export const MOST_LATE = 8;
 
-/** The failure to report for a request that was late too often: that of an attempt before it, if there was one. */
+/** Returns the error to report for a request that was late too often: the error of the attempt before, if any. */
 export const whyLate = (error: ApiError): ApiError => (error.cause instanceof ApiError ? error.cause : error);
 
 /** Result of a change. */
 export interface Applied {
-  /** The attributes afterwards; null when the resource left the state. */
+  /** Attributes after the change. Null if the resource left the state. */
   readonly attributes: JsonObject | null;
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
   readonly awaiting?: Awaiting;
-  /** An error with `awaiting: "status"`, though the change was carried out and nothing failed. */
+  /** Error that belongs to `awaiting: "status"`. The change was still carried out, and nothing failed. */
   readonly unclear?: Diagnostic;
 }
 
-/** A change that ran to its end. @throws HostformError when not all of it came of it; what did is recorded. */
+/**
+ * Returns the result, or throws its errors. Completed steps are already in the state.
+ * @throws HostformError if the change is incomplete.
+ */
 export function ended(applied: Applied): Applied {
   const { diagnostics, unclear } = applied;
   const errors = diagnostics.filter(isError);
-  // The line of progress reports the first error.
+  // The progress line reports the first error.
   if (errors.length > 0)
     throw new HostformError([...new Set([...errors, ...diagnostics, ...(unclear ? [unclear] : [])])]);
   return applied;
 }
 
-/** @throws HostformError `interrupted` if the run was stopped: no request leaves any more. */
+/** @throws HostformError `interrupted` if the run was stopped. No more requests are sent. */
 export function proceed({ stop }: Pick<RunContext, "stop">): void {
   if (stop?.aborted) refuseStopped();
 }
 
-/** @throws HostformError `interrupted`. */
 export function refuseStopped(): never {
   throw new HostformError([problem("interrupted", {})]);
 }

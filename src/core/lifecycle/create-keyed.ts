@@ -13,32 +13,35 @@ import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
 import { soldAs } from "./sold-plan.ts";
 
-/** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */
+/**
+ * Maximum clock difference in milliseconds. If an object is older than its order by more, the response repeats an earlier
+ * response.
+ */
 const SKEW_MS = 300_000;
 
-/** The differences between the classes of creates. */
+/** Differences between the classes of creations. */
 export interface CreateClass {
-  /** Settles open attempts. @returns the object; undefined: the request is to be sent again. */
+  /** Settles open attempts. @returns the object, or undefined if the request must be sent again. */
   resume(creation: Creation): Promise<Created | undefined>;
-  /** Looks for twins of a new create. @throws HostformError if it must not be sent. */
+  /** Searches for twins of a new creation. @throws HostformError if the request must not be sent. */
   prepare(creation: Creation): Promise<Ready>;
-  /** Records a refusal and throws it. @returns undefined: the loop decides about a lost answer. */
+  /** Saves a rejection and throws it. @returns undefined if the response was lost; the loop then decides. */
   failed(creation: Creation, error: unknown, isFirst: boolean): Promise<undefined>;
 }
 
 interface Ready {
   readonly mutation: Mutation;
-  /** Ids of the objects before the create. */
+  /** Ids of objects that existed before the create request. */
   readonly before: Pick<Intent, "known" | "knowsAll">;
   readonly options?: { readonly repeatWithinMs: number };
-  /** Interprets the answer. @returns undefined: the object is not known yet, or is to be created again. */
+  /** Interprets the response. @returns undefined if the object is unknown, or must be created again. */
   answered(answer: unknown): Promise<Created | undefined>;
 }
 
 /**
- * An order. The list is read once more before it leaves, so that an object which appeared since the plan, or fell between two
- * pages, is not ordered a second time. One run sends an order once: the next run decides about a lost answer, and sends the
- * same key and bytes again if the list proves that nothing was ordered. If the host was busy with another request, this run does.
+ * Creation of an order. hostform reads the list again before sending, so an object that the plan missed is not ordered twice.
+ * One run sends an order once. If the response is lost, the next run decides. It sends the same key and bytes only if the list
+ * proves that nothing was ordered. If the host was busy with another request, the same run retries.
  */
 export const keyed: CreateClass = {
   async resume(creation) {
@@ -87,7 +90,7 @@ export const keyed: CreateClass = {
   },
 };
 
-/** @param earlier the object of the answer, if it was listed before the order. */
+/** @param earlier Object in the response, if it was listed before the order. */
 async function answered(
   creation: Creation,
   made: Created,
@@ -98,7 +101,7 @@ async function answered(
   const { kind, change, context, subject } = creation;
   const { account, records, run } = context;
   if (made.unclear && (earlier === undefined || !alike.includes(earlier))) {
-    // An id alone may be that of a job.
+    // An id alone may be a job id.
     await creation.accept({ ...made, attributes: {} });
     return undefined;
   }
@@ -122,24 +125,24 @@ async function answered(
   }
   if (isFirst && change.anyway === true) {
     await creation.withdraw();
-    // The user says that it is another one; the name of the order says otherwise.
+    // The user declares another object, but the order has the same name.
     throw new HostformError([problem("apply.replayed/older", replay(creation, earlier.id))]);
   }
   const warning = problem("apply.replayed", replay(creation, made.id));
-  // A replay repeats the answer of then; the list shows the service of now. Without an intent of ours the order may be
-  // anybody's: the service is adopted and not changed yet, and the invoice is not a new one.
+  // A replay repeats the old response, but the list shows the current service. If this state has no intent, somebody else may
+  // have ordered the service. hostform adopts it without changes, and its invoice is not new.
   const attributes = { ...made.attributes, ...earlier.attributes };
   return { ...made, attributes, phase: earlier.phase, warning, ...(isFirst && { invoice: null, replayed: true }) };
 }
 
 /**
- * An earlier attempt may have been carried out, and the next one waited for its turn until the host may have forgotten the
- * key: it did not leave, and none does in this run. The list says what became of the earlier one.
+ * Returns true if an earlier attempt may have been processed and the retry was not sent. The retry waited until the host may
+ * have dropped the key. This run sends no further attempt; the list shows the outcome of the earlier attempt.
  */
 const isHeld = (error: unknown): boolean =>
   error instanceof ApiError && error.diagnostics[0]?.code === "api.too_late" && error.reached === "maybe";
 
-/** The service that an answer names by nothing but an id, which may be that of a job. */
+/** Returns the service with the id of a response. The id may be a job id. */
 async function namedBy({ kind, planned, context }: Creation, { id }: Created): Promise<Remote | undefined> {
   const { account, records } = context;
   if (id === null) return undefined;
@@ -150,27 +153,27 @@ async function namedBy({ kind, planned, context }: Creation, { id }: Created): P
   return records.claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
-/** Adopts the object of an order without an answer; no request is sent. */
+/** Adopts the object of an order whose response was lost. Sends no request. */
 function adopted(creation: Creation, { id, attributes, phase }: Remote): Created {
   const warning = problem("apply.replayed/found", replay(creation, id));
   return { id, attributes, phase, invoice: null, replayed: true, warning };
 }
 
-/** The object in an answer that repeats that of an earlier order. */
+/** Returns the message fields of an object whose response repeats an earlier response. */
 const replay = ({ kind: { noun }, change: { address } }: Creation, id: string | null) => ({
   address,
   noun,
   object: id ?? undefined,
 });
 
-/** Returns a function that finds objects like the declared service: the same natural key or, without one, alike enough. */
+/** Returns a predicate for objects like the declared service: same natural key, or similar if the service has no key. */
 const likenessOf =
   (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
   ({ attributes }: Remote): boolean =>
     matches(kind, planned, attributes) || kind.mayMatch?.(planned, attributes, plans) === true;
 
 /**
- * Refuses at once an order that would be refused after a wait, too: what it would wait for is in the list already.
+ * Rejects an order immediately if the list already shows its twin, because waiting would not help.
  * @throws HostformError `plan.exists`, `plan.lookalike`.
  */
 export async function refuseListed(creation: Creation): Promise<void> {
@@ -180,7 +183,7 @@ export async function refuseListed(creation: Creation): Promise<void> {
   refuseTwin(creation, listed.filter(likenessOf(kind, planned, plans)), plans);
 }
 
-/** Refuses to order an object that exists and that the plan did not show. */
+/** Rejects the order of an object that exists but was not in the plan. */
 function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonly PlanRecord[]): void {
   const { kind, change, planned, context, subject } = creation;
   const { siblings, replaces } = context.records;
@@ -192,17 +195,17 @@ function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonl
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }
 
-/** Returns true if an answer may repeat that of an old order whose object has left the list. */
+/** Returns true if a response may repeat an old response whose object is no longer listed. */
 function looksOld(made: Created, account: Account): boolean {
   const [, last] = madeBetween(made) ?? [];
   return made.id !== null && !(last !== undefined && last > account.hostNow() - SKEW_MS);
 }
 
 /**
- * Checks that a recorded object exists if it looks old ({@link Created.mayBeGone}). With a wrong clock at the host, or dates in
- * local time, all new objects look old: the orders of a run are checked together (`confirm`), and only an object that does not
- * exist is gone.
- * @throws HostformError `apply.replayed`: nothing was ordered, and the key is spent.
+ * Checks that a created object exists if it looks old ({@link Created.mayBeGone}). If the host's clock or time zone is wrong,
+ * all new objects look old. Therefore `confirm` checks all orders of a run together, and only a missing object counts as
+ * deleted.
+ * @throws HostformError `apply.replayed` if nothing was ordered and the key is used up.
  */
 export async function confirmMade(creation: Creation, { id, mayBeGone }: Created): Promise<void> {
   const { kind, change, context } = creation;
@@ -212,7 +215,7 @@ export async function confirmMade(creation: Creation, { id, mayBeGone }: Created
   try {
     live = await account.get(kind, id);
   } catch {
-    // An order that was answered is recorded, whatever a further look meets.
+    // An order with a response stays in the state, even if this extra check fails.
     return;
   }
   if (live !== undefined && live.phase !== "gone") return;
@@ -224,7 +227,9 @@ export async function confirmMade(creation: Creation, { id, mayBeGone }: Created
 const replayedGone = (creation: Creation, id: string) =>
   new HostformError([problem("apply.replayed/gone", replay(creation, id))]);
 
-/** An answer about another service than the declared one repeats that of another order with the same name. */
+/**
+ * Rejects a response about another service than the declared one. It repeats the response to another order with the same name.
+ */
 async function refuseOther(creation: Creation, earlier: Remote, plans: readonly PlanRecord[]): Promise<void> {
   const { kind, planned } = creation;
   const { live } = soldAs(kind, { number: planned[kind.fromCatalogue?.attribute ?? ""] }, earlier.attributes, plans);

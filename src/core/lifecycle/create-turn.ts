@@ -13,19 +13,21 @@ import type { PendingCreate } from "./pending-create.ts";
 import type { CreateTurn } from "./perform.ts";
 
 /**
- * Carries a create out while no other process of this machine creates anything with the token: from the list that lacks the
- * object to the answer. Otherwise two runs without a common state would both find the object missing, and both create it.
+ * Runs a creation under the create lock of this machine and token, from reading the list to the response. Otherwise two runs
+ * with separate states could both create the missing object.
  *
- * 1. Wait for the turn. A create of a killed process may not be listed yet: wait until lists must show its object.
- * 2. If another process created something since the lists were read, read the lists again.
- * 3. If another run ordered a server of the same plan, and neither has a domain, wait until the list must show that server. The
- *    order then refuses what the list shows.
- * 4. If another run created the same object, or may have: refuse a domain, which no list shows; for any other kind, wait until
- *    the list must show the object.
- * 5. Carry the create out. Each wait for a list gives the turn back first.
+ * 1. Wait for the lock. A list may lag behind the create request of a killed process, so wait until the list must show its
+ *    object.
+ * 2. If another process created an object since the lists were read, read the lists again.
+ * 3. If another run ordered a service with the same hosting plan, and neither service has a domain, wait for the list lag. The
+ *    order is then rejected if the list shows that service.
+ * 4. If another run may have created the same object: reject a domain registration, which no list shows. For other kinds, wait
+ *    for the list lag.
+ * 5. Carry the creation out.
  *
- * @returns undefined: the outcome is open.
- * @throws HostformError `interrupted` if the run was stopped while it waited: nothing was sent.
+ * Each wait for a list releases the lock first.
+ * @returns undefined if the outcome is open.
+ * @throws HostformError `interrupted` if the run was stopped while waiting. Nothing was sent.
  */
 export async function createInTurn(
   creation: Creation,
@@ -38,10 +40,10 @@ export async function createInTurn(
   if (store === undefined) return carryOut();
   let isMyTurn = false;
   let isOutdated = false;
-  /** The creates of others that this one has waited for. */
+  /** Times of other processes' create requests that this creation has waited for. */
   const awaited = new Set<number>();
   const placeNow = () => run.owner?.() ?? "";
-  /** @returns how long to wait, in milliseconds, before the next turn. */
+  /** @returns the wait before the next attempt to take the lock, in milliseconds. */
   const work = async (turn: Turn): Promise<Created | number | undefined> => {
     isMyTurn = true;
     const place = placeNow();
@@ -71,7 +73,8 @@ export async function createInTurn(
         : await store.newest({ thing, place, intent: creation.intent && intentId(creation.intent) });
     const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
-    // The own state knows its earlier creates, but not what another run created since an own create without an answer.
+    // This state knows its earlier creations. It does not know objects that another run created after a lost response of this
+    // state.
     const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
     if (earlier !== undefined && isOrderedAlready(kind, earlier)) {
       if (!change.anyway && !isPending)
@@ -87,12 +90,12 @@ export async function createInTurn(
     const begin = async () => {
       const leaving = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
       await store.leave(turn, leaving);
-      // Only now: the row of one that does not leave is that of an earlier attempt.
+      // Assign only after `leave`: until then, the entry belongs to an earlier attempt.
       intent = leaving;
     };
     const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);
     const made = await carryOut({ begin, end }, isOutdated);
-    // The answer may be that of the other run's order, under the same key: then it is not new, and has what that run gave it.
+    // The response may belong to the other run's order with the same key. The object is then not new.
     if (isOthers && made !== undefined && made.id !== null) account.noteFound(made.id);
     return made;
   };
@@ -113,8 +116,8 @@ export async function createInTurn(
 }
 
 /**
- * How long lists may still be without what a request made that left at `at`, in milliseconds: at most all of the time, if a
- * clock was set back. Undefined when that time is over.
+ * Returns how long lists may still lack an object whose request was sent at `at`, in milliseconds. If a clock was set back,
+ * returns at most the full list lag. Undefined if the time has passed.
  */
 function unbelievedMs(account: Account, at: number): number | undefined {
   const believed = believedAfterMs(account.settings.listLagMs ?? LIST_LAG_MS);
@@ -123,8 +126,8 @@ function unbelievedMs(account: Account, at: number): number | undefined {
 }
 
 /**
- * The last order of another state that a list does not distinguish from this one. Undefined when the user says that this is
- * another one (`--order-anyway`), and while an earlier order of this one has no known outcome: what the list shows may be its own.
+ * Returns the last similar order of another state that no list can distinguish from this order. Undefined with
+ * `--order-anyway`, or if an earlier order of this resource is unsettled, because the listed object may be its own.
  */
 async function alikeElsewhere(
   { anyway, private: mark }: Change,
@@ -135,7 +138,10 @@ async function alikeElsewhere(
   return store.newest({ likeness: of.likeness, notOf: of.place, after: store.isResettable ? of.countAtStart : 0 });
 }
 
-/** Returns how long the list may lack the object of another run, in milliseconds; undefined: it shows the object, or none will. */
+/**
+ * Returns how long the list may still lack another run's object, in milliseconds. Undefined if the list shows the object, or
+ * the list lag has passed.
+ */
 async function unshownMs(
   { kind, planned, context: { account } }: Creation,
   { at }: StoredCreate,
@@ -144,14 +150,14 @@ async function unshownMs(
   const listed = [...(await account.list(kind, parent)).values()];
   if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return undefined;
   const left = unbelievedMs(account, at);
-  // A list that was read in the meantime may lag: this run may have waited for long since then.
+  // The list may lag, because this run may have waited long since it was read.
   if (left === undefined) account.outdateFor(at, kind, parent);
   return left;
 }
 
 /**
- * Records in the store what became of a create of an earlier run, so that no other run waits for what is known.
- * @param place name of the state.
+ * Saves the outcome of an earlier run's create request in the store, so other runs need not wait.
+ * @param place Name of the state.
  */
 export async function reportOutcome(
   { store }: Account,
@@ -167,7 +173,10 @@ export async function reportOutcome(
   await store?.[isMade ? "answer" : "unsent"]({ id: intentId(pending), thing, likeness, place, at });
 }
 
-/** The same thing by whichever run it is made; empty where nothing distinguishes it from others. A server has nothing but its order's key. */
+/**
+ * Returns a name for the object that is equal in all runs. Empty if nothing distinguishes the object from others. A service
+ * without a domain uses the key of its order.
+ */
 function thingOf(
   kind: Kind,
   { address, private: mark }: Pick<Change, "address" | "private">,
@@ -187,8 +196,8 @@ const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
     : undefined;
 
 /**
- * Finds the order of another run for an object that no list shows, before a plan is shown.
- * @param place mark of the own state.
+ * Returns an error if another run ordered an object that no list shows. The check runs before the plan is shown.
+ * @param place Mark of this state.
  */
 export async function findOrder(
   { store }: Pick<Account, "store">,
@@ -200,15 +209,15 @@ export async function findOrder(
   const key = after === null ? undefined : kind.naturalKey(after);
   const isAsked = kind.creation === "blind" && change.actions.includes("create") && !anyway && !mark.pending;
   if (store === undefined || !isAsked || key === undefined) return undefined;
-  // The plan already reports a store that it cannot use.
+  // The plan already reports an unusable store.
   const unused = ifExplained(() => undefined);
   const earlier = await store.newest({ thing: thingName(kind, undefined, key), place }).catch(unused);
   return earlier && isOrderedAlready(kind, earlier) ? orderedAlready(kind, change, key, earlier) : undefined;
 }
 
 /**
- * Returns true if only the memory of this machine shows the object. A restored backup of the own state does not have it either.
- * The user has settled an own create without an answer.
+ * Returns true if only this machine's store shows the object. If this state was restored from a backup, it may also lack the
+ * object. If a create request of this state was lost, the user has settled it.
  */
 const isOrderedAlready = ({ creation }: Kind, { isOwn, state }: StoredCreate): boolean =>
   creation === "blind" && (!isOwn || state === "answered");

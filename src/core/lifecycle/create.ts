@@ -1,6 +1,4 @@
-/**
- * A create, as one loop for all classes. Orders with a key have a file of their own for what differs (create-keyed.ts).
- */
+/** Creation of an object, as one loop for all classes. create-keyed.ts contains the special steps of orders with a key. */
 import type { Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
@@ -32,30 +30,35 @@ import { writeSecret } from "./secrets.ts";
 import { otherPlan, soldAs } from "./sold-plan.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
-/** Most turns of one create in a run, beside those that the request limit ends, or in which it was late. */
+/**
+ * Maximum number of lock acquisitions per creation and run. Acquisitions that ended because of the request limit or a late
+ * request do not count.
+ */
 const MOST_TURNS = 6;
 
-/** Most attempts of a run at a create that the API refuses as too early. */
+/** Maximum number of attempts if the API rejects a create request as too early. */
 const MOST_EARLY = 3;
 
-/** Most times that both places of a replacement are looked at. */
+/** Maximum number of rounds in which both requests of a replacement are reserved. */
 const MOST_ROUNDS = 3;
 
 /**
  * Creates the object of a change.
  *
- * 1. claim the natural key for this address.
- * 2. settle: decide about an attempt without an answer. Waits for lists lie here, outside of a turn.
- * 3. createInTurn: take the turn to create among the processes of this machine.
- * 4. attempt: look for twins, decide again if another process created something, and send.
- * 5. From 2 again, if the answer was lost, at most six times; or if the request did not leave within 5 s after its record.
- * 6. finish: confirm an object that looks old, and write its secret out.
+ * 1. Claim the natural key for this address.
+ * 2. settle: decide about an attempt whose response was lost. Waits for lists happen here, without the create lock.
+ * 3. createInTurn: take the create lock of this machine.
+ * 4. attempt: search for twins, decide again if another process created an object, and send.
+ * 5. If the response was lost, repeat from step 2, at most six times. Also repeat if the request was not sent within 5 s of its
+ *    state entry.
+ * 6. finish: confirm an object that looks old, and write its secret.
  *
- * A create that the API refuses because its parent is not live yet begins again when the parent is live.
+ * If the API rejects the request because the parent is not live, hostform waits for the parent and starts again.
  *
- * @param withdraw restores the record from before the create. `generation`: that of the next order, if the key is spent.
- * @param ticket a place within the request limit that was booked for it.
- * @throws HostformError; the record of the intent stays wherever the object may exist.
+ * @param withdraw Restores the state entry from before the creation. `generation`: generation of the next order, if the key is
+ * used up.
+ * @param ticket Reserved slot within the request limit.
+ * @throws HostformError; the intent stays in the state if the object may exist.
  */
 export async function create(
   progress: Progress,
@@ -79,7 +82,7 @@ export async function create(
           creation.lost ??
           new HostformError([problem("plan.pending/turns", { address: change.address, turns: MOST_TURNS })])
         );
-      // Outside of the turn, so that a full minute does not block other processes.
+      // Reserve without the lock, so that the request limit does not block other processes.
       const waiting = creation.crowded ?? creation.late;
       if (waiting !== undefined) {
         creation.ticket = await context.writer.reserve(waiting);
@@ -91,7 +94,7 @@ export async function create(
     } catch (error) {
       if (!(error instanceof NotLiveYet)) throw error;
       await untilLive(progress, error);
-      // The parent is live, and the API refuses the create all the same.
+      // The parent is live, but the API still rejects the create request.
       if (++early > MOST_EARLY) throw error.refusal;
       creation = new Creation(progress, withdraw);
     } finally {
@@ -100,22 +103,21 @@ export async function create(
   }
 }
 
-/** @throws HostformError `config.duplicate` if another address has the natural key. */
 function claimKey({ kind, change, planned, context }: Creation): void {
   const other = context.records.claim?.(kind, planned);
   if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
 }
 
-/** Places within the request limit for the two requests of a replacement. */
+/** Reserved slots within the request limit for the two requests of a replacement. */
 interface Places {
   readonly remove: Ticket | undefined;
   readonly create: Ticket | undefined;
 }
 
 /**
- * Refuses a replacement before its object is deleted, if the create would be refused after that. Sends GETs only.
- * @returns places for both requests, so that the create does not wait for the request limit after the deletion.
- * @throws HostformError `config.duplicate`; `plan.exists` for an object that the plan did not see.
+ * Rejects a replacement before its object is deleted if the create request would fail later. Sends only GET requests.
+ * @returns slots for both requests, so that the creation need not wait after the deletion.
+ * @throws HostformError `config.duplicate`; `plan.exists` if an object was not in the plan.
  */
 export async function refuseTaken(progress: Progress): Promise<Places> {
   const creation = new Creation(progress, async () => {});
@@ -125,7 +127,7 @@ export async function refuseTaken(progress: Progress): Promise<Places> {
   const mutations = [kind.remove?.(attributes), kind.create(creation.planned, undefined)];
   const tickets: (Ticket | undefined)[] = [];
   try {
-    // The wait for one may outlast the other; a limit of a few requests never has room for two at once.
+    // Waiting for one slot may outlast the other. A very low limit never has room for two slots at once.
     for (let round = 0; round < MOST_ROUNDS; round++) {
       for (const [at, mutation] of mutations.entries()) {
         if (mutation === undefined || tickets[at]?.isOpen) continue;
@@ -141,8 +143,8 @@ export async function refuseTaken(progress: Progress): Promise<Places> {
 }
 
 /**
- * Sends a create once, in its turn.
- * @returns undefined: its outcome is open, and to be decided outside of the turn.
+ * Sends a create request once, under the create lock.
+ * @returns undefined if the outcome is open. The caller decides without the lock.
  */
 async function attempt(
   creation: Creation,
@@ -187,7 +189,7 @@ async function attempt(
   });
 }
 
-/** Records the object of a create. From here on it is known, whatever fails next. */
+/** Saves the created object. From now on, no later failure can lose the object. */
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const { progress, planned, kind, change } = creation;
   progress.context.fate.did.add("create");
@@ -212,7 +214,9 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   return made;
 }
 
-/** Records in the store that the last attempt created its object. Without an attempt of this run, an earlier one did. */
+/**
+ * Saves in the store that the last attempt created its object. If this run made no attempt, an earlier run created the object.
+ */
 async function endStored({ turn, kind, context: { account, records, run } }: Creation): Promise<void> {
   if (turn !== undefined) await turn.end("made");
   else if (isPendingCreate(records.prior)) await reportOutcome(account, kind, records.prior, true, run.owner?.());
@@ -226,7 +230,7 @@ async function finish(creation: Creation, made: Created): Promise<Created> {
   return made;
 }
 
-/** Writes a one-time secret to its `secret_output`. It leaves the state only when it is durable there. */
+/** Writes a one-time secret to its `secret_output`. The secret leaves the state only after it is durable there. */
 export async function writeOut(progress: Progress): Promise<void> {
   const { kind, change, context } = progress;
   const { attributes, notices } = await writeSecret(kind, change, progress.attributes, context);
@@ -236,7 +240,7 @@ export async function writeOut(progress: Progress): Promise<void> {
   await save(progress);
 }
 
-/** Waits until the parent is live. A payment is not waited for. @throws NotLiveYet */
+/** Waits until the parent is live, but does not wait for a payment. @throws NotLiveYet */
 async function untilLive({ change, context }: Progress, early: NotLiveYet): Promise<void> {
   const { kind, service } = early;
   if (service.phase === "live") return;
@@ -247,13 +251,16 @@ async function untilLive({ change, context }: Progress, early: NotLiveYet): Prom
   if (found?.phase !== "live") throw early.because("it is paid, and still being provisioned");
 }
 
-/** A create that the collection shows: a lost answer is decided by the list, and the same request is sent again. */
+/**
+ * Creation of an object that the collection shows. If the response is lost, the list decides, and hostform sends the same
+ * request again.
+ */
 const listable: CreateClass = {
   async resume(creation) {
     const { lost, kind, change, planned, context } = creation;
     const early = lost instanceof NotLiveYet ? lost : undefined;
     const settled = await creation.settle().catch(async (error: unknown) => {
-      // A host may hide the objects of a service until it is live; they show then.
+      // A host may hide the objects of a service until the service is live.
       if (early?.service.phase === "pending" && mayPass(error)) return undefined;
       if (lost !== undefined) throw error;
       throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
@@ -265,7 +272,7 @@ const listable: CreateClass = {
     if (settled === undefined) return undefined;
     const { made, isUseless } = settled;
     if (creation.answer === undefined) return isUseless ? recreate(creation, made) : adopted(creation, made);
-    // Attributes that only the answer contained stay.
+    // Keep attributes that only the response contained.
     const shown = Object.entries(made.attributes).filter(([, value]) => value !== null);
     const attributes = { ...secretsIn(creation.answer), ...Object.fromEntries(shown) };
     const answered = { ...creation.answer, id: made.id, attributes };
@@ -275,7 +282,7 @@ const listable: CreateClass = {
   async prepare(creation) {
     const { kind, change, planned, context } = creation;
     const mutation = kind.create(planned, undefined);
-    // An earlier turn may have ended before the request was recorded; then another process may have created a twin.
+    // An earlier lock may have ended before the request was saved. Another process may then have created a twin.
     const isFirst = creation.intent === undefined && !creation.isRecreated;
     if (isFirst)
       creation.before = await knownThere(creation).catch(async (error: unknown) => {
@@ -305,7 +312,9 @@ const listable: CreateClass = {
   },
 };
 
-/** A create that nothing shows: sent once. Without a clear answer the user decides (`resolve`). */
+/**
+ * Creation of an object that no list shows. The request is sent once. Without a clear response, the user decides (`resolve`).
+ */
 const blind: CreateClass = {
   resume: async (creation) => void (await creation.settle()),
 
@@ -333,8 +342,8 @@ const blind: CreateClass = {
 const CLASSES: Readonly<Record<Progress["kind"]["creation"], CreateClass>> = { keyed, listable, blind };
 
 /**
- * Ids of the objects before the create, for its intent; a new parent has none.
- * @throws HostformError `plan.exists` for an object that the plan did not see.
+ * Returns the ids of objects that exist before the creation. Empty if the parent is new.
+ * @throws HostformError `plan.exists` if an object was not in the plan.
  */
 async function knownThere({
   kind,
@@ -351,17 +360,17 @@ async function knownThere({
   const free = hidden.filter((remote) => subject.ownerOf(remote) === undefined && !records.replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(subject, planned, free)]);
-  // The object that this one replaces may look the same; any other object with the natural key is a twin.
+  // The replaced object may look the same. Any other object with the natural key is a twin.
   const isReplaced = (remote: Remote) => remote.id === change.before?.id || records.replaces?.(remote);
   if (!there.every(isReplaced)) throw new HostformError([existing(subject, there)]);
   return knownBefore(all, there, subject.ownerOf);
 }
 
-/** Returns true if an answer lacks the secret that it alone contains; twice in a run, the host does not return it at all. */
+/** Returns true if a response lacks its one-time secret. If it is missing twice in a run, the host never returns it. */
 const isSecretLost = ({ kind, isRecreated }: Creation, { attributes }: Created): boolean =>
   !isRecreated && returnsSecretOnce(kind, attributes);
 
-/** Deletes an object whose secret was lost with the answer: the create is sent again, once in a run. */
+/** Deletes an object whose secret was lost with the response. hostform then sends the create request again, once per run. */
 async function recreate(
   creation: Creation,
   { id, attributes }: { id: string | null; attributes: JsonObject },

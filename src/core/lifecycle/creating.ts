@@ -1,6 +1,4 @@
-/**
- * Parts that all creates share: the intent, the request of an intent, the Idempotency-Key, and the messages of a refusal.
- */
+/** Shared parts of all creations: the intent, its request, the Idempotency-Key, and the messages of a rejection. */
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -15,7 +13,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 
-/** The record of a create before its request leaves. */
+/** Returns the state entry of a create request before it is sent. */
 export function intentOf(
   { endpoint, params, body, idempotencyKey }: Mutation,
   now: number,
@@ -25,7 +23,7 @@ export function intentOf(
   return { ...intent, fenced: true, ...(known.length > 0 && { known }), knowsAll };
 }
 
-/** The id of a create. A create of an earlier version has a digest of what it recorded. */
+/** Returns the id of a creation. Earlier versions saved no id, so the function returns a digest of the entry. */
 export function intentId({ id, since, operation, params = {} }: Intent): string {
   if (id !== undefined) return id;
   return createHash("sha256")
@@ -33,11 +31,11 @@ export function intentId({ id, since, operation, params = {} }: Intent): string 
     .digest("hex");
 }
 
-/** Name of an object in the store, by which processes recognize what each of them creates. */
+/** Returns the name of an object in the store. Processes use the name to recognize creations of the same object. */
 export const thingName = ({ type }: Pick<Kind, "type">, parent: string | undefined, key: string): string =>
   JSON.stringify([type, parent, key]);
 
-/** The request of an intent, byte for byte as it was sent. */
+/** Returns the request of an intent, byte for byte as it was sent. */
 export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   return {
     ...fresh,
@@ -48,9 +46,9 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
 }
 
 /**
- * Whether the key of a refused order is used up: a host that keeps to the word of §4 answers every request with that key with
- * the same 422, also the corrected one. A 422 about the key itself (`api.rejected`, or its name in any of the words) says that
- * an earlier order has it: that one stays known.
+ * Returns true if the key of a rejected order is used up. A host that follows §4 returns the same 422 for every request with
+ * the key, even a corrected one. If the 422 is about the key itself (`api.rejected`, or the message mentions it), an earlier
+ * order used the key. That order stays known.
  */
 export const usesUpKey = (error: unknown): boolean =>
   error instanceof ApiError &&
@@ -58,7 +56,10 @@ export const usesUpKey = (error: unknown): boolean =>
   error.diagnostics[0]?.code !== "api.rejected" &&
   !/idempoten/i.test(JSON.stringify([error.serverMessage, error.fieldErrors]));
 
-/** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
+/**
+ * Returns the error of an unchanged request that was retried and rejected. Correcting the declaration does not change that
+ * request.
+ */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
   const causes = error instanceof HostformError ? error.diagnostics : [];
   const again = problem("plan.pending/repeated", { address, since, sent: body ?? {} });
@@ -66,11 +67,11 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
 }
 
 /**
- * The Idempotency-Key of an order (§4): a function of what the order *is*, never of its payload and never random, so
- * that any run, on any machine, with or without state, sends the same key for the same declared order.
- * @param name the declared `reference`, or the resource's address.
- * @param generation 1, and one more each time a service known to be gone is ordered again on purpose.
- * @returns a UUID of version 8 (RFC 9562): some hosts take nothing else.
+ * Returns the Idempotency-Key of an order (§4). The key depends only on the identity of the order, not on its payload or
+ * chance. Every run on any machine sends the same key for the same declared order, even without a state.
+ * @param name Declared `reference`, or the resource's address.
+ * @param generation 1, plus one for each deliberate reorder of a deleted service.
+ * @returns a UUID version 8 (RFC 9562), because some hosts accept only UUIDs.
  */
 export function idempotencyKey(project: string, name: string, generation: number): string {
   const digest = createHash("sha256")
@@ -81,9 +82,9 @@ export function idempotencyKey(project: string, name: string, generation: number
 }
 
 /**
- * What an order lacks where nothing but its attributes names it: a project, or a name of its own. From the two its
- * Idempotency-Key is made (§4), which is all that keeps it from being placed twice when a run is killed before it is recorded.
- * @param project undefined or empty: none is named.
+ * Returns errors if an order has no project or no name of its own. The Idempotency-Key is derived from both (§4). If a run is
+ * killed before saving the order, only this key prevents a second order.
+ * @param project Undefined or empty if no project is set.
  */
 export function orderNameErrors(kind: Kind, config: ValueObject, project: string | undefined): Diagnostic[] {
   if (kind.creation !== "keyed") return [];

@@ -29,41 +29,42 @@ import { listAll } from "./pending-list.ts";
 import { type CreateTurn, type Progress, save } from "./perform.ts";
 import { existing, questionOf } from "./refusals.ts";
 
-/** The object that a create made; `isUseless`: its secret was lost with the answer. */
+/** Object of a settled creation. `isUseless`: true if its secret was lost with the response. */
 interface Settled {
   readonly made: Remote;
   readonly isUseless: boolean;
 }
 
-/** A create under way: its intent, its attempts, and the decision about them. */
+/** A creation in progress: its intent, its attempts, and the decision about them. */
 export class Creation {
   readonly progress: Progress;
-  /** Attributes as planned. */
   readonly planned: JsonObject;
-  /** Restores the record from before the create. @param generation that of the next order, if the key is spent. */
+  /**
+   * Restores the state entry from before the creation. @param generation Generation of the next order, if the key is used up.
+   */
   readonly withdraw: (generation?: number) => Promise<void>;
   /** Failure of the last attempt, if this run decides about the attempt. */
   lost: unknown;
-  /** An answer of success that does not show the object. */
+  /** Successful response that does not show the object. */
   answer: Created | undefined;
-  /** Ids of the objects before the first attempt. */
+  /** Ids of objects that existed before the first attempt. */
   before: Pick<Intent, "known" | "knowsAll"> | undefined;
-  /** An object of this create was deleted, because its secret was lost. */
+  /** True if an object of this creation was deleted because its secret was lost. */
   isRecreated = false;
-  /** The request that the request limit did not allow within its turn. */
+  /** Request that the request limit did not allow while the lock was held. */
   crowded: Mutation | undefined;
-  /** The request that did not leave in time. */
+  /** Request that was not sent in time. */
   late: Mutation | undefined;
-  /** Its place within the limit. */
+  /** Reserved slot within the request limit. */
   ticket: Ticket | undefined;
-  /** The turn of the last attempt. */
+  /** Create lock of the last attempt. */
   turn: CreateTurn | undefined;
   readonly #mark: PrivateMark;
   #intent: Intent | undefined;
   #attempts: readonly Attempt[] = [];
-  /** The intent without the last attempt. */
+  /** Intent without the last attempt. */
   #earlier: Intent | undefined;
-  /** Generation of the account's lists at the last look. */
+  /** Generation of the account's lists when they were last read. */
   #generation = 0;
   #last: { readonly listed: Listed; readonly now: Instant; readonly isGap: boolean } | undefined;
   #lookedAt: ClockTimes | undefined;
@@ -105,18 +106,18 @@ export class Creation {
     };
   }
 
-  /** Interprets an answer; null: none came. */
+  /** Interprets a response. Null if the response was lost. */
   created(answer: unknown): Created {
     const { kind, planned, context } = this;
     return kind.created(answer as Parameters<typeof kind.created>[0], planned, context.account.settings);
   }
 
-  /** Undefined: no attempt can have been carried out. */
+  /** Open intent. Undefined if no attempt can have been processed. */
   get intent(): Intent | undefined {
     return this.#intent;
   }
 
-  /** Records an attempt before it leaves. @param before what existed before the first one. */
+  /** Saves an attempt before it is sent. @param before Objects that existed before the first attempt. */
   async record(mutation: Mutation, before: Pick<Intent, "known" | "knowsAll">): Promise<void> {
     const recordedAt = this.#now();
     const { wall, mono = 0 } = recordedAt;
@@ -130,20 +131,23 @@ export class Creation {
     this.#attempts = [...this.#attempts, { recordedAt, leavesBy, ofThisRun: true, outcome: "open" }];
   }
 
-  /** Counts a gap between the lists and the record of an attempt. @returns false if there were too many. */
+  /** Counts a pause between reading the lists and saving an attempt. @returns false after too many pauses. */
   isWoken(): boolean {
     this.#timesLate += 1;
     return this.#timesLate < MOST_LATE;
   }
 
-  /** Records that the API accepted the last attempt without naming the object: no run sends it again automatically. */
+  /** Saves that the API accepted the last attempt without naming the object. No run retries the request automatically. */
   async accept(answer?: Created): Promise<void> {
     this.answer = answer;
     this.#setOutcome("accepted");
     await this.#save({ ...this.openIntent, accepted: true }, secretsIn(answer));
   }
 
-  /** Records that the last attempt was certainly not carried out. @param generation that of the next order, if the key is spent. */
+  /**
+   * Saves that the last attempt was certainly not processed. @param generation Generation of the next order, if the key is used
+   * up.
+   */
   async takeBack(error: unknown, generation?: number): Promise<void> {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
     const earlier = this.#earlier;
@@ -152,33 +156,33 @@ export class Creation {
       this.#end();
       return;
     }
-    // `young`: the host refused to replay the first answer, and the list may lag.
+    // `young`: the host rejected a replay of the first response, and the list may lag.
     if (!notSent(error) && ["refused-again", "young"].includes(this.decide().row))
       throw refusedAgain(this.change, earlier, error);
-    // The earlier attempt stays open: its result is older than this one.
+    // The earlier attempt stays open, because this response says nothing about it.
     await this.#save(earlier);
     this.#attempts = this.#attempts.filter(({ outcome }) => outcome !== "not-sent");
   }
 
-  /** Records that the last attempt did not leave, for another turn. @throws the reason, if it was late too often. */
+  /** Saves that the last attempt was not sent and must take the lock again. @throws the reason after too many late attempts. */
   async postpone(mutation: Mutation, error: ApiError): Promise<undefined> {
     await this.takeBack(error);
     this.#timesLate += 1;
     if (this.#timesLate >= MOST_LATE) throw whyLate(error);
     const { kind, planned, context } = this;
     context.account.outdate(kind, parentOf(kind, planned));
-    // The record from before the create is also that of a replacement without its old object.
+    // A replacement whose old object was deleted also restores the mark from before the creation.
     this.progress.mark = this.#mark;
     this.late = mutation;
   }
 
-  /** Records that the answer was that of an old order, whose object is gone: its key is spent. */
+  /** Saves that the response repeats an old order whose object no longer exists. The key is used up. */
   async markGone(id: string, generation: number): Promise<void> {
     this.progress.attributes = { ...this.planned, id };
     await save(this.progress, { ...this.#mark, generation });
   }
 
-  /** The object was deleted, because its secret was lost: the create is sent again. */
+  /** Prepares a new create request after the object was deleted because its secret was lost. */
   close(): void {
     this.isRecreated = true;
     this.#end();
@@ -187,14 +191,14 @@ export class Creation {
   }
 
   /**
-   * Decides about the open attempts. Reads the list at once, and again while it may lag.
-   * @returns undefined: the request is to be sent again.
+   * Decides about the open attempts. Reads the list immediately, and again while the list may lag.
+   * @returns undefined if the request must be sent again.
    * @throws HostformError `plan.pending`, `plan.exists`; nothing is sent.
    */
   async settle(): Promise<Settled | undefined> {
     const { run } = this.context;
     let now = this.#now();
-    // Attempts of this run were answered, and the run that left an attempt without a fence has ended: none leaves from now on.
+    // Attempts of this run got a response. The run that left an unfenced attempt has ended. No attempt can be sent from now on.
     const { fenced } = this.openIntent;
     this.#attempts = this.#attempts.map((one) =>
       one.leavesBy.wall <= now.wall || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: now },
@@ -207,7 +211,7 @@ export class Creation {
     }
   }
 
-  /** Reads the list, then proves that the run holds the lock of the state, and decides. */
+  /** Reads the list, proves that the run holds the state lock, and decides. */
   async look(now = this.#now()): Promise<PendingDecision> {
     const { kind, context, planned } = this;
     const { account, records, run } = context;
@@ -229,14 +233,14 @@ export class Creation {
     return this.decide();
   }
 
-  /** Since the last look another process created something, or more than 5 s passed. */
+  /** True if another process created an object, or more than 5 s passed, since the last reading. */
   get isOutdated(): boolean {
     if (this.#last === undefined || this.#lookedAt === undefined) return false;
     const { account, run } = this.context;
     return this.#generation !== account.generation || elapsedMs(this.#lookedAt, run.clock) > FENCE_MS;
   }
 
-  /** Decides by the list that was read last. */
+  /** Decides based on the last list. */
   decide(): PendingDecision {
     const { account, records } = this.context;
     const now = this.#last?.now ?? this.#now();
@@ -254,13 +258,16 @@ export class Creation {
     });
   }
 
-  /** The intent, if one is open. */
+  /** Open intent. Throws if none is open. */
   get openIntent(): Intent {
     if (this.#intent === undefined) throw new Error("no create is open");
     return this.#intent;
   }
 
-  /** The host's time and the monotonic clock: a wall clock that is set while this run waits is not taken for time. */
+  /**
+   * Returns the host's time and the monotonic clock. If the wall clock is set while this run waits, the monotonic clock shows
+   * the real duration.
+   */
   #now(): Instant {
     return instantOf(this.context.account.hostNow(), this.context.run.clock.monotonic());
   }
@@ -281,7 +288,7 @@ export class Creation {
     this.#attempts = this.#attempts.map((one, at, { length }) => (at === length - 1 ? { ...one, outcome } : one));
   }
 
-  /** The request, with the secrets that an answer contained. */
+  /** Returns the request with the secrets that a response contained. */
   #sent(): Sent {
     const { prior } = this.context.records;
     const recorded = isPendingCreate(prior) ? secretsShownOnce(this.kind, prior.attributes) : {};
@@ -292,7 +299,7 @@ export class Creation {
   #follow(decided: PendingDecision): Settled | undefined {
     const [object] = decided.objects;
     const sent = this.#sent();
-    // Terraform keeps the id of its plan: it would record another object, or a new one, under that id.
+    // Terraform keeps the id of its plan, and would save another object under that id.
     const { id } = this.planned;
     if (typeof id === "string" && !(decided.do === "adopt" && decided.id === id))
       throw new HostformError([
@@ -315,7 +322,7 @@ export class Creation {
   }
 }
 
-/** Attributes that an unclear answer contained; its id may be that of a job. */
+/** Returns the attributes of an unclear response without its id, which may be a job id. */
 export function secretsIn(answer: Created | undefined): JsonObject {
   const { id: _, ...attributes } = answer?.attributes ?? {};
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));

@@ -1,29 +1,29 @@
 /**
- * Decides what became of a create without a recorded answer. Plan, apply, removal, `resolve` and the Terraform provider all
- * ask {@link decide}. The decision is pure: callers collect the facts (pending-facts.ts) and act on the answer.
+ * Decides the outcome of a create request without a saved response. Plan, apply, removal, `resolve` and the Terraform provider
+ * all call {@link decide}. The decision is pure: callers collect the facts (pending-facts.ts) and act on the result.
  */
 
-/** One pending create, as the state records it. */
+/** One pending create request, as the state holds it. */
 export interface IntentFacts {
   readonly id: string;
   readonly creation: "keyed" | "listable" | "blind";
-  /** The natural key as sent; undefined if the object has none. */
+  /** Natural key as sent. Undefined if the object has none. */
   readonly naturalKey: string | undefined;
-  /** Oldest first, at least one. */
+  /** Attempts, oldest first. At least one. */
   readonly attempts: readonly Attempt[];
-  /** Ids that a list showed before the first attempt; `complete`: all of them. */
+  /** Ids that a list showed before the first attempt. `complete`: true if the ids include all objects. */
   readonly before: { readonly ids: ReadonlySet<string>; readonly complete: boolean };
-  /** The object has a one-time secret, and no answer held it. */
+  /** True if the object has a one-time secret and no response contained it. */
   readonly secretLost: boolean;
-  /** The API has a DELETE for the kind. */
+  /** True if the API has a DELETE for the kind. */
   readonly deletable: boolean;
-  /** The declaration: this object, or none (removed, expired). */
+  /** `it`: the object is declared. `nothing`: the declaration was removed or has expired. */
   readonly want: "it" | "nothing";
 }
 
 export interface Attempt {
   readonly recordedAt: Instant;
-  /** The latest moment at which the request can have left. */
+  /** Latest moment at which the request can have been sent. */
   readonly leavesBy: Instant;
   readonly ofThisRun: boolean;
   readonly outcome: "open" | "accepted" | "refused" | "not-sent";
@@ -39,11 +39,11 @@ export interface Instant {
 export interface ObservedFacts {
   readonly now: Instant;
   readonly readAt: Instant;
-  /** This process slept, or a clock stepped, since `readAt`. */
+  /** True if this process slept, or a clock was changed, since `readAt`. */
   readonly gap: boolean;
-  /** The lock of the state, asked after the gap. */
+  /** State of the lock, checked after reading the list. */
   readonly lock: "held" | "lost" | "unknown";
-  /** `none`: no call lists the kind. `partial`: the list is not proved to be whole. */
+  /** `none`: no endpoint lists the kind. `partial`: the list may be incomplete. */
   readonly list: "whole" | "partial" | "none";
   readonly rows: readonly Row[];
 }
@@ -52,37 +52,40 @@ export interface ObservedFacts {
 export interface Row {
   readonly id: string;
   /**
-   * Its natural key beside that of the intent; `near`: they may be one in two forms; `hidden`: unreadable; `similar`: neither has a
-   * key, and the rest is alike.
+   * Relation of the object's natural key to the key of the intent. `near`: the keys may be one key in two formats. `hidden`:
+   * unreadable. `similar`: neither has a key, and the rest is alike.
    */
   readonly key: "same" | "near" | "other" | "hidden" | "similar";
-  /** The first immutable attribute in which the object is not as it was sent; without the same key, the number of its plan. */
+  /** First immutable attribute that differs from the sent value. Without the same key: the number of the hosting plan. */
   readonly differs?: string | undefined;
   readonly ended: boolean;
-  /** First and last possible moment of its creation, as the host shows it. */
+  /** First and last possible moment of creation, according to the host. */
   readonly created?: readonly [first: number, last: number] | undefined;
-  /** The holder by proof: an address, or an intent whose answer named the id. */
+  /** Proven holder of the object: an address, or an intent whose response contained the id. */
   readonly holder?: Holder | undefined;
-  /** The other open intent whose natural key the object has. */
+  /** Other open intent with the natural key of the object. */
   readonly sibling?: string | undefined;
 }
 
 interface Holder {
   readonly name: string;
   readonly intent?: string;
-  /** It is another state, and a later run of it saw the object there: a copy of a state does not take over what the original settled. */
+  /**
+   * True if the holder is another state and a later run of that state saw the object. A copied state thus cannot take over an
+   * object that the original state settled.
+   */
   readonly isOtherState?: true;
 }
 
-/** Habits of the host. */
+/** Known behavior of the host. */
 export interface HostFacts {
-  /** Retention of Idempotency-Keys, in milliseconds; undefined: unknown. */
+  /** Retention of Idempotency-Keys, in milliseconds. Undefined if unknown. */
   readonly keyRetentionMs: number | undefined;
-  /** `seen`: the host showed a natural key in another form than it was sent. */
+  /** `seen`: the host returned a natural key in another format than the sent one. */
   readonly rewritesKey: "never" | "seen" | "unknown";
-  /** `exact`: the host shows creation times by the clock of its answers. */
+  /** `exact`: the host's creation times match the clock of its responses. */
   readonly createdTimes: "exact" | "unknown";
-  /** Longest time that lists are without a new object, in milliseconds. */
+  /** Longest time before lists show a new object, in milliseconds. */
   readonly listLagMs: number;
 }
 
@@ -98,43 +101,49 @@ type Outcome =
       readonly proof?: number;
     }
   | { readonly do: "ask"; readonly candidates: readonly Row[] }
-  /** The create made nothing here. */
+  /** The request created nothing for this resource. */
   | { readonly do: "refused"; readonly why: "not-sent" | "api" | "absent" }
   | { readonly do: "refused"; readonly why: "held"; readonly id: string; readonly holder: string };
 
-/** A request leaves within this time after its record, or not at all. */
+/** Time limit for sending a request after its state entry, in milliseconds. A later request is not sent. */
 export const FENCE_MS = 5_000;
 
-/** A request whose answer was lost arrives within this time, or never. */
+/** Time limit for the arrival of a request whose response was lost, in milliseconds. */
 const ON_THE_WAY_MS = 5_000;
 
-/** Ages of a request at which an apply looks at the list before absence is proved. */
+/** Ages of a request, in milliseconds, at which an apply reads the list before absence is proven. */
 const LOOKS_MS = [ON_THE_WAY_MS, 15_000, 35_000];
 
-/** An object whose creation time is further from each attempt is not its result: clocks differ by less. */
+/**
+ * Largest assumed clock difference, in milliseconds. If the creation time of an object differs more from every attempt, the
+ * object is not a result.
+ */
 export const SKEW_MS = 600_000;
 
-/** A repetition leaves this long before the host may forget the key; with a short retention, half of it. */
+/** Safety margin before the host may drop the key, in milliseconds. With a short retention: half of the retention. */
 const TRANSIT_MS = 60_000;
 
-/** Most attempts of one run whose answers are lost. */
+/** Maximum number of attempts in one run whose responses are lost. */
 const MOST_SENDINGS = 2;
 
-/** Default of `list_lag`: the longest time that lists are without a new object. */
+/** Default of `list_lag`, in milliseconds: the longest time before lists show a new object. */
 export const LIST_LAG_MS = 60_000;
 
-/** Age of a request at which a list without its object proves absence: the request has arrived, and 1.25 lags are over. */
+/**
+ * Returns the age in milliseconds at which a list without the object proves absence. The request has then arrived, and 1.25
+ * list lags have passed.
+ */
 export const believedAfterMs = (listLagMs: number): number => ON_THE_WAY_MS + 1.25 * listLagMs;
 
-/** Age of the first attempt up to which an order is repeated with the same key, in milliseconds. */
+/** Returns the maximum age in milliseconds of the first attempt for a retry with the same key. */
 export const repeatWithinMs = (retentionMs: number): number => retentionMs - Math.min(TRANSIT_MS, retentionMs / 2);
 
-/** Lower and upper bound of an age. A negative or unreadable age proves nothing. */
+/** Returns lower and upper bound of an age. A negative or unreadable age proves nothing. */
 function agesOf(from: Instant, to: Instant): { readonly young: number; readonly old: number } {
   const wall = to.wall - from.wall;
   const mono = from.boot !== undefined && from.boot === to.boot ? Number(to.mono) - Number(from.mono) : undefined;
   const ages = mono === undefined ? [wall] : [wall, mono];
-  // A wall clock that was set back says nothing where the monotonic clock, which never shows too much, says more.
+  // If the wall clock was set back, use only the monotonic clock. The monotonic clock never overstates an age.
   const sound = mono === undefined || wall >= 0 ? ages : [mono];
   return {
     young: Math.min(...sound.map((age) => (age >= 0 ? age : 0))),
@@ -144,17 +153,17 @@ function agesOf(from: Instant, to: Instant): { readonly young: number; readonly 
 
 type Facts = IntentFacts & ObservedFacts & HostFacts;
 
-/** Reasons why a new row is not the result of a create. */
+/** Reasons why a new object is not the result of a create request. */
 export type Exclusion = "held" | "siblings" | "otherKey" | "older" | "ended";
 
-/** Rows that cannot be the result of the create, beside those of `before`. */
+/** Predicates for objects that cannot be the result. Objects in `before` are also excluded. */
 export const FILTERS: Readonly<Record<Exclusion, (row: Row, facts: Facts) => boolean>> = {
   held: ({ holder }, { id }) => holder !== undefined && (holder.intent !== id || holder.isOtherState === true),
   siblings: ({ sibling, key }) => sibling !== undefined && key !== "same",
   otherKey: ({ key }, { rewritesKey, before }) => key === "other" && rewritesKey === "never" && before.complete,
   older: ({ key, created }, { createdTimes, attempts: [first] }) =>
     key === "other" && createdTimes === "exact" && created !== undefined && created[1] < startOf(first) - SKEW_MS,
-  // hostform does not order again automatically if the host ended the object of an order.
+  // hostform never reorders automatically if the host ended the object of an order.
   ended: ({ ended, key }, { creation }) => ended && (creation !== "keyed" || isOther(key)),
 };
 
@@ -164,7 +173,7 @@ const startOf = (attempt: Attempt | undefined) => attempt?.recordedAt.wall ?? Nu
 
 type Filters = Readonly<Partial<typeof FILTERS>>;
 
-/** Returns the rows that are new since the create and are not its result, each with the reason. */
+/** Returns the new objects that are not the result, each with the reason. */
 export function excluded(facts: Facts): (readonly [row: Row, why: Exclusion])[] {
   const filters = Object.entries(FILTERS) as [Exclusion, (row: Row, facts: Facts) => boolean][];
   return facts.rows.flatMap((row): (readonly [Row, Exclusion])[] => {
@@ -199,7 +208,7 @@ function deriveFrom(facts: Facts, filters: Filters) {
     isAbsent: last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
     /** Moment from which a list proves absence. */
     proof: Number.isFinite(proofAt) ? Math.max(now.wall, proofAt) : now.wall + proof,
-    /** Moment of the next look at the list. */
+    /** Moment of the next reading of the list. */
     nextLook: now.wall + Math.max(0, (LOOKS_MS.find((at) => at > age && at < proof) ?? proof) - age),
     isReplayable:
       first !== undefined &&
@@ -212,8 +221,8 @@ function deriveFrom(facts: Facts, filters: Filters) {
 }
 
 /**
- * Returns true if an object may be the result of attempts by its creation time.
- * @param created undefined: the host shows none, so the object counts only if an attempt was recent.
+ * Returns true if an object's creation time matches an attempt.
+ * @param created Undefined if the host shows no time; the object then counts only if an attempt was recent.
  */
 export function isTimely(created: Row["created"], attempts: readonly number[], now: number): boolean {
   const [from, to] = created ?? [now, now];
@@ -224,7 +233,7 @@ const isExact = ({ key, differs, ended }: Row) => key === "same" && differs === 
 
 type Case = ReturnType<typeof deriveFrom>;
 
-/** The outcome of a row if its condition holds. */
+/** Rule of the table: its name, its reason, and its outcome if the condition holds. */
 type Rule = readonly [row: string, because: string, outcome: (one: Case) => Outcome | false | undefined];
 
 const RESEND: Outcome = { do: "resend" };
@@ -238,8 +247,8 @@ function adopt({ id }: Row, { want, secretLost, deletable }: IntentFacts): Outco
 }
 
 /**
- * The first row whose condition holds decides. Rows 1 to 5 need no list, and `copied` needs no whole one. `found` and `twice` do not wait: an object in the list
- * is evidence at any age. `young` precedes all rows that need proof of absence.
+ * The first rule whose condition holds decides. Rules 1 to 5 need no list, and `copied` needs no complete list. `found` and
+ * `twice` do not wait, because a listed object is proof at any age. `young` precedes all rules that need proof of absence.
  */
 // biome-ignore format: a table
 export const table = (): readonly Rule[] => [
@@ -274,7 +283,7 @@ export const table = (): readonly Rule[] => [
   ["again", "the create made nothing", () => RESEND],
 ];
 
-/** Makes the decision from a table and its filters; tests leave parts out. */
+/** Returns a decision function for a table and its filters. Tests omit parts. */
 export function decideBy(rules: () => readonly Rule[], filters: Filters) {
   return (intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision => {
     const one = deriveFrom({ ...intent, ...observed, ...host }, filters);
@@ -286,10 +295,10 @@ export function decideBy(rules: () => readonly Rule[], filters: Filters) {
   };
 }
 
-/** Decides what became of a create without a recorded answer. */
+/** Decides the outcome of a create request without a saved response. */
 export const decide = decideBy(table, FILTERS);
 
-/** Decides as it will be once absence is proved, if the list stays as it is: a plan is carried out later. */
+/** Returns the decision after absence is proven, if the list does not change. A plan is applied later. */
 export function foresee(intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision {
   const decision = decide(intent, observed, host);
   if (decision.row !== "young") return decision;

@@ -3,8 +3,8 @@ import { type Clock, type ClockTimes, elapsedMs, momentOf } from "../model/index
 import { FENCE_MS } from "./decide.ts";
 
 /**
- * The fence of a request: it leaves within 5 s after its record, or not at all. A process that slept, was stopped or waited for
- * longer finds it closed, because another run may have taken the lock of the state, or the turn, since then.
+ * Limits when a request may be sent: within 5 s of its state entry, or never. The limit has passed if the process slept, was
+ * paused or waited longer. Another run may then hold the state lock or the create lock.
  */
 export class RecordFence implements Fence {
   readonly #clock: Clock;
@@ -12,7 +12,10 @@ export class RecordFence implements Fence {
   readonly #isLockLost: () => boolean;
   #since: ClockTimes | undefined;
 
-  /** @param record records the request, and proves the lock of the state. Durable when it resolves. */
+  /**
+   * @param record writes the state entry of the request and proves the state lock. The entry is durable when the promise
+   * resolves.
+   */
   constructor(clock: Clock, record: () => Promise<unknown>, isLockLost: () => boolean) {
     this.#clock = clock;
     this.#record = record;
@@ -20,7 +23,7 @@ export class RecordFence implements Fence {
   }
 
   async renew(): Promise<void> {
-    // The time of the record itself counts.
+    // Writing the entry counts toward the limit.
     this.#since = momentOf(this.#clock);
     await this.#record();
   }

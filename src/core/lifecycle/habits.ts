@@ -1,7 +1,7 @@
 /**
- * Habits of a host, learned from objects that hostform certainly created. In: the request of an object, and the object as an answer
- * or a list shows it. Out: facts for a decision about a pending create. Must not: learn from an object that was found by its
- * natural key alone.
+ * Learns a host's behavior from objects that hostform certainly created. Input: the request of an object, and the object in a
+ * response or list. Output: facts for decisions about pending create requests. Must not learn from an object found only by its
+ * natural key.
  */
 import { identityOf, type Kind, type Remote } from "../kinds/kind.ts";
 import {
@@ -17,22 +17,22 @@ import {
 import type { Account } from "./account.ts";
 import type { HostFacts } from "./decide.ts";
 
-/** Facts about a host that its objects prove. */
+/** Facts about a host, proven by its objects. */
 export type Habits = Pick<HostFacts, "rewritesKey" | "createdTimes">;
 
-/** One observation of one object. A key with letters beyond ASCII proves nothing about one without, and the reverse. */
+/** One observation of one object. Keys with and without non-ASCII characters are counted separately. */
 type Proof = "verbatim" | "verbatim letters" | "rewritten" | "timed" | "untimed";
 
-/** Number of objects that prove a habit. One object refutes it. */
+/** Number of objects that prove a behavior. One object refutes it. */
 const PROOFS = 10;
 
-/** A refutation is kept for 100 years. */
+/** Retention of a refutation, in milliseconds: 100 years. */
 const REFUTED_MS = 100 * 365 * DAY_MS;
 
-/** A person rarely renames an object within this time, so that another natural key is the host's own. */
+/** Time in milliseconds during which a rename by a person is unlikely. A different natural key then comes from the host. */
 const FRESH_MS = DAY_MS / 24;
 
-/** The host's clock at an answer, and the creation time that it shows, differ by less. */
+/** Maximum difference in milliseconds between the host's clock and the creation time of an object. */
 const CLOSE_MS = 60_000;
 
 const known = new WeakMap<Account, Learned>();
@@ -43,12 +43,12 @@ function learnedOf(account: Account): Learned {
   return learned;
 }
 
-/** Keeps what is learned from this account in this run: a stranger's state must not teach other runs. */
+/** Keeps learned facts within this run. An untrusted state must not affect other runs. */
 export function learnAlone(account: Account): void {
   known.set(account, new Learned(undefined));
 }
 
-/** Returns the habits of a host that count for a create. @param sent attributes of its request. */
+/** Returns the host's behavior that matters for a create request. @param sent Attributes of the request. */
 export async function habitsOf(account: Account, kind: Kind, sent: ValueObject): Promise<Habits> {
   const learned = learnedOf(account);
   await learned.load(true);
@@ -58,8 +58,8 @@ export async function habitsOf(account: Account, kind: Kind, sent: ValueObject):
 }
 
 /**
- * Learns from the answer to a create. An answer may repeat the request, so it can only refute a habit.
- * @param since moment of the first attempt, in milliseconds since the epoch.
+ * Learns from the response to a create request. A response may echo the request, so it can only refute.
+ * @param since Time of the first attempt, in milliseconds since the epoch.
  */
 export async function learnFromAnswer(
   account: Account,
@@ -75,12 +75,14 @@ export async function learnFromAnswer(
     await learned.add(kind, "untimed", id);
 }
 
-/** Learns from an object that the user names as the result of a create. */
+/** Learns from an object that the user identifies as the result of a create request. */
 export async function learnFromUser(account: Account, kind: Kind, sent: JsonObject, { id, attributes }: Remote) {
   if (isRewritten(kind, sent, attributes)) await learnedOf(account).add(kind, "rewritten", id);
 }
 
-/** Learns from a recorded object as a list or a GET shows it. @param created moment of the answer that named the object. */
+/**
+ * Learns from an object of the state as a list or GET shows it. @param created Time of the response that contained the object.
+ */
 export async function learnFromRow(
   account: Account,
   kind: Kind,
@@ -100,20 +102,20 @@ export async function learnFromRow(
 const verbatimOf = (kind: Kind, attributes: ValueObject): Proof =>
   /^[ -~]*$/.test(kind.naturalKey(attributes) ?? "") ? "verbatim" : "verbatim letters";
 
-/** Returns true if the host shows each part of the natural key exactly as it was sent. */
+/** Returns true if the host returns each part of the natural key exactly as sent. */
 function isVerbatim(kind: Kind, sent: JsonObject, live: JsonObject): boolean {
   let body: JsonObject | undefined;
   return identityOf(kind).every((name) => {
     const shown = live[name] ?? null;
     if (shown === null) return false;
     if (isSame(sent[name], shown)) return true;
-    // A request has another notation than a declaration: A-labels.
+    // Requests and declarations can differ in notation: requests use A-labels.
     body ??= kind.create(sent, undefined).body ?? {};
     return isSame(body[name], shown);
   });
 }
 
-/** Compares lists in any order: events. */
+/** Compares lists in any order, for example `events`. */
 function isSame(sent: Json | undefined, shown: Json): boolean {
   const sorted = (value: Json) => (Array.isArray(value) ? value.map(String).sort() : value);
   return equal(sorted(sent ?? null), sorted(shown));
@@ -130,7 +132,7 @@ function isTimed(created: unknown, first: number, last = first): boolean {
   return moment.form === "instant" && moment.at >= first - CLOSE_MS && moment.at <= last + CLOSE_MS;
 }
 
-/** Proofs by kind. The store keeps them; without its list only this run knows them. */
+/** Proofs by kind, kept in the store. Without a store, only this run knows them. */
 class Learned {
   readonly #store: Account["store"];
   readonly #ids = new Map<string, Set<string>>();
@@ -144,7 +146,7 @@ class Learned {
     return this.#ids.get(`${type} ${proof}`)?.size ?? 0;
   }
 
-  /** Reads the proofs of earlier runs and of other processes. */
+  /** Reads the proofs of earlier runs and other processes. */
   load(isAgain = false): Promise<void> {
     if (isAgain) this.#loaded = undefined;
     this.#loaded ??= this.#read().catch(ifExplained(() => {}));
@@ -168,7 +170,7 @@ class Learned {
       if (Array.isArray(value)) this.#put(String(value[0]), String(value[1]));
   }
 
-  /** @returns false if the proof is known. */
+  /** @returns false if the proof is already known. */
   #put(name: string, id: string): boolean {
     const ids = this.#ids.get(name) ?? new Set();
     this.#ids.set(name, ids);

@@ -1,6 +1,4 @@
-/**
- * Requests for an object that exists: the steps of an in-place change, and its deletion.
- */
+/** Requests for an existing object: the steps of an in-place change, and the deletion. */
 import type { Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
@@ -23,10 +21,10 @@ import { observedMark, unclearEnd } from "./status.ts";
 export const isYoung = ({ private: mark }: Change, { account }: ApplyContext) =>
   isJustCreated(mark, account.settings, account.hostNow());
 
-/** Sends the requests of an in-place change one by one; each answer is recorded before the next request. */
+/** Sends the requests of an in-place change one by one. Each response is saved before the next request. */
 export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]): Promise<void> {
   for (const step of steps) {
-    // Nothing more is sent for an object with a status that hostform does not know.
+    // hostform sends no more requests for an object with an unknown status.
     if (progress.awaiting === "status") return;
     const { toward, mutation } = step;
     const { job: _, ...rest } = progress.mark;
@@ -50,7 +48,7 @@ export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]
   }
 }
 
-/** Waits for a queued job. If the status does not show the end of the job now, only the user can say what it means. */
+/** Waits for a queued job. If the object then has an unknown status, only the user can interpret the status. */
 async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
   const { kind, change, context, attributes, mark } = progress;
   const done = ({ phase }: Remote) => phase === job.toward;
@@ -69,9 +67,9 @@ async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
 }
 
 /**
- * Sends a request other than a create, again while the host is busy with another one. Its record has no body: a password is not
- * recorded.
- * @param refused the mark if the request was certainly not carried out.
+ * Sends a request that creates nothing, and retries while the host is busy. The state entry has no body, so no password is
+ * saved.
+ * @param refused Mark to save if the request was certainly not processed.
  */
 async function begin(
   progress: Progress,
@@ -105,9 +103,9 @@ async function begin(
 }
 
 /**
- * Deletes an object of the kind. One that the API does not find has ended, also if its list still shows it as alive: hosts keep
- * rows of what has ended. Then the API is asked twice, because a router may have answered the first time.
- * @param ticket a place within the request limit that was booked for it.
+ * Deletes an object. If DELETE returns 404, the object is deleted, even if its list still shows it as active, because hosts
+ * keep entries of deleted objects. In that case DELETE is sent twice, because a router may have returned the first 404.
+ * @param ticket Reserved slot within the request limit.
  */
 export async function deleteObject(
   progress: Progress,
@@ -125,9 +123,9 @@ export async function deleteObject(
     await send(ticket);
   } catch (error) {
     const parent = parentOf(kind, progress.attributes);
-    // An object that is gone already is what was wanted, if the account confirms it.
+    // If the account confirms that the object no longer exists, the deletion has succeeded.
     account.forget(kind, parent);
-    // List lag may hide a new object, so only the API itself can say that it is gone; a proxy may answer 404 too.
+    // List lag may hide a new object, and a proxy may also return 404. Only a 404 of the API itself counts.
     const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
     if (isUnlisted && !isNotFound(error)) throw error;
     const id = String(attributes.id);
@@ -142,7 +140,7 @@ export async function deleteObject(
   }
 }
 
-/** The object of a change, as messages about its status need it. */
+/** Returns the object of a change for messages about its status. */
 export const subjectOf = ({ kind, change: { address, provider }, attributes, mark: { job } }: Progress) => ({
   kind,
   address,

@@ -1,26 +1,26 @@
-/** Reads the invoices of orders, and finds those that are to be paid. */
+/** Reads the invoices of orders and finds the unpaid ones. */
 import type { InvoiceRecord } from "../api/index.ts";
 import type { ReadContext } from "../kinds/kind.ts";
 import { requireScale } from "../messages/index.ts";
 import { formatMoney, HostformError, type Invoice, isForbidden, isOpen, isPaid } from "../model/index.ts";
 import type { Shown } from "./list-costs.ts";
 
-/** Most pages of invoices that a plan reads. */
+/** Maximum number of invoice pages per plan. */
 const MOST_PAGES = 10;
 
-/** Invoices of an account, as far as they were read. */
+/** Invoices read so far. */
 export interface InvoiceReading {
-  /** By order. */
+  /** Invoices by order id. */
   readonly invoices: ReadonlyMap<string, readonly InvoiceRecord[]>;
-  /** Every invoice was read. */
+  /** True if every invoice was read. */
   readonly isWhole: boolean;
-  /** Reason why the rest was not read, as a sentence without a full stop. */
+  /** Reason why the remaining invoices were not read, without a full stop. */
   readonly why?: string;
 }
 
 type Source = Pick<ReadContext, "client" | "settings" | "signal">;
 
-/** The invoices of an account (§4 GET /invoices), listed once for all who ask. */
+/** Invoices of an account (§4 GET /invoices), listed once for all callers. */
 export class Invoices {
   readonly #source: Source;
   #all: Promise<InvoiceRecord[]> | undefined;
@@ -30,7 +30,7 @@ export class Invoices {
     this.#source = source;
   }
 
-  /** All of them. {@link Shown} */
+  /** Returns all invoices. {@link Shown} */
   all({ isShown = false }: Shown = {}): Promise<InvoiceRecord[]> {
     const { client, settings, signal } = this.#source;
     const onNoList = () => {
@@ -49,7 +49,10 @@ export class Invoices {
     return all;
   }
 
-  /** Invoices of some orders, as far as they take at most ten pages. @throws HostformError for what concerns more than invoices. */
+  /**
+   * Returns the invoices of these orders from at most ten pages. @throws HostformError if a failure concerns more than
+   * invoices.
+   */
   of(orders: readonly string[]): Promise<InvoiceReading> {
     this.#some ??= new Reading(this.#source);
     return this.#some.of(orders);
@@ -62,8 +65,8 @@ export class Invoices {
 }
 
 /**
- * A reading that goes no further than needed: until each order in question has an unpaid invoice. The API promises no order (§4), so
- * that an order whose invoices are all paid takes the whole list. A failure ends the reading; what was read counts.
+ * Reads pages until each requested order has an unpaid invoice. The API does not define an order of invoices (§4). If all
+ * invoices of an order are paid, the whole list is read. A failure ends the reading, and the invoices read so far count.
  */
 class Reading {
   readonly #records: AsyncIterator<InvoiceRecord>;
@@ -107,7 +110,7 @@ class Reading {
   }
 }
 
-/** Failures that are about more than invoices. */
+/** Failures that concern more than invoices. */
 const FATAL: ReadonlySet<string> = new Set(["api.cancelled", "api.money_scale", "api.unauthenticated"]);
 
 function whyUnread(error: HostformError): string {
@@ -117,15 +120,15 @@ function whyUnread(error: HostformError): string {
 
 /** The invoices of one order. */
 export interface Bill {
-  /** Invoices to be paid, the earliest due first. */
+  /** Unpaid invoices, earliest due date first. */
   readonly open: readonly InvoiceRecord[];
-  /** Paid invoices, if none is unpaid. */
+  /** Paid invoices. Empty if the order has unpaid invoices. */
   readonly paid: readonly InvoiceRecord[];
-  /** Reason why it may have more unpaid invoices than those. Absent: they are all. */
+  /** Reason why the order may have more unpaid invoices. Undefined if all are known. */
   readonly why?: string;
 }
 
-/** @returns undefined if no invoices were asked for. */
+/** @returns undefined if no invoices were requested. */
 export function billOf(reading: InvoiceReading | undefined, order: string): Bill | undefined {
   if (reading === undefined) return undefined;
   const own = reading.invoices.get(order) ?? [];
@@ -138,7 +141,7 @@ export function billOf(reading: InvoiceReading | undefined, order: string): Bill
   };
 }
 
-/** `invoice INV-2026-000007, 12.00 USD, due 2026-11-30`. */
+/** Returns a text like `invoice INV-2026-000007, 12.00 USD, due 2026-11-30`. */
 export function invoiceText({ id, number, total, currency, due_date }: Invoice, scale?: number): string {
   const due = due_date === null ? [] : [`due ${due_date}`];
   const name = number ?? id;

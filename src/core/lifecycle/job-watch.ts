@@ -7,9 +7,9 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly timeoutMs: number;
-  /** End of the wait, once it is counted, by the monotonic clock. */
+  /** End of the wait, by the monotonic clock in milliseconds. Undefined until the wait starts. */
   deadline?: number;
-  /** The status that is not understood and since when it is shown, by the same clock. */
+  /** Unknown status, and the time since it is shown, by the same clock. */
   unclear?: { readonly word: string; readonly since: number };
   resolve(remote: Remote | undefined): void;
   reject(error: unknown): void;
@@ -25,36 +25,36 @@ interface Queue {
 
 interface JobWatchOptions {
   readonly clock: Clock;
-  /** Default of the longest wait for a job, in milliseconds. */
+  /** Default wait for a job, in milliseconds. */
   readonly timeoutMs: number;
-  /** Resolves when nothing else is left to be sent: jobs are looked at, and their time is counted, only from then on. */
+  /** Resolves when no other request is left to send. Only then are jobs polled and their waits counted. */
   readonly idle?: () => Promise<void>;
-  /** Aborted: nothing is waited for any longer. */
+  /** Signal that ends all waits when aborted. */
   readonly stop: AbortSignal;
   /**
-   * Asked before each look. @param isGap this process slept, was stopped, or a clock was set since the last one.
-   * @returns false if nothing is waited for any longer.
+   * Called before each poll. @param isGap True if this process slept or was paused, or a clock was set, since the last poll.
+   * @returns false if all waits end.
    */
   mayLook?(isGap: boolean): Promise<boolean>;
   onWaiting?(addresses: readonly string[], seconds: number): void;
 }
 
 /**
- * A status that is not understood may be that of a job under way ("suspending…"). One that stays so long is where the job
- * has ended, as far as it can be seen: nothing is waited for any longer.
+ * Time in milliseconds after which an unchanged unknown status ends the wait. An unknown status may be a running job
+ * ("suspending…"), but a lasting one counts as the job's end.
  */
 const STEADY_MS = 10_000;
-/** The last look begins at the deadline at the latest. One that takes longer than this from then on is not waited for. */
+/** Extra time for the last poll after the deadline, in milliseconds. */
 const LAST_LOOK_MS = 900;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** For each request that a poll takes the pauses are at least, and at most, so long: 60 a minute are all that there are (§8). */
+/** Minimum and maximum pause per request of a poll, in milliseconds. The limit is 60 requests a minute (§8). */
 const LEAST_PAUSE_EACH_MS = 500;
 const LONGEST_PAUSE_EACH_MS = 1_000;
 
 /**
- * The pause before the next look at queued jobs, in milliseconds: longer each time, and the longer the more requests a look takes.
- * @param last the one before; undefined: there was none.
+ * Returns the pause before the next poll, in milliseconds. The pause grows with each poll and with the number of its requests.
+ * @param last Previous pause. Undefined before the first poll.
  */
 export function nextPause(last: number | undefined, cost: number): number {
   const grown = last === undefined ? FIRST_PAUSE_MS : last * 1.5;
@@ -63,8 +63,8 @@ export function nextPause(last: number | undefined, cost: number): number {
 }
 
 /**
- * Waits for queued jobs (§3: suspend and unsuspend are not applied synchronously). All jobs of one collection share one
- * listing per poll, which is read until all were seen, and the pauses grow: a hundred suspensions cost no more polls than one.
+ * Waits for queued jobs (§3: suspend and unsuspend are asynchronous). All jobs of one collection share one listing per poll,
+ * and the pauses grow. 100 suspensions take as many polls as one.
  */
 export class JobWatch {
   readonly #options: JobWatchOptions;
@@ -75,8 +75,8 @@ export class JobWatch {
   }
 
   /**
-   * @returns the object once `done` says so, or once its status is one that is not understood and stays so; undefined when
-   * neither came within the time (and 0.9 s for the last look), it is gone, or the run (or, by its `stop`, this wait) was stopped.
+   * @returns the object once `done` returns true, or once its unknown status lasts. Undefined after the timeout (plus 0.9 s for
+   * the last poll), if the object no longer exists, or if the run or this wait was stopped.
    */
   wait(
     account: Account,
@@ -122,7 +122,7 @@ export class JobWatch {
       try {
         await this.#lookInTime(queue);
       } catch (error) {
-        // The job continues without this poll, and the next run sees it.
+        // The job continues without this poll, and the next run sees its result.
         if (stop.aborted) break;
         for (const waiter of queue.waiters) waiter.reject(error);
         queue.waiters.clear();
@@ -132,7 +132,7 @@ export class JobWatch {
     queue.running = false;
   }
 
-  /** Looks, and ends the wait of those whose time is over before an answer comes. */
+  /** Polls, and ends the waits whose deadline passes before the response. */
   async #lookInTime(queue: Queue): Promise<void> {
     const { clock } = this.#options;
     const ended = new AbortController();
@@ -157,7 +157,7 @@ export class JobWatch {
     const ids = [...new Set(waiting.map(({ id }) => id))];
     const seen = await account.readAgain(kind, ids, parent, signal);
     for (const waiter of waiting) {
-      // A page may have shifted while the list was read: what is missing there is confirmed before it counts as gone.
+      // A page may shift during a listing. A missing object is confirmed before it counts as deleted.
       const remote = seen.has(waiter.id) ? seen.get(waiter.id) : await account.get(kind, waiter.id, false, signal);
       const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);

@@ -3,14 +3,14 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 type Listing = Promise<ReadonlyMap<string, Remote>>;
 
 export interface Shown {
-  /** An answer that is no list is shown as an empty list, and the client warns of it. */
+  /** True if a response that is not a list counts as an empty list. The client then warns. */
   readonly isShown?: boolean;
 }
 
-/** A collection without a parent as a run has read it last. */
+/** The newest reading of a collection without a parent. */
 export interface Rows {
   readonly objects: ReadonlyMap<string, Remote>;
-  /** Nothing is missing in it. */
+  /** True if the reading is complete. */
   readonly isWhole: boolean;
 }
 
@@ -20,21 +20,21 @@ export interface Recheck {
   readonly both: Listing;
 }
 
-/** Requests that reading an account again takes. */
+/** Requests needed to read an account again. */
 export interface ListCosts {
   /** Pages of each listed collection, by {@link listName}. */
   readonly lists: ReadonlyMap<string, number>;
-  /** The whole ones: a create needs no second reading of them. */
+  /** Names of the complete lists. A create request does not read these lists again. */
   readonly whole: ReadonlySet<string>;
-  /** The whole ones that were read a moment ago: an order needs no second reading of them. */
+  /** Names of the complete lists younger than 15 seconds. An order does not read these lists again. */
   readonly fresh: ReadonlySet<string>;
   readonly plans: number;
   readonly arePlansFresh: boolean;
 }
 
-/** Returns the requests that reading so many objects again takes: each by GET, or the pages of the collection. */
+/** Returns the number of requests needed to read `count` objects again: one GET each, or all pages of the collection. */
 export const readAgainCost = (kind: Kind, count: number, pages = 1): number =>
   kind.get === undefined ? pages : Math.min(count, pages);
 
-/** Names a collection of an account. */
+/** Returns the name of a collection of an account. */
 export const listName = ({ type }: Pick<Kind, "type">, parent: string | undefined) => `${type} ${parent}`;

@@ -1,7 +1,7 @@
 /**
- * The host's own forms of values that were sent: rounded times, cut names, masked queries. An own form that costs and exposes
- * nothing counts as the sent value while both stay (`AttributeMeta.ownForm`). Any other is a difference, until two changes did
- * not alter it. Decision 53.
+ * Normalized values of a host: rounded times, shortened names, masked queries. A normalized value that costs and exposes
+ * nothing counts as the sent value while both stay the same (`AttributeMeta.ownForm`). Any other value is a difference, until
+ * two changes failed to alter it (decision 53).
  */
 import { type AttributeEntry, identityOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
@@ -30,16 +30,16 @@ import {
 } from "./attributes.ts";
 import { isOfPlan } from "./sold-plan.ts";
 
-/** Changes after which a value that does not stay is left as the host shows it. */
+/** Number of changes after which hostform accepts the host's value. */
 const MOST_TIMES = 2;
 
-/** Occasion of a look: the answer to a create; a list with an object that was not changed since its creation; any later one. */
+/** Occasion of a reading: the response to a create request; the first list with an unchanged object; any later reading. */
 type Occasion = "made" | "first" | "later";
 
 /**
- * Returns the own forms after a look at an object.
- * @param sent the values of the request, or the recorded ones. @param live the values that the host shows; absent ones are unknown.
- * @param before the own forms so far; for `made`, also those of the object that this one replaces.
+ * Returns the normalized values after reading an object.
+ * @param sent Values of the request or the state. @param live Values that the host shows; missing values are unknown.
+ * @param before Earlier normalized values. For `made`, also those of the replaced object.
  */
 export function formsSeen(
   kind: Kind,
@@ -68,14 +68,14 @@ function formSeen(
   const isFixed = (meta.change === "replace" || meta.change === "immutable") && !meta.unreadable;
   if (!isFixed) return isMade || (is !== undefined && sameValue(meta, was, is)) ? undefined : before;
   if (is === undefined || isLeftOut(type, meta, is) || meta.unclear?.(is)) return earlier;
-  // The host gives a value where none was sent.
+  // The host set a value, although none was sent.
   if (was === null && (meta.computed || meta.change === "immutable")) return undefined;
   if (sameValue(meta, was, is)) {
     if (isMade) return earlier && { ...earlier, earlier: true };
     return earlier && !earlier.earlier && isBelieved(meta, earlier) ? earlier : undefined;
   }
   const form = { sent: was, is, times: 1 };
-  // Somebody changed it. The declaration may still have the value that was sent.
+  // Somebody changed the value. The declaration may still contain the sent value.
   const foreign = meta.change === "immutable" ? ({ ...form, foreign: true } as const) : undefined;
   if (occasion === "later") return before ?? foreign;
   if (!isMade && earlier !== undefined && !earlier.earlier) return before;
@@ -84,7 +84,7 @@ function formSeen(
   return { ...form, times: (earlier?.times ?? 0) + 1 };
 }
 
-/** Own forms after requests that change an object in place. @param after the values that the host shows then. */
+/** Returns the normalized values after in-place changes. @param after Values that the host shows afterwards. */
 export function formsTried(
   kind: Kind,
   { from, wanted, after }: { readonly from: JsonObject; readonly wanted: JsonObject; readonly after: JsonObject },
@@ -105,8 +105,8 @@ export function formsTried(
 }
 
 /**
- * Returns a recorded or requested object as the account shows it, with its own forms.
- * @param occasion default: that of a recorded object. @param more forms that are known otherwise.
+ * Returns an object as the account shows it, with its normalized values.
+ * @param occasion Default: the occasion of an object in the state. @param more Normalized values from another source.
  */
 export function reread(
   kind: Kind,
@@ -120,7 +120,10 @@ export function reread(
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
 
-/** The forms of an object in which it is not as a create requested it, by attribute. A similar name is the requested one. */
+/**
+ * Returns the values in which an object differs from the create request, by attribute. A similar name counts as the requested
+ * name.
+ */
 export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Forms {
   const forms = formsSeen(kind, { sent, live, before: {} }, "made");
   const named = kind.mayMatch?.(sent, live, []) ? identityOf(kind) : [];
@@ -132,18 +135,18 @@ export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Form
   return Object.fromEntries(others);
 }
 
-/** The forms of an object that the user adopts as it is: no apply changes it, until the declaration changes. */
+/** Returns values for an object that the user adopts unchanged. No apply changes them until the declaration changes. */
 export const takenForms = (forms: Forms): Forms =>
   Object.fromEntries(
     Object.entries(forms).map(([name, form]) => [name, { ...form, times: MOST_TIMES, foreign: true }]),
   );
 
-/** A mark with these own forms. */
+/** Returns the mark with these normalized values. */
 export function withForms({ shown: _, ...mark }: PrivateMark, forms: Forms): PrivateMark {
   return Object.keys(forms).length === 0 ? mark : { ...mark, shown: forms };
 }
 
-/** Returns true if the last two changes sent the declared value, and the host still shows what it showed after them. */
+/** Returns true if the last two changes sent the declared value, and the host still shows its own value. */
 export const isUnkept = ({ meta }: AttributeEntry, form: OwnForm | undefined, declared: Value, live: Value): boolean =>
   form !== undefined &&
   form.times >= MOST_TIMES &&
@@ -151,14 +154,14 @@ export const isUnkept = ({ meta }: AttributeEntry, form: OwnForm | undefined, de
   sameValue(meta, form.sent, declared) &&
   equal(form.is, live);
 
-/** Returns true if a declared value is the own form of the recorded one: the declaration says what the host shows. */
+/** Returns true if the declared value is the host's normalized value of the value in the state. */
 export const isOwnForm = ({ meta }: AttributeEntry, form: OwnForm | undefined, declared: Value, live: Value): boolean =>
   form !== undefined &&
   isBelieved(meta, form) &&
   sameValue(meta, form.is, declared) &&
   sameValue(meta, form.sent, live);
 
-/** The resource that a message is about, and the attributes whose values no message shows. */
+/** Resource of a message, and the attributes whose values stay hidden. */
 interface Subject {
   readonly kind: Pick<Kind, "noun">;
   readonly address: string;
@@ -167,20 +170,20 @@ interface Subject {
 
 const isUrl = (value: Json): value is string => typeof value === "string" && /^https?:/i.test(value);
 
-/** The values of a form for a message; none if they are secret, or differ in a secret part. */
+/** Returns the values for a message. Empty if the values are secret, or differ only in a secret part. */
 export function openValues({ sent, is }: OwnForm, isSecret: boolean): { readonly sent?: Json; readonly is?: Json } {
   const open = { sent: openValue(sent), is: openValue(is) };
   return isSecret || equal(open.sent, open.is) ? {} : open;
 }
 
-/** The condition of an attribute that does not stay as it was sent. */
+/** Returns the condition of an attribute whose sent value the host does not keep. */
 export function unkept({ kind: { noun }, address, sensitive }: Subject, name: string, form: OwnForm): Condition {
   const { sent: declared, is } = openValues(form, sensitive.includes(name));
   const isAdopted = form.foreign === true;
   return conditionFor("own_form", { address, noun, name, times: form.times, isAdopted, is, declared });
 }
 
-/** Warnings about new own forms. @param isAnswer a change has shown them; the plan of a look has its differences itself. */
+/** Returns warnings about new normalized values. @param isAnswer True after a change. A plan shows its differences itself. */
 export function formNotices(
   subject: Subject & { readonly kind: Kind },
   before: Forms,

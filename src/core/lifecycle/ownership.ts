@@ -13,16 +13,16 @@ import {
 import { parentOf } from "./attributes.ts";
 
 /**
- * Which resource has what of an account: an object ({@link objectKey}), or a thing that is yet to be made ({@link thingKey}).
- * An owner is whatever a front knows its resources by; two are the same when they are equal (`===`).
+ * Tracks which resource owns an object ({@link objectKey}) or an object yet to be created ({@link thingKey}). Owners are
+ * compared with `===`.
  */
 export class Ownership<Owner> {
   readonly #owners = new Map<string, readonly Owner[]>();
 
   /**
-   * Claims all of it for a resource, or nothing where something of it belongs to another one.
-   * @param keys undefined: what nothing distinguishes from others belongs to no one.
-   * @returns that other one.
+   * Claims all keys for a resource. Claims nothing if another resource owns one of them.
+   * @param keys Undefined keys belong to nobody.
+   * @returns the other owner.
    */
   claim(owner: Owner, ...keys: readonly (string | undefined)[]): Owner | undefined {
     for (const key of keys) {
@@ -33,23 +33,23 @@ export class Ownership<Owner> {
     return undefined;
   }
 
-  /** Adds a recorded owner; a damaged state may record one object for two of them. */
+  /** Adds an owner from the state. A corrupted state may list one object for two resources. */
   add(owner: Owner, key: string | undefined): void {
     const owners = this.#owners.get(key ?? "") ?? [];
     if (key !== undefined && !owners.includes(owner)) this.#owners.set(key, [...owners, owner]);
   }
 
-  /** The first resource that has it. @param but a resource that does not count. */
+  /** Returns the first resource that owns the key. @param but Resource to ignore. */
   ownerOf(key: string | undefined, but?: Owner): Owner | undefined {
     return this.#owners.get(key ?? "")?.find((owner) => owner !== but);
   }
 
-  /** Returns true if a resource owns it, alone or with others. */
+  /** Returns true if the resource owns the key, alone or shared. */
   has(owner: Owner, key: string | undefined): boolean {
     return this.#owners.get(key ?? "")?.includes(owner) === true;
   }
 
-  /** A resource no longer has this, or anything at all when no keys are given. */
+  /** Releases these keys of a resource. Without keys: releases all. */
   release(owner: Owner, ...keys: readonly (string | undefined)[]): void {
     for (const key of keys.length > 0 ? keys : [...this.#owners.keys()]) {
       const left = this.#owners.get(key ?? "")?.filter((one) => one !== owner) ?? [];
@@ -59,13 +59,13 @@ export class Ownership<Owner> {
   }
 }
 
-/** Key of an object: its account, kind, parent and id. Undefined without an id. */
+/** Returns the key of an object: its account, kind, parent and id. Undefined if the object has no id. */
 export function objectKey(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
   const { id } = attributes;
   return typeof id === "string" ? keyOf("object", provider, kind, attributes, id) : undefined;
 }
 
-/** Key of a create: its account, kind, parent and natural key. Undefined while one is unknown. */
+/** Returns the key of a creation: its account, kind, parent and natural key. Undefined while a part is unknown. */
 export function thingKey(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
   const key = kind.naturalKey(attributes);
   if (key === undefined || (kind.parent !== undefined && parentOf(kind, attributes) === undefined)) return undefined;
@@ -78,9 +78,9 @@ const keyOf = (what: string, provider: string, kind: Kind, attributes: ValueObje
 type AddressedHolding = Holding & { readonly address: string };
 
 /**
- * Returns the objects of a state, those included that wait for their deletion.
- * @param aliases the providers of one server.
- * @param intents of creates by address, as this run saw them: the record of an object no longer has its intent.
+ * Returns the objects of a state, including objects that wait for deletion.
+ * @param aliases Providers of one server.
+ * @param intents Intents of creations by address, as this run saw them. The state entry of an object no longer has its intent.
  */
 export function holdingsIn(
   state: State,
@@ -111,16 +111,16 @@ export function holdingsIn(
   return [...found.values()];
 }
 
-/** Returns the holdings that a state had before, and no longer has. */
+/** Returns the holdings that the state no longer has. */
 export function leftIn(before: readonly AddressedHolding[], now: readonly AddressedHolding[]): AddressedHolding[] {
   const names = new Set(now.map(nameOf));
   return before.filter((one) => !names.has(nameOf(one)));
 }
 
 /**
- * Warns of objects that another state of this machine holds as well, once for each such state. A state that no run has used since
- * this one had the object is the place that this state moved from.
- * @param own holdings as they were recorded. @param others of all other states.
+ * Warns about objects that another state of this machine also holds, once per state. A state that no run used since this state
+ * has the object counts as the old location of this state.
+ * @param own Holdings from the store. @param others Holdings of all other states.
  */
 export function heldTwice(
   here: Place,
@@ -152,8 +152,8 @@ export function heldTwice(
 }
 
 /**
- * Names the other state that holds an existing object, in the errors of a plan that found the object.
- * @param kind of all of them, where their addresses do not show it. Then no error offers a move inside of this state.
+ * Adds the other state that holds an existing object to the plan's errors about the object.
+ * @param kind Kind of all objects, if the addresses do not show it. In this case no error suggests a move within this state.
  */
 export function withHolders(
   diagnostics: readonly Diagnostic[],
@@ -182,15 +182,15 @@ export function withHolders(
   });
 }
 
-/** Errors of an address whose object exists already. */
+/** Codes of errors about an object that already exists. */
 const EXISTS: ReadonlySet<string> = new Set(["plan.exists", "plan.lookalike", "plan.unreadable"]);
-/** From this many such errors on, an empty state is their cause. */
+/** Minimum number of such errors that point to a missing state. */
 const MANY = 3;
 
 /**
- * Puts the cause before the errors of a plan whose state is empty, although the account has at least three of the declared objects,
- * and at least as many as the plan creates. The first plan of a new project creates more, or finds fewer.
- * @param held by all other states.
+ * Adds the cause before the errors of a plan whose state is empty, although the account has at least 3 declared objects. The
+ * number of these objects must reach the number of creations. The first plan of a new project creates more, or finds fewer.
+ * @param held Objects of all other states.
  */
 export function withMissingState(
   diagnostics: readonly Diagnostic[],

@@ -1,6 +1,6 @@
 /**
- * Collects the facts about a pending create from its record, the list of its kind and the other records, and asks for the
- * decision. In: plain values. Out: the decision with the objects that it names.
+ * Collects the facts about a pending create request from its state entry, the list of its kind and the other entries. Then asks
+ * for the decision. Input: plain values. Output: the decision with its objects.
  */
 import type { PlanRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
@@ -25,87 +25,87 @@ import {
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 import { soldAs } from "./sold-plan.ts";
 
-/** An object that a state of this machine holds, or held. */
+/** An object that a state of this machine holds or held. */
 export interface KnownObject {
   readonly id: string;
-  /** In milliseconds since the epoch, by this machine's clock. */
+  /** Time of the first run that saw the object, in milliseconds since the epoch by this machine's clock. */
   readonly firstSeen: number;
-  /** The same, of its last run. */
+  /** Time of the last run that saw the object, by the same clock. */
   readonly lastSeen: number;
-  /** The other state that holds it. Absent: the own state, or a state that no longer shows it. */
+  /** Other state that holds the object. Undefined if this state holds the object, or the other state no longer does. */
   readonly holder?: Row["holder"];
 }
 
-/** The whole list of a kind. */
+/** The complete list of a kind. */
 export interface Listed {
   readonly objects: readonly Remote[];
-  /** The plans that can be ordered, if an object without a natural key may be the result. */
+  /** Hosting plans that can be ordered, if an object without a natural key may be the result. */
   readonly plans: readonly PlanRecord[];
-  /** By the host's clock, in milliseconds since the epoch. */
+  /** Time of the reading by the host's clock, in milliseconds since the epoch. */
   readonly readAt: number;
-  /** Objects that the states of this machine hold, or held. */
+  /** Objects that the states of this machine hold or held. */
   readonly known?: readonly KnownObject[];
-  /** Ids of objects with a natural key that another process of this machine requested. */
+  /** Ids of objects whose natural key another process of this machine requested. */
   readonly requested?: ReadonlySet<string>;
-  /** Proved habits of the host. Default: unknown. */
+  /** Proven behavior of the host. Default: unknown. */
   readonly habits?: Pick<HostFacts, "rewritesKey" | "createdTimes">;
-  /** A reset may have given the ids of earlier objects to new ones. */
+  /** True if a reset may have reused the ids of earlier objects. */
   readonly isResettable?: boolean;
 }
 
-/** Settings of the provider that a decision depends on. */
+/** Provider settings that affect a decision. */
 export type PendingSettings = Pick<ReadSettings, "listLagMs" | "keyLifetimeMs">;
 
 export interface PendingQuestion {
   readonly kind: Kind;
   readonly sent: Sent;
-  /** Undefined: the host does not show the list yet. */
+  /** List of the kind. Undefined if the host does not show the list yet. */
   readonly listed: Listed | undefined;
-  /** By the host's clock, in milliseconds since the epoch. */
+  /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
-  /** The monotonic clock of this run at that time, in milliseconds. */
+  /** Current time by the monotonic clock of this run, in milliseconds. */
   readonly mono?: number | undefined;
   readonly settings?: PendingSettings | undefined;
   readonly want?: IntentFacts["want"];
-  /** Default: the attempts that the intent records. */
+  /** Attempts of the request. Default: the attempts in the intent. */
   readonly attempts?: readonly Attempt[];
-  /** This process slept, or a clock was set, while it read the list. */
+  /** True if this process slept, or a clock was set, while reading the list. */
   readonly isGap?: boolean | undefined;
-  /** The lock of the state, asked after the list was read. Default: it was not asked. */
+  /** State of the lock, checked after reading the list. Default: not checked. */
   readonly lock?: ObservedFacts["lock"] | undefined;
-  /** The other pending creates of the kind and account. */
+  /** Other pending create requests of the kind and account. */
   readonly siblings?: readonly PendingCreate[] | undefined;
-  /** The address, or another name, of the other owner of an object. */
+  /** Returns the address or name of another owner of the object. */
   ownerOf?(remote: Remote): string | undefined;
 }
 
-/** An object that is new since a create, and not its result. */
+/** An object that is newer than the create request, but not its result. */
 export interface RuledOut {
   readonly remote: Remote;
   readonly why: Exclusion;
-  /** The address or the state that holds the object or requested it. */
+  /** Address or state that holds or requested the object. */
   readonly by?: string | undefined;
 }
 
-/** A decision with the objects that it names, and its evidence. */
+/** A decision with its objects and evidence. */
 export type PendingDecision = Decision & {
   readonly objects: readonly Remote[];
-  /** The candidates of a question, with the same ids as the objects. */
+  /** Candidates of a question, with the same ids as the objects. */
   readonly rows: readonly Row[];
   readonly ruledOut: readonly RuledOut[];
   readonly rewritesKey: HostFacts["rewritesKey"];
 };
 
-/** A moment of this run, by both clocks. */
+/** Returns a moment of this run by both clocks. */
 export const instantOf = (wall: number, mono?: number): Instant =>
   mono === undefined ? { wall } : { wall, mono, boot: "this run" };
 
-/** A request of an earlier version waits this long at most for the request limit after its record. */
+/** Maximum wait of an earlier version for the request limit after saving the request, in milliseconds. */
 const IN_LINE_MS = 600_000;
 
 /**
- * The attempts of a recorded intent.
- * @param by a moment at which none of them could leave any more.
+ * Returns the attempts of an intent.
+ * @param by Time after which no attempt can have been sent.
  */
 export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Number.POSITIVE_INFINITY): Attempt[] {
   const times = resent === undefined ? [since] : [since, resent];
@@ -122,11 +122,11 @@ export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Num
   });
 }
 
-/** Decides about a pending create. @param by `decide` or `foresee`. */
+/** Decides about a pending create request. @param by `decide` or `foresee`. */
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
   const { kind, sent, listed, now, mono, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
   const { pending } = sent.private;
-  // Clocks differ by less.
+  // The margin is larger than any assumed clock difference.
   const first = Date.parse(pending.since) - SKEW_MS;
   const known = listed?.known?.filter(({ lastSeen }) => !listed.isResettable || lastSeen >= first) ?? [];
   const older = listed?.isResettable ? [] : known.filter(({ firstSeen }) => firstSeen < first);
@@ -197,7 +197,10 @@ function rowOf(
   };
 }
 
-/** The first immutable attribute in which an object is not as it was sent; of an object with another natural key, its plan. */
+/**
+ * Returns the first immutable attribute that differs from the sent value. For an object with another natural key: its hosting
+ * plan.
+ */
 function differenceOf(
   kind: Kind,
   sent: JsonObject,
@@ -211,7 +214,7 @@ function differenceOf(
   return isOfPlan ? attribute : other;
 }
 
-/** The pending create that has the natural key of an object which was not there before it. */
+/** Returns the pending create request that has the natural key of an object and was sent before the object existed. */
 export const siblingOf = (kind: Kind, { id, attributes }: Remote, siblings: readonly PendingCreate[] = []) =>
   siblings.find(
     ({ attributes: sent, private: { pending } }) => !pending.known?.includes(id) && matches(kind, sent, attributes),
@@ -225,12 +228,12 @@ function keyOf(
 ): Row["key"] {
   if (matches(kind, attributes, live)) return "same";
   if (unreadableOf(kind, attributes, live).length > 0) return "hidden";
-  // An order has no other key than its plan.
+  // A service without a domain has only its hosting plan as a key.
   if (kind.creation === "keyed" && kind.mayMatch?.(attributes, live, plans)) return "similar";
   return isNear(kind, attributes, live) ? "near" : "other";
 }
 
-/** Returns true if each part of the natural key may be that of the create in another form, or cut. */
+/** Returns true if each part of the natural key may be the sent part, normalized or shortened by the host. */
 function isNear(kind: Kind, sent: ValueObject, live: ValueObject): boolean {
   const { creation, mayMatch } = kind;
   if (creation !== "keyed" && mayMatch?.(sent, live, [])) return true;
@@ -238,7 +241,7 @@ function isNear(kind: Kind, sent: ValueObject, live: ValueObject): boolean {
     const a = sent[name];
     const b = live[name];
     if (typeof a === "string" && typeof b === "string") return nearText(a, b);
-    // A host may drop a word that it does not know.
+    // A host may drop an unknown event.
     return Array.isArray(a) && Array.isArray(b) && (isWithin(a, b) || isWithin(b, a));
   });
 }

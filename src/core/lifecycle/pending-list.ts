@@ -1,6 +1,6 @@
 /**
- * The list of a kind, for a decision about a pending create, with what this machine knows of its objects. In: an account and the
- * attributes of the request. Out: plain values.
+ * Reads the list of a kind for a decision about a pending create request. Adds the objects that this machine's store knows.
+ * Input: an account and the attributes of the request. Output: plain values.
  */
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { ifExplained, type ValueObject } from "../model/index.ts";
@@ -10,7 +10,7 @@ import { thingName } from "./creating.ts";
 import { habitsOf } from "./habits.ts";
 import type { KnownObject, Listed } from "./pending-facts.ts";
 
-/** Lists the kind for a pending create. @param sent the attributes of its request. */
+/** Reads the list of the kind for a pending create request. @param sent Attributes of the request. */
 export async function listAll(account: Account, kind: Kind, sent: ValueObject): Promise<Listed> {
   const objects = await collection(account, kind, sent);
   const { creation, mayMatch } = kind;
@@ -29,7 +29,7 @@ export async function listAll(account: Account, kind: Kind, sent: ValueObject): 
   };
 }
 
-/** Objects of a kind that the states of this machine hold. Empty if the store is unusable. */
+/** Returns the objects of a kind that the states of this machine hold. Empty if the store is unusable. */
 async function knownObjects({ store, place }: Account, { type }: Kind, parent = ""): Promise<readonly KnownObject[]> {
   if (store === undefined || place === undefined) return [];
   const all = await store.holdings({}).catch(ifExplained(() => []));
@@ -51,8 +51,8 @@ async function knownObjects({ store, place }: Account, { type }: Kind, parent = 
 }
 
 /**
- * Ids of objects whose natural key another process of this machine requested: its create, and no other one, explains the object. Of
- * two objects with one natural key, the create explains one.
+ * Returns the ids of objects whose natural key another process of this machine requested. The create request of that process
+ * explains the object. If two objects share a natural key, the request explains only one of them, so hostform skips both.
  */
 async function requestedByOthers(
   { store }: Account,
@@ -71,7 +71,7 @@ async function requestedByOthers(
   return requested;
 }
 
-/** Everything that the kind lists (of a parent, for kinds that have one); nothing while that is not known. */
+/** Returns every listed object of the kind, within the parent if the kind has one. Empty if the parent is unknown. */
 export async function collection(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
   const parent = parentOf(kind, config);
   if (kind.parent !== undefined && parent === undefined) return [];

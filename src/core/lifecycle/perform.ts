@@ -1,6 +1,4 @@
-/**
- * The requests of one change: each is recorded before it leaves, and its answer is recorded before anything else happens.
- */
+/** Requests of one change. Each request is saved before it is sent. Its response is saved before any other step. */
 import type { Answers, CallOptions, Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Awaiting, Change, Diagnostic, Invoice, JsonObject, PrivateMark } from "../model/index.ts";
@@ -8,11 +6,11 @@ import { recordOf } from "./attributes.ts";
 import { type ApplyContext, isLate, MOST_LATE, proceed, wasRefused, whyLate } from "./context.ts";
 import { RecordFence } from "./fence.ts";
 
-/** A change under way, as the last answer left it. */
+/** A change in progress, as of the last response. */
 export interface Progress {
   readonly kind: Kind;
   readonly change: Change;
-  /** Declared attributes, write-only ones included. */
+  /** Declared attributes, including write-only ones. */
   readonly config: JsonObject;
   readonly context: ApplyContext;
   readonly diagnostics: Diagnostic[];
@@ -23,46 +21,49 @@ export interface Progress {
   unclear?: Diagnostic;
 }
 
-/** The turn of a create among the processes of this machine. */
+/** Create lock among the processes of this machine. */
 export interface CreateTurn {
-  /** Records in the store that the request leaves. */
+  /** Saves in the store that the request is being sent. */
   begin(): Promise<void>;
   end(outcome: "made" | "nothing"): Promise<void>;
 }
 
-/** A turn waits this long at most for the request limit, in milliseconds: a full minute must not block other processes. */
+/**
+ * Maximum wait for the request limit while holding the create lock, in milliseconds. Other processes must not be blocked for a
+ * minute.
+ */
 const TURN_WAIT_MS = 5_000;
 
 interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWithinMs"> {
   readonly mutation: Mutation<E>;
   readonly turn?: CreateTurn | undefined;
-  /** A place within the request limit that was booked before the turn. */
+  /** Slot within the request limit, reserved before taking the lock. */
   readonly ticket?: Ticket | undefined;
-  /** The limit allows no request within 5 s: the turn is given back, and nothing is recorded or sent. */
+  /** Called if the limit allows no request within 5 s. The lock is released, and nothing is saved or sent. */
   crowded?(): T;
-  /** Returns true if the lists that permit the request may be outdated: as `crowded`. */
+  /** Returns true if the lists that permit the request may be outdated. The request is then handled like `crowded`. */
   isOutdated?(): boolean;
-  /** Records the intent. Durable when it resolves. */
+  /** Saves the intent. The entry is durable when the promise resolves. */
   record(): Promise<unknown>;
-  /** Records what the answer contained, before it does anything else. */
+  /** Saves the contents of the response before any other step. */
   answered(answer: Answers[E]): Promise<T>;
-  /** Records that the request was refused, or decides about a lost answer. Default: throws the error. */
+  /** Saves a rejection, or decides about a lost response. Default: throws the error. */
   failed?(error: unknown): Promise<T>;
 }
 
 /**
- * Sends one request of a change. No other function of core does.
+ * Sends one request of a change. No other function of core sends requests.
  *
- * 1. reserve: wait for the request limit, and for other changes if the host serves one at a time, so that the request leaves as
- *    soon as it is recorded.
- * 2. record: the intent is durable before the request leaves.
- * 3. begin: the store records that a create leaves, if the turn is still this process's.
- * 4. send, and repeat as the client does. Each attempt leaves within 5 s after its record, or not at all (`RecordFence`).
- * 5. From 1 again, if it was late: the new record proves that the run holds the lock of the state. A create goes back to its
- *    loop instead, which reads the lists again.
- * 6. answered or failed: the result is recorded before anything else happens.
+ * 1. reserve: wait for the request limit. If the host handles one change at a time, also wait for other changes. The request is
+ *    then sent immediately after it is saved.
+ * 2. record: make the intent durable before sending.
+ * 3. begin: save in the store that the create request is sent, if this process still holds the lock.
+ * 4. send, and retry as the client does. Each attempt is sent within 5 s of its state entry, or never (`RecordFence`).
+ * 5. If the request was late, repeat from step 1. The new entry proves that the run holds the state lock. A creation returns to
+ *    its loop instead, which reads the lists again.
+ * 6. answered or failed: save the result before any other step.
  *
- * @throws HostformError `interrupted` if the run was stopped: the request does not leave.
+ * @throws HostformError `interrupted` if the run was stopped. The request is then not sent.
  */
 export async function perform<E extends MutationName, T>(
   { run, writer, fate, records }: ApplyContext,
@@ -95,7 +96,7 @@ export async function perform<E extends MutationName, T>(
       if (wasRefused(error)) await turn?.end("nothing");
       const isOwn = crowded === undefined && isLate(error);
       if (isOwn && late < MOST_LATE) {
-        // The run may be stopped before the next record: nothing is left of this one.
+        // The run may stop before the next entry is saved, so remove this entry.
         const unlessNew = (thrown: unknown) => {
           if (thrown !== error) throw thrown;
         };
@@ -110,7 +111,7 @@ export async function perform<E extends MutationName, T>(
   }
 }
 
-/** Records a change as it is now. Durable when it resolves. */
+/** Saves the current state of a change. The entry is durable when the promise resolves. */
 export async function save(
   { kind, change, attributes, context, mark: own }: Progress,
   mark: PrivateMark = own,
@@ -119,6 +120,6 @@ export async function save(
   await ((mark.pending ?? mark.attempt) === undefined ? context.fate.record(write) : write());
 }
 
-/** Removes the resource of a change from the state. Durable when it resolves. */
+/** Removes the resource of a change from the state. The removal is durable when the promise resolves. */
 export const drop = ({ change, context }: Progress): Promise<void> =>
   context.fate.record(() => context.records.drop(change.address));

@@ -38,13 +38,14 @@ import { isOtherPlan, otherPlan } from "./sold-plan.ts";
 import { observedMark, switchedOff, unknownStatus, unseenNames } from "./status.ts";
 
 /**
- * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
+ * Plans one declared resource. Input: the declaration, the state entry and the observation. Output: a change as a plain value.
  *
- * 1. A create without known outcome: settled first ({@link planPending}). An expired grant: left alone, with a warning.
- * 2. Recorded, but gone: recreated when that costs nothing; when it costs money, only on purpose.
- * 3. Not recorded, but something with its natural key (or, without one, something like it) exists: an error that offers
- *    adoption. Else a create.
- * 4. Present: attribute by attribute, in place, recreated, or refused.
+ * 1. A pending create request is settled first ({@link planPending}). An expired grant is not created; a warning explains this.
+ * 2. An object in the state that no longer exists is recreated if this is free. If the object costs money, this needs
+ *    `--reorder`.
+ * 3. If the state has no object, but the account has one with the same natural key, the plan fails and suggests adoption.
+ *    Without a natural key, a similar object has the same effect. Else the plan creates the object.
+ * 4. An existing object is compared by attribute: changed in place, replaced, or rejected.
  */
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
@@ -68,7 +69,7 @@ export function planResource(input: PlanInput): Planned {
     return found.length === 0 ? planned : { ...planned, conditions: found };
   }
   if (expired !== undefined) return leave(notCreated(input, expired));
-  // A likeness must not hide a declaration that cannot be ordered.
+  // A similar object must not hide mistakes that make the order impossible.
   const mistakes = mismatchesWithLive(input).filter(isError);
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
@@ -89,18 +90,18 @@ export function planResource(input: PlanInput): Planned {
   if (doubles.length > 0) return unchanged(input, null, likeOrWrong(input, doubles, mistakes));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return leave(problem("plan.lookalike/renamed", { address: input.address, former }));
-  // An entry without an id holds the generation of an order that came to nothing.
+  // A state entry without an id holds the generation of an order that failed.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : (spent ?? input.nextGeneration);
   const { waitsFor } = observed;
-  // An import is looked for first, and nothing is created in its place.
+  // The plan waits for the object of an import, and never creates another one.
   if (waitsFor !== undefined && input.importId !== undefined)
     return leave(problem("apply.waiting/lists", { address: input.address, noun: kind.noun, waitsFor }));
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
 
-/** The mistakes of a declaration; without one, the objects that it resembles. */
+/** Returns the mistakes of a declaration. Without mistakes, returns an error about the similar objects. */
 const likeOrWrong = (input: PlanInput, doubles: readonly Remote[], mistakes: readonly Diagnostic[]) =>
   mistakes.length > 0 ? mistakes : [lookalike(input, doubles, input.config)];
 
@@ -111,7 +112,7 @@ const notCreated = ({ address, severity }: PlanInput, expired: string) =>
 const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
   objects.filter((remote) => ownerOf(remote) === undefined);
 
-/** The request of a pending create is sent again, or what it made is replaced. */
+/** Plans to send the request of a pending creation again, or to replace its result. */
 function planResent(
   input: PlanInput,
   { private: mark }: PendingCreate,
@@ -120,13 +121,13 @@ function planResent(
 ): Planned {
   const { pending, generation } = mark;
   const planned = planCreate(input, [{ why: "declared", text }], generation, true);
-  // The intent goes along: whatever was renamed since, this is that request.
+  // Keep the intent: the change remains that request, even if names changed since.
   const wait = waitMs > 0 && { waitMs };
   const change = { ...planned.change, requests: requests + planned.change.requests - 1, ...wait };
   return { ...planned, change: { ...change, private: { ...change.private, pending } } };
 }
 
-/** The object of a create without known outcome was found, or is named by the user (`import`): it is adopted. */
+/** Plans to adopt the result of a pending creation that was found or named by the user (`import`). */
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
   const forms = formsOf(planned.change.private, {});
@@ -166,7 +167,7 @@ function planCreate(
   });
 }
 
-/** Mistakes of a declaration that only the account shows. @param before undefined: it does not exist yet. */
+/** Returns mistakes that only the account reveals. @param before Undefined if the object does not exist yet. */
 const mismatchesWithLive = ({ kind, config, plans, address }: PlanInput, before?: JsonObject): Diagnostic[] =>
   (kind.validateAgainstLive?.(config, before, plans) ?? []).map((each) => ({ ...each, address }));
 
@@ -203,7 +204,7 @@ function planPresent(
       continue;
     }
     if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
-    // The host would suspend it again: the condition names the invoice.
+    // Skip: the host would suspend the object again. The condition names the invoice.
     if (name === "suspended" && wanted === false && heldBy !== undefined) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
     else
@@ -216,7 +217,7 @@ function planPresent(
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
-  // A change that is not possible yet, or that an unknown status forbids, waits.
+  // A change waits if it is not possible yet, or if the status is unknown.
   const diagnostics = [
     ...mismatchesWithLive(input, before),
     ...unknownValues(input.address, unclear),
@@ -242,9 +243,9 @@ function planPresent(
     conditions.push(...billingConditions(billed, seenMark, invoices, { isRestored: toggle === false, moneyScale }));
   }
 
-  // Only an import presents an object without a record.
+  // An object without a state entry comes from an import.
   const importing = prior === undefined;
-  // An attribute that neither the API nor the state shows (after an import) counts as declared.
+  // If neither API nor state shows an attribute (after an import), it counts as declared.
   const refused = active.filter(
     ({ meta, name }) =>
       (meta.change === "immutable" && before[name] !== null) || (input.isAnswer && meta.change === "replace"),
@@ -301,7 +302,7 @@ function planPresent(
   });
 }
 
-/** The cause of a difference that is not in the declaration; undefined if the declaration has changed. */
+/** Returns the cause of a difference outside of the declaration. Undefined if the declaration changed. */
 function causeIn(
   meta: AttributeMeta,
   given: {
@@ -318,7 +319,7 @@ function causeIn(
     : undefined;
 }
 
-/** The attributes after a change; null for an attribute that the object does not have. */
+/** Returns the attributes after a change. Null for attributes that the object lacks. */
 const planned = (before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject =>
   Object.fromEntries(
     entries.map(({ name }) => [name, (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null]),
@@ -329,7 +330,7 @@ function stepsOf(kind: Kind, before: JsonObject, after: ValueObject): number {
   return kind.update?.(before, known, known).length ?? 0;
 }
 
-/** The value that an attribute is to have: declared, by default, or left as it is. */
+/** Returns the desired value of an attribute: declared, default, or unchanged. */
 function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: Value): Value {
   if (meta.writeOnly) return null;
   const declared = input.config[name];
@@ -339,14 +340,14 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
 }
 
 /**
- * Plans a resource with a pending create by the decision about it. The create counts as it was sent, whatever is declared now:
- * the next plan changes it. The apply looks again and decides again before it sends a request.
+ * Plans a resource with a pending creation. The creation counts as it was sent, even if the declaration changed; the next plan
+ * updates it. Before it sends a request, the apply reads the list and decides again.
  */
 function planPending(input: PlanInput, prior: PendingCreate, expired: string | undefined): Planned {
   const { kind, observed } = input;
   const { since } = prior.private.pending;
   const listed = observed.status === "absent" ? observed.listed : undefined;
-  // An expired create is forgotten without another look, so its absence is proved now.
+  // An expired creation is removed from the state without another check. Therefore its absence must be proven now.
   const [want, by] = expired === undefined ? (["it", foresee] as const) : (["nothing", decide] as const);
   const question = { ...input, sent: prior, listed, want };
   const decided = decidePending(question, by);
@@ -369,7 +370,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   if (decided.do === "refused" && only !== undefined)
     return leave(existing(input, [only], "holder" in decided ? decided.holder : undefined));
   if (expired === undefined) {
-    // The apply decides so: the run that sent the request has ended.
+    // The apply decides with the same attempts, because the run that sent the request has ended.
     const now = decidePending({ ...question, attempts: attemptsOf(prior.private.pending, input.now) });
     const waitMs = now.do === "wait" && now.proof !== undefined ? now.proof - input.now : 0;
     const again = `the answer to the request of ${since} was lost: the same is sent again`;
@@ -389,7 +390,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   };
 }
 
-/** The declaration with what made the request what it was put back to what was sent. */
+/** Returns the declaration with the identifying attributes as they were sent. */
 function asSent(input: PlanInput, { attributes }: PendingCreate): PlanInput {
   const config: Record<string, Value> = { ...input.config };
   for (const {

@@ -32,52 +32,53 @@ export interface PlanInput extends Others {
   readonly provider: string;
   /** Declared attributes with templates. */
   readonly declared: JsonObject;
-  /** The same, evaluated and validated; parts may be unknown. */
+  /** Declared attributes, evaluated and validated. Parts may be unknown. */
   readonly config: ValueObject;
-  /** Finds an attribute in the declaration. Absent: the front knows no places. */
+  /** Returns the location of an attribute in the declaration. Undefined if the front end has no locations. */
   locate?(path: AttributePath): Pick<SourceRange, "file" | "line"> | undefined;
   readonly prior: ResourceState | undefined;
   readonly observed: Observation;
   readonly importId?: string;
-  /** The import answers what a pending create made: an object that another one would replace is not adopted. */
+  /**
+   * True if the import names the result of a pending creation. The plan then never adopts an object that needs a replacement.
+   */
   readonly isAnswer?: boolean;
-  /** Terraform has just adopted the record: nothing is created in its place. */
+  /** True if Terraform has just imported the object. No object is created in its place. */
   readonly adopting?: boolean;
   readonly dependsOn: readonly string[];
-  /** The sources of the attributes into which something sensitive is declared to go. */
+  /** Sources of attributes that contain sensitive values. */
   readonly origins?: Origins;
-  /** The generation of an order at an address whose former object has moved: the key of that one is its own. */
+  /** Generation of an order at an address whose earlier object has moved. That object keeps its own key. */
   readonly nextGeneration?: number;
-  /** Replace a present object on purpose. */
+  /** True if an existing object must be replaced. */
   readonly replace?: boolean;
-  /** Order a gone service again on purpose. */
+  /** True if a deleted service must be ordered again. */
   readonly reorder: boolean;
-  /** Order it although something like it exists. */
+  /** True if hostform orders the resource although a similar object exists. */
   readonly orderAnyway?: boolean;
-  /** The caller does not see all addresses of the state. */
+  /** True if the caller does not see all addresses of the state. */
   readonly isStatePartial?: boolean;
-  /** The API's plans, for the price of an order. */
+  /** Hosting plans of the API, for the price of an order. */
   readonly plans: readonly PlanRecord[];
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
-  /** Severity of the reason why an expired object is not created. Default: a warning. */
+  /** Severity of the reason why an expired object is not created. Default: warning. */
   readonly severity?: Diagnostic["severity"];
-  /** Settings of the provider. */
   readonly settings?: (PendingSettings & Pick<ReadSettings, "moneyScale">) | undefined;
-  /** Invoices of the account that were read. Absent: no object gave reason to read them. */
+  /** Invoices that were read. Undefined if no object needed them. */
   readonly invoices?: InvoiceReading | undefined;
 }
 
 export interface Planned {
   readonly change: Change;
   readonly diagnostics: readonly Diagnostic[];
-  /** Conditions of the object. Absent: none. */
+  /** Conditions of the object. Undefined if the object has none. */
   readonly conditions?: readonly Condition[];
-  /** The attributes that others may refer to: after the change, with unknown parts. */
+  /** Attributes that other resources may refer to: values after the change, with unknown parts. */
   readonly result: ValueObject;
 }
 
-/** The parts of a change that its plan decides. */
+/** Parts of a change that its plan decides. */
 interface Finish {
   readonly actions: ChangeActions;
   readonly before: JsonObject | null;
@@ -94,7 +95,9 @@ interface Finish {
   readonly unfulfilled?: true;
 }
 
-/** The attributes whose values are never shown: secret by kind, by what flows into them, or by what was recorded. */
+/**
+ * Returns the names of attributes whose values stay hidden: secret by kind, by the values that flow into them, or by the state.
+ */
 export function secretNames({
   kind,
   prior,
@@ -105,7 +108,7 @@ export function secretNames({
   return more.length === 0 ? own : [...own, ...new Set(more)];
 }
 
-/** Puts a change together. */
+/** Builds a change from its parts. */
 export function finish(input: PlanInput, end: Finish): Planned {
   const { known, unknown } = split(end.after);
   const change: Change = {
@@ -134,7 +137,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
   return { change, diagnostics, ...(conditions?.length && { conditions }), result: end.after ?? {} };
 }
 
-/** Nothing is done; what is known of it stays as it is. */
+/** Plans no action and keeps the known attributes. */
 export function unchanged(
   input: PlanInput,
   attributes: JsonObject | null,
@@ -152,13 +155,13 @@ export function unchanged(
   });
 }
 
-/** A plan is shown, stored and handed on: a write-only value never stands in it, even when the declaration spells it out. */
+/** Removes write-only values, even if the declaration contains them, because plans are shown, stored and shared. */
 function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
   const secret = writeOnlyNames(kind).filter((name) => declared[name] != null);
   return secret.length === 0 ? declared : { ...declared, ...Object.fromEntries(secret.map((name) => [name, true])) };
 }
 
-/** The reason for a change of an attribute: who asked for it, and the place of the declaration where the front knows it. */
+/** Returns the reason for an attribute's change: its cause, and the location in the declaration if known. */
 export function reasonOf(
   input: PlanInput,
   name: string,
@@ -177,5 +180,5 @@ export function reasonOf(
     : { why: "declared", attribute: name, text: declares };
 }
 
-/** Longest value in a reason, in characters. */
+/** Maximum length of a value in a reason, in characters. */
 const MAX_VALUE = 60;

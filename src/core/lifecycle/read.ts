@@ -1,4 +1,4 @@
-/** Reads one resource from the account, and objects that are like it. */
+/** Reads one resource and similar objects from the account. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
@@ -23,56 +23,64 @@ import { collection, listAll } from "./pending-list.ts";
 import { asSold } from "./sold-plan.ts";
 import { endOf, mayPass } from "./status.ts";
 
-/** An object that the API did not show. It is taken to be as it was recorded, or to be missing if it was never recorded. */
+/** Object that the API did not show. hostform assumes the state entry, or absence if the state has no entry. */
 export interface Unread {
   /**
-   * `handed_over`: no list shows it, and the API refuses it by id. `outside`: the same, because of the token's restriction to
-   * services (§5.2). `ability`: the token lacks an ability. `failed`: any other failure.
+   * Cause. `handed_over`: no list shows the object, and the API rejects a GET by id. `outside`: the same, caused by the token's
+   * scope of services (§5.2). `ability`: the token lacks an ability. `failed`: any other failure.
    */
   readonly cause: "handed_over" | "outside" | "ability" | "failed";
   readonly why: Diagnostic;
-  /** The words of the API, or of `why`: the end of a sentence. */
+  /** Message of the API, or summary of `why`, without the final full stop. */
   readonly said: string;
 }
 
 /** Observation of one resource. A plain value. */
 export type Observation =
-  /** It exists (or, where the API cannot show it, is taken to). */
+  /** Existing object. If the API cannot show the object, hostform assumes its existence. */
   | {
       readonly status: "present";
       readonly attributes: JsonObject;
       readonly phase: Phase;
-      /** No list shows it yet: it was created just now, at this time (ISO 8601), and is taken to be as it was recorded. */
+      /** Creation time (ISO 8601) of an object that no list shows yet. hostform uses its state entry. */
       readonly unlisted?: string;
-      /** The API shows nothing of it before this is live, and it is taken to be as it was recorded: `service 1001`. */
+      /**
+       * Parent that must be live before the API shows the object, for example `service 1001`. hostform uses the state entry.
+       */
       readonly waitsFor?: string;
-      /** The host answered with no list, so the object could not be checked, and is taken to be as it was recorded. */
+      /** Error if the response was not a list. hostform could not check the object and uses its state entry. */
       readonly unproven?: Diagnostic;
-      /** The API did not show it, and it is taken to be as it was recorded. */
+      /** Reason why the API did not show the object. hostform uses its state entry. */
       readonly unread?: Unread;
-      /** The host has switched it off: the evidence. */
+      /** Reason if the host disabled the object. */
       readonly off?: string;
       /** Unreadable values, by attribute. */
       readonly unclear?: JsonObject;
-      /** Own forms of the host after this look. Absent: none, or as recorded. */
+      /** Normalized values after this reading. Undefined if none exist or the state is unchanged. */
       readonly forms?: Forms;
-      /** Other live objects with the natural key that is declared now: a replacement would be refused. */
+      /** Other live objects with the declared natural key. The host would reject a replacement. */
       readonly twins?: readonly Remote[];
     }
-  /** It was recorded (or named for adoption) and has ended. `how` completes the sentence "service 1001 …". `isListed`: the account shows its row. */
+  /**
+   * Object that has ended, from the state or an import. `how` completes the sentence "service 1001 …". `isListed`: true if a
+   * list shows its entry.
+   */
   | ({ readonly status: "gone"; readonly how: string; readonly isListed?: true } & Likeness)
-  /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. `unread`: nor by this answer. */
+  /**
+   * Object without a state entry. `waitsFor`: parent that must be live before the API shows the object. `unread`: reason why
+   * the API did not show the object.
+   */
   | ({ readonly status: "absent"; readonly waitsFor?: string; readonly unread?: Unread } & Likeness);
 
-/** Other objects of the account that could be the resource. */
+/** Other objects of the account that may be the resource. */
 interface Likeness {
-  /** Live objects with its natural key. */
+  /** Live objects with the same natural key. */
   readonly matches: readonly Remote[];
-  /** Live objects that may have its natural key, of which the API shows too little to be sure. */
+  /** Live objects whose natural key is unreadable; one may be this resource. */
   readonly unreadable?: readonly Remote[];
-  /** Objects of any phase with its natural key or, for kinds that say so without one, alike in other ways. */
+  /** Objects in any phase with the same natural key. If the kind supports it: also objects that are similar in other ways. */
   readonly alike?: readonly Remote[];
-  /** For a pending create: the whole list, and nothing else of the above. */
+  /** Complete list, for a pending creation. The other fields are then empty. */
   readonly listed?: Listed;
 }
 
@@ -80,22 +88,22 @@ interface Likeness {
 export interface ReadQuery {
   readonly kind: Kind;
   readonly prior: ResourceState | undefined;
-  /** The id to adopt, when there is no prior. */
+  /** Id to adopt, if the state has no entry. */
   readonly importId?: string;
-  /** Its create is pending: `config` is as it was sent. */
+  /** True if the creation is pending. `config` then contains the sent values. */
   readonly isPending?: boolean;
-  /** The declared attributes as far as they are known; undefined when it is not declared. */
+  /** Declared attributes, as far as they are known. Undefined if the resource is not declared. */
   readonly config: ValueObject | undefined;
-  /** The kind of what the object belongs to (of a grant, the service): what is not live yet is no failure. */
+  /** Kind of the parent object. The parent of a grant is a service. A parent that is not live yet is no failure. */
   readonly parentKind?: Kind | undefined;
-  /** It is the only one of its collection that is asked for: one GET is cheaper than a listing. */
+  /** True if no other object of the collection is requested. One GET is then cheaper than a listing. */
   readonly alone?: boolean;
 }
 
 /**
- * Reads one resource. Sends GETs only, and none when the kind cannot be read. A host may refuse to show what belongs to a
- * service that is not live yet (§3): that is a wait.
- * @throws ApiError when the account cannot be read (a 404 of the object itself is an answer, not an error).
+ * Reads one resource. Sends only GET requests, and none if the kind is unreadable. A host may hide the objects of a service
+ * that is not live yet (§3); the resource then waits.
+ * @throws ApiError if the account cannot be read. A 404 of the object itself is a normal result.
  */
 export async function read(account: Account, query: ReadQuery): Promise<Observation> {
   try {
@@ -109,11 +117,11 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
   }
 }
 
-/** Returns true if a refusal names what the token lacks: it concerns no single object. */
+/** Returns true if a rejection names a missing ability or scope of the token, so it does not concern one object. */
 const isOfToken = (error: unknown): boolean =>
   error instanceof ApiError && (!error.serverMessage || /\b(?:abilit|scope|token)/i.test(error.serverMessage));
 
-/** The parent whose state explains a refusal to show its collection, also a 403; undefined for any other failure. */
+/** Returns the parent whose phase explains why its collection is hidden, even for a 403. Undefined for other failures. */
 async function awaitedBy(
   account: Account,
   { kind, parentKind, prior, config }: ReadQuery,
@@ -135,7 +143,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
     if (recorded.status === "present") return { ...recorded, ...(await twinsOf(account, query, recorded.attributes)) };
     if (recorded.status === "gone" && kind.creation === "listable")
       account.proveAbsence(kind, parentOf(kind, prior.attributes));
-    // Somebody may have recreated it by hand: what has its natural key is not created a second time.
+    // Somebody may have recreated the object manually. hostform does not create a second object with its natural key.
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
@@ -145,7 +153,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   return { status: "absent", ...(await likeness(account, kind, config)) };
 }
 
-/** Live objects that a replacement of a present one would meet. */
+/** Returns live objects that conflict with a replacement of an existing object. */
 async function twinsOf(account: Account, { kind, config }: ReadQuery, live: JsonObject) {
   const isReplaced = kind.replacement !== undefined && config !== undefined && kind.naturalKey(config) !== undefined;
   if (!isReplaced || parentOf(kind, config) !== parentOf(kind, live) || matches(kind, config, live)) return {};
@@ -153,7 +161,10 @@ async function twinsOf(account: Account, { kind, config }: ReadQuery, live: Json
   return twins.length === 0 ? {} : { twins };
 }
 
-/** Objects that resemble the declaration; none if the declaration or the collection is unknown. @param listed the collection, if it was read. */
+/**
+ * Returns objects similar to the declaration. Empty if the declaration or the collection is unknown. @param listed Collection,
+ * if it was already read.
+ */
 export async function likeness(
   account: Account,
   kind: Kind,
@@ -163,7 +174,7 @@ export async function likeness(
   if (config === undefined) return { matches: [] };
   const all = listed ?? (await collection(account, kind, config));
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
-  // Without the list of plans everything unclear may match; it is read only where something is.
+  // Without the hosting plans, every unclear object may match. Read the plans only if unclear objects exist.
   const unclear = all.filter((one) => !same.includes(one) && mayMatch(kind, config, one.attributes, []));
   const plans = kind.quote !== undefined && unclear.length > 0 ? await account.plans() : [];
   const similar = unclear.filter(({ attributes }) => mayMatch(kind, config, attributes, plans));
@@ -175,11 +186,11 @@ export async function likeness(
   };
 }
 
-/** Returns true where names alone decide: both have one. */
+/** Returns true if names alone decide, because both objects have one. */
 export const isSimilarName = (kind: Kind, config: ValueObject, live: ValueObject) =>
   kind.naturalKey(config) !== undefined && kind.naturalKey(live) !== undefined;
 
-/** Returns true for an object that the kind takes for similar and that agrees in whatever else distinguishes two. */
+/** Returns true if the kind considers an object similar and all other identifying attributes match. */
 const mayMatch = (kind: Kind, config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]) =>
   kind.mayMatch?.(config, live, plans) === true && (kind.sameIdentity?.(config, live) ?? true);
 
@@ -195,7 +206,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
     if (unproven === undefined) throw error;
     return { ...asRecorded(account, kind, prior), unproven };
   }
-  // Lists may lag: what was created a moment ago is there, though none shows it yet.
+  // Lists may lag behind a recent creation.
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
@@ -205,11 +216,11 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   return present(kind, prior, remote, forms);
 }
 
-/** Falls back to the recorded state, in the phase that its attributes show. */
+/** Falls back to the state entry, in the phase that its attributes show. */
 export const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
   ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
-/** One object by id: by GET when nothing else needs the listing, else from the listing. */
+/** Reads one object by GET if no other object needs the listing. Else reads it from the listing. */
 function one(
   account: Account,
   kind: Kind,
@@ -229,14 +240,15 @@ async function readImported(
 ): Promise<Observation> {
   const { id, parent } = namedBy(kind, importId, parentOf(kind, config));
   if (kind.list === undefined && kind.get === undefined) {
-    // Nothing can confirm it: the declaration is taken at its word.
+    // No endpoint can confirm the object, so trust the declaration.
     return {
       status: "present",
       attributes: refreshed(kind, undefined, { id, attributes: {} }),
       phase: "live",
     };
   }
-  // A grant may be named by its e-mail address instead of its id. That first: the list that has no such id would be read again.
+  // A grant may be named by its e-mail address instead of its id. Search by name first, because searching for an unknown id
+  // reads the list twice.
   const named = await findByName(account, kind, id, parent);
   const found = named ?? (await one(account, kind, id, parent, alone));
   const seen = present(kind, undefined, found);
@@ -245,7 +257,7 @@ async function readImported(
     : seen;
 }
 
-/** An object that is adopted, with what only the list of plans says of it: the declaration is compared with that. */
+/** Adds the values that only the list of hosting plans contains to an adopted object, for comparison with the declaration. */
 async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
   if (kind.fromCatalogue === undefined) return attributes;
   const { attribute, name, numbersOf } = kind.fromCatalogue;
@@ -266,29 +278,29 @@ async function findByName(
   const named = [...(await account.list(kind, parent)).values()].filter(
     ({ attributes }) => kind.naturalKey(attributes) === wanted,
   );
-  // The host may keep the rows of earlier ones, which have ended.
+  // Hosts may keep entries of earlier grants that have ended.
   return named.find(({ phase }) => phase !== "gone") ?? named[0];
 }
 
-/** Some hosts round the creation time when they return it again. */
+/** Rounding of creation times by hosts, in milliseconds. */
 const PRECISION_MS = 2_000;
 
 /**
- * The same id at another account or host is another object, and nothing that is recorded of the one may be done to the
- * other. @throws HostformError `state.stranger`.
+ * Rejects an object with the same id from another account or host, because it is a different object. @throws HostformError
+ * `state.stranger`.
  */
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
   const evidence = differenceOf(kind, recorded, attributes);
   if (evidence !== undefined) throw new HostformError([problem("state.stranger", { noun: kind.noun, id, evidence })]);
 }
 
-/** Returns true unless an object is certainly not the recorded one. */
+/** Returns true unless the object certainly differs from the object in the state. */
 export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject): boolean =>
   differenceOf(kind, recorded, live) === undefined;
 
 /**
- * In what an object is certainly not the recorded one, as a sentence. The time of creation distinguishes two; where the host
- * does not say, for what is paid, the natural key does.
+ * Returns a sentence with the proof that an object is not the one in the state. Compares creation times. If they are missing
+ * and the kind is paid, compares natural keys.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
   const was = madeBetween({ attributes: recorded });
@@ -326,23 +338,25 @@ function present(
   return { status: "present", attributes, phase, ...known };
 }
 
-/** Facts about other resources, to find the owner of a live object. */
+/** Facts about other resources, used to find the owner of a live object. */
 export interface Others {
-  /** The address under which a live object is recorded. */
+  /** Returns the address that holds a live object in the state. */
   ownerOf?(remote: Remote): string | undefined;
-  /** Returns true for an address that is recorded and no longer declared: its object may be the declared resource, renamed. */
+  /**
+   * Returns true if the state has the address, but the declaration does not. Its object may be the declared resource, renamed.
+   */
   isLeaving?(address: string): boolean;
-  /** Returns true for an address that a removed block names. */
+  /** Returns true if a `removed` block names the address. */
   isRemoved?(address: string): boolean;
-  /** Resources of the same kind and account whose own create has no known outcome, and is settled in this run. */
+  /** Pending creations of the same kind and account that this run settles. */
   readonly siblings?: readonly PendingCreate[];
-  /** Resources of the same kind and account that are no longer declared and are there, or may have been made: lists may lag. */
+  /** Undeclared resources of the same kind and account that exist or may exist because lists lag. */
   readonly abandoned?: readonly ResourceState[];
 }
 
 /**
- * Live objects that may be the declared one although no natural key says so: those that have no owner, or whose owner is leaving.
- * What siblings' creates may have made is theirs, as long as there are no more objects than siblings.
+ * Returns live objects that may be the declared one although no natural key proves it. These objects have no owner, or their
+ * owner is leaving. Objects that siblings may have created are excluded, unless more such objects than siblings exist.
  */
 export function lookalikesOf(
   kind: Kind,
@@ -360,7 +374,7 @@ export function lookalikesOf(
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
-  // A name that is like one that leaves is another name.
+  // A name similar to a leaving object's name is a different name.
   const isNamed = ({ attributes }: Remote) => isSimilarName(kind, config, attributes);
   const leaving = unclear.filter(
     (remote) => !isNamed(remote) && isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined,
@@ -371,8 +385,8 @@ export function lookalikesOf(
 const BILLED: ReadonlySet<Phase> = new Set(["pending", "live", "suspended"]);
 
 /**
- * Objects of a paid kind that are the same thing by their natural key (two services with one domain), in groups: each is
- * billed, and one can be meant at most. What a status that is not understood says nothing of is left out.
+ * Returns groups of billed objects of a paid kind with one natural key, such as two services with one domain. The declaration
+ * can mean at most one of them. Objects with an unknown status are excluded.
  */
 export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
   if (kind.quote === undefined) return [];
@@ -381,13 +395,13 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
   return [...groups].flatMap(([key, same]) => (key !== undefined && same.length > 1 ? [same] : []));
 }
 
-/** @param own the one of them that is managed as `address`. */
+/** @param own Object of the group that `address` manages. */
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
   const domain = String(kind.naturalKey(own.attributes));
   return problem("account.double", { address, noun: kind.noun, id: own.id, domain, ids: same.map(({ id }) => id) });
 }
 
-/** An address that is no longer declared, whose object may be the declared one under its old name. */
+/** Returns an undeclared address whose object may be the declared resource under its old name. */
 export function renamedFrom(
   kind: Kind,
   config: ValueObject,

@@ -17,18 +17,18 @@ import { formsSeen } from "./own-forms.ts";
 import { madeThen, type PendingCreate, type Sent } from "./pending-create.ts";
 import type { PendingDecision } from "./pending-facts.ts";
 
-/** Finds the evidence for the messages about a resource. One function for each reason not to change it. */
+/** Collects the facts for error messages about a resource. One function per reason to reject a change. */
 interface Subject {
   readonly kind: Kind;
   readonly address: string;
   readonly prior?: { readonly attributes: JsonObject } | undefined;
   readonly importId?: string;
   ownerOf?(remote: Remote): string | undefined;
-  /** Other pending creates of the kind. */
+  /** Other pending creations of the kind. */
   readonly siblings?: readonly PendingCreate[] | undefined;
-  /** Returns true for an address that a removed block names. */
+  /** Returns true if a `removed` block names the address. */
   isRemoved?(address: string): boolean;
-  /** The caller does not see all addresses of the state. */
+  /** True if the caller does not see all addresses of the state. */
   readonly isStatePartial?: boolean | undefined;
   /** The observation of the resource. */
   readonly observed?: { readonly status: string };
@@ -36,11 +36,11 @@ interface Subject {
 
 const about = ({ kind: { noun }, address }: Subject) => ({ address, noun });
 
-/** Objects as messages name them. */
+/** Returns the objects' fields for messages. */
 function objects(subject: Subject, live: readonly Remote[]) {
   const { kind, address } = subject;
   const [first] = live;
-  // A URL may hold a token, so that no message shows the URL of a stranger's object.
+  // A URL may contain a token, so messages never show the URLs of unmanaged objects.
   const label = first?.attributes.domain ?? first?.attributes.email;
   return {
     ...about(subject),
@@ -53,7 +53,7 @@ function objects(subject: Subject, live: readonly Remote[]) {
 
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : openJson(value));
 
-/** A value that a declaration can repeat; undefined if it has a secret part. */
+/** Returns a value that a declaration can repeat. Undefined if the value has a secret part. */
 const openOnly = (value: Json): Json | undefined => (equal(openValue(value), value) ? value : undefined);
 
 interface Difference {
@@ -62,7 +62,7 @@ interface Difference {
   readonly secret: boolean;
 }
 
-/** Remedies show no secret, and no value that is not known yet. */
+/** Returns the fields of a difference. Remedies contain no secret and no unknown value. */
 const difference = (subject: Subject, name: string, { before, after, secret }: Difference) => ({
   ...about(subject),
   name,
@@ -73,12 +73,12 @@ const difference = (subject: Subject, name: string, { before, after, secret }: D
   value: secret || hasUnknown(before) ? undefined : openOnly(before as Json),
 });
 
-/** @param cause of a value that the declaration did not change: the host kept another one than was sent, or somebody changed it. */
+/** @param cause Cause of a value that the declaration did not change: the host kept its own value, or somebody changed it. */
 export function immutable(subject: Subject, name: string, values: Difference, cause?: "kept" | "changed"): Diagnostic {
   const { kind } = subject;
   const isPaid = kind.quote !== undefined;
   const about = difference(subject, name, values);
-  // Another domain is another order; this one is registered, and nothing changes that.
+  // Another domain is another order, and nothing changes a registered domain.
   if (cause === undefined && kind.creation === "blind" && name !== kind.words.name)
     return problem("plan.immutable/once", { ...about, id: idOf(subject) });
   return cause === undefined
@@ -91,11 +91,11 @@ const idOf = ({ prior, importId }: Subject) => String(prior?.attributes.id ?? im
 export const mismatch = (subject: Subject, name: string, values: Difference): Diagnostic =>
   problem("plan.mismatch", { ...difference(subject, name, values), id: idOf(subject) });
 
-/** Two declarations have one natural key; an apply may learn that only after other changes. */
+/** Returns the error about two declarations with one natural key. An apply may detect it only after other changes. */
 export const duplicate = ({ noun }: Pick<Kind, "noun">, address: string, other: string): Diagnostic =>
   problem("config.duplicate", { address, noun, other });
 
-/** @param holder another state that holds the object. */
+/** @param holder Other state that holds the object. */
 export function existing(subject: Subject, matches: readonly Remote[], holder?: string): Diagnostic {
   const { ownerOf, prior, observed } = subject;
   const [only, ...others] = matches;
@@ -111,11 +111,11 @@ export function existing(subject: Subject, matches: readonly Remote[], holder?: 
   return problem(subject.isStatePartial ? "plan.exists/unseen" : "plan.exists", found);
 }
 
-/** The object of an import does not exist, or has ended. */
+/** Returns the error about an import whose object does not exist or has ended. */
 export const notImportable = (subject: Subject, how: string): Diagnostic =>
   problem("plan.gone/import", { ...about(subject), object: idOf(subject), how, attribute: ["import"] });
 
-/** The attributes of the natural key that some objects do not show in a readable form. Empty: none. */
+/** Returns the names of unreadable natural-key attributes, joined by commas. Empty if all are readable. */
 const hiddenNames = (kind: Kind, config: ValueObject, live: readonly Remote[]) =>
   [...new Set(live.flatMap(({ attributes }) => unreadableOf(kind, config, attributes)))].join(", ");
 
@@ -130,7 +130,7 @@ export const unreadable = (
 export const unknownValues = (address: string, values: JsonObject): Diagnostic[] =>
   Object.entries(values).map(([name, is]) => problem("plan.unknown_date", { address, name, attribute: [name], is }));
 
-/** Returns the question that a decision about a pending create asks the user. */
+/** Returns the question about a pending creation that the user must answer. */
 export function questionOf(
   subject: Subject,
   { attributes, private: { pending } }: Sent,
@@ -142,7 +142,7 @@ export function questionOf(
   const { fromCatalogue: of } = kind;
   const others = new Set(rows.flatMap(({ id, differs }) => (of && differs === of.attribute ? [id] : [])));
   const ofPlan = all.filter(({ id }) => !others.has(id));
-  // An object of another plan is an answer only after a look.
+  // An object with another hosting plan counts only if no other candidate exists.
   const candidates = ofPlan.length > 0 ? ofPlan : all;
   const { object, ...found } = objects(subject, candidates);
   const identity = identityOf(kind);
@@ -153,7 +153,7 @@ export function questionOf(
   );
   const { since } = pending;
   const otherPlan = of && ofPlan.length === 0 ? (candidates[0]?.attributes[of.name] ?? null) : undefined;
-  // The time of an object without a creation time decides nothing.
+  // An object without a creation time does not contradict the request.
   const elsewhen = candidates.find((live) => !madeThen(pending, live, Date.parse(since)));
   return problem("plan.pending/undecided", {
     ...found,
@@ -168,7 +168,10 @@ export function questionOf(
   });
 }
 
-/** An object without an address may be the declared one: a server without a domain, or a name that the host rewrote or cut. */
+/**
+ * Returns the error about an object without an address that may be the declared one. Examples: a service without a domain, or a
+ * name that the host changed or shortened.
+ */
 export function lookalike(
   subject: Subject,
   live: readonly Remote[],

@@ -14,17 +14,19 @@ interface RemovalInput {
   readonly prior: ResourceState;
   readonly observed: Observation;
   readonly mode: "apply" | "destroy";
-  /** Severity of the reason why an object is not removed. Default: in a destroy a warning; else an error, unless it can only wait. */
+  /**
+   * Severity of the reason why an object is not removed. Default: warning in a destroy, else error. Pure waits choose their own
+   * severity.
+   */
   readonly severity?: Diagnostic["severity"];
-  /** It is to be forgotten, whatever the policy: the declaration says so (`removed` with `destroy = false`). */
+  /** True if the resource must leave the state under any policy (`removed` with `destroy = false`). */
   readonly forget?: boolean;
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
-  /** Settings of the provider. */
   readonly settings?: PendingSettings | undefined;
-  /** The other address under which a live object is recorded. */
+  /** Returns the other address that holds a live object. */
   ownerOf?(remote: Remote): string | undefined;
-  /** The other pending creates of the kind and account. */
+  /** Other pending creations of the kind and account. */
   readonly siblings?: readonly PendingCreate[];
 }
 
@@ -34,8 +36,8 @@ export interface PlannedRemoval {
 }
 
 /**
- * Plans the end of a recorded resource that is not declared (any more). What has a DELETE is deleted; for the rest the
- * recorded deletion_policy decides, so that the protection survives the removal of the block.
+ * Plans the removal of an undeclared resource. Objects with a DELETE are deleted. Otherwise the `deletion_policy` in the state
+ * decides, so the protection outlives the removed block.
  */
 export function planRemoval(input: RemovalInput): PlannedRemoval {
   const { kind, prior, observed, mode, severity = mode === "destroy" ? "warning" : "error" } = input;
@@ -80,7 +82,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   if (input.forget === true) return silently(forget(reason, "a removed block forgets it"));
   const unread = unreadOf(observed);
   if (unread?.cause === "handed_over") return silently(forget(reason, `${text}; no list shows it: ${unread.said}`));
-  // Also when it is gone itself, but the one that it replaced remains: what is gone already is no error of a DELETE.
+  // Delete even if the object no longer exists but its predecessor does. A DELETE of a missing object is no error.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;
     return silently({ ...base, actions: ["delete"], reasons: [{ why: reason, text }], removal: "delete", requests });
@@ -108,13 +110,13 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   );
 }
 
-/** Recorded deletion policy of an object without a DELETE. Default: `prevent`. */
+/** Returns the deletion policy in the state of an object without a DELETE. Default: `prevent`. */
 export function policyOf(attributes: JsonObject): RemovalPolicy {
   const policy = attributes.deletion_policy;
   return policy === "forget" || policy === "suspend" ? policy : "prevent";
 }
 
-/** Plans the removal of a pending create: removes its object, forgets a create that made nothing, or waits. */
+/** Plans the removal of a pending creation: removes its object, drops a creation without a result, or waits. */
 function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
   const { kind, observed } = input;
   const settled = withoutRequests(prior.private);
@@ -122,7 +124,7 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
   const listed = observed.status === "absent" ? observed.listed : undefined;
   const decided = decidePending({ ...input, sent: prior, listed, want: "nothing" });
   const [only] = decided.objects;
-  // A site is not suspended because it looks like what was asked for.
+  // hostform never suspends a site only because it resembles the request.
   const harmful = policyOf(prior.attributes) === "suspend";
   if (decided.do === "adopt" && only !== undefined && !harmful) {
     const attributes = refreshed(kind, prior.attributes, only);
@@ -130,7 +132,7 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
     return planRemoval({ ...input, prior: { ...prior, attributes, private: settled }, observed: present });
   }
   if (decided.do === "refused") {
-    // An object that was to be replaced is still there.
+    // The object to be replaced still exists.
     const left: Observation =
       deposed === undefined ? ABSENT : { status: "present", attributes: deposed, phase: "live" };
     return planRemoval({ ...input, prior: { ...prior, private: mark }, observed: left });

@@ -25,15 +25,15 @@ import type { ApplyContext, SecretOutputs } from "./context.ts";
 import { returnsSecretOnce } from "./pending-create.ts";
 
 /**
- * One-time secrets on their way out (`secret_output`), and secret values on their way in (sources). A secret is durable
- * in the state first; only when it is written out durably does it leave the state, and a fingerprint stays.
+ * One-time secrets that are written out (`secret_output`), and secret values that are read in (sources). A secret is first
+ * durable in the state. After the secret is written out durably, only a fingerprint stays in the state.
  */
 
 type Secrets = Pick<ApplyContext, "secrets"> & {
   readonly records?: Pick<ApplyContext["records"], "prior" | "isStatePartial">;
 };
 
-/** The attribute of a kind that holds a one-time secret, and the one for its fingerprint. */
+/** Names of the attributes with a one-time secret and its fingerprint. */
 interface OneTimeSecret {
   readonly name: string;
   readonly fingerprint: string;
@@ -49,40 +49,39 @@ function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
   return undefined;
 }
 
-/** The attribute of a kind that holds a one-time secret; undefined: there is none. */
+/** Returns the name of the attribute with a one-time secret. Undefined if the kind has none. */
 export const oneTimeSecretName = (kind: Kind | undefined): string | undefined => kind && oneTimeSecret(kind)?.name;
 
 /**
- * `sha256:` and the first 8 hex digits of the digest of a secret in UTF-8: enough to distinguish two secrets, and too
- * few to find one by. Of all guesses one in 2^32 fits, so that guessing a password gives
- * many that fit and no hint which is right.
+ * Returns `sha256:` and the first 8 hex digits of a secret's digest. This distinguishes two secrets, but does not reveal one.
+ * One in 2^32 guesses matches, so many wrong guesses also match.
  */
 export function fingerprintOf(secret: string): string {
   return `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 8)}`;
 }
 
-/** The place that the attributes of a resource name; undefined: none. */
+/** Returns the declared destination of the secret. Undefined if none is declared. */
 function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undefined {
   if (!isObject(declared)) return undefined;
-  // Terraform writes null for the forms that are not given.
+  // Terraform writes null for unused alternatives.
   const given = Object.entries(declared).filter(([, value]) => value !== null);
   return given.length === 0 ? undefined : (Object.fromEntries(given) as unknown as SecretOutput);
 }
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** Effect of the secret of an object on its plan: it is still to be written out, or cannot be moved any more. */
+/** Effect of an object's secret on its plan. The secret must still be written out, or can no longer be moved. */
 interface PlannedSecret {
-  /** Attributes as they will be. */
+  /** Changed attributes. */
   readonly after: JsonObject;
   readonly reasons: readonly ChangeReason[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Plans what becomes of the secret of an object, beside what its attributes need.
- * @param before empty for one that is not there yet.
- * @param after the attributes as planned; a secret that is unknown there is generated again anyway.
+ * Plans the secret of an object, in addition to its attributes.
+ * @param before Attributes before the change. Empty if the object does not exist yet.
+ * @param after Planned attributes. An unknown secret is generated again.
  */
 export function planSecret(
   kind: Kind,
@@ -94,7 +93,7 @@ export function planSecret(
   const secret = oneTimeSecret(kind);
   if (secret === undefined || hasUnknown(after.secret_output ?? null)) return nothing;
   const output = outputIn(after as JsonObject);
-  // Nothing takes it out of the state: there will be no fingerprint of it.
+  // The secret stays in the state, so it gets no fingerprint.
   if (output === undefined)
     return after[secret.fingerprint] === UNKNOWN ? { ...nothing, after: { [secret.fingerprint]: null } } : nothing;
   if (after[secret.name] === UNKNOWN) return nothing;
@@ -118,7 +117,7 @@ export function planSecret(
   return { ...nothing, diagnostics: [problem("secret.output/moved", { ...about, attribute: ["secret_output"] })] };
 }
 
-/** The place that the attributes of a resource name, when it is a file and known; undefined too for what is no place. */
+/** Returns the declared destination if it is a file with a known path. Else undefined. */
 export function fileOutputIn(attributes: ValueObject): FileOutput | undefined {
   const output = declaredOutput(attributes);
   if (output === undefined || "command" in output) return undefined;
@@ -126,24 +125,24 @@ export function fileOutputIn(attributes: ValueObject): FileOutput | undefined {
   return typeof path === "string" ? output : undefined;
 }
 
-/** The declared place; undefined if it is unknown. */
+/** Returns the declared destination. Undefined if it is unknown. */
 function declaredOutput({ secret_output: declared = null }: ValueObject): SecretOutput | undefined {
   return hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json });
 }
 
-/** An object that moves to another address of the state. */
+/** Object that moves to another address of the state. */
 interface MovedObject {
   readonly address: string;
   readonly record: Pick<ResourceState, "address" | "attributes">;
-  /** Attributes that the new address declares. */
+  /** Attributes declared at the new address. */
   readonly config: ValueObject;
-  /** The new address has a record so far. */
+  /** True if the state has an entry at the new address. */
   readonly isOccupied: boolean;
 }
 
 /**
- * Refuses a move of an object whose secret was written out, where the new address declares another place: the state cannot
- * write it there. A secret that the state still has is written after the move, and leaves the state only then.
+ * Rejects a move if the secret was written out and the new address declares another destination, because the state no longer
+ * has the secret. If the state still has the secret, it is written after the move.
  */
 export function misplacedSecret(
   kind: Kind,
@@ -168,14 +167,14 @@ export function misplacedSecret(
   });
 }
 
-/** A permission to lie outside of the project is no difference of the place. */
+/** Compares destinations, ignoring the permission to write outside of the project. */
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
   return equal(place(old), place(output));
 }
 
 /**
- * Sees to it, before anything is sent, that a secret which the change may bring can be written to where it is to go.
+ * Checks, before any request is sent, that a new secret can be written to its destination.
  * @throws HostformError `secret.output`.
  */
 export async function tryOutput(
@@ -193,9 +192,9 @@ export async function tryOutput(
 }
 
 /**
- * Refuses to overwrite a secret that is not the recorded one: it may exist nowhere else. Without the whole state nobody knows
- * whether a create replaces an object.
- * @param own fingerprint of the secret that is to be written.
+ * Rejects overwriting a secret that is not from this state, because no other copy may exist. With a partial state, nobody knows
+ * whether a creation replaces an object.
+ * @param own Fingerprint of the secret to write.
  */
 async function refuseOther(
   outputs: SecretOutputs,
@@ -215,15 +214,15 @@ async function refuseOther(
   throw new HostformError([problem("secret.output/other", about)]);
 }
 
-/** Returns true if a response of the change may contain a new secret; else the recorded one stays. */
+/** Returns true if a response of the change may contain a new secret. */
 function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }
 
 /**
- * Writes the secret of a resource, if it has one, to where it is to go. A new one that cannot be written stays, with a
- * warning: the object is made. For an earlier one it was all that was to be done.
- * @returns the attributes, without the secret when it was written.
+ * Writes the secret of a resource to its destination. If a new secret cannot be written, it stays in the state with a warning,
+ * because the object exists. If an earlier secret cannot be written, the change fails.
+ * @returns the attributes, without the secret after it was written.
  * @throws HostformError `secret.output`.
  */
 export async function writeSecret(
@@ -250,11 +249,14 @@ export async function writeSecret(
 
 const nameOf = ({ address }: Change, { name }: OneTimeSecret): SecretName => ({ address, attribute: name });
 
-/** A secret that came and could not be written waits: nothing is lost. */
+/** Returns warnings about a new secret that could not be written. The secret stays in the state. */
 const keptInState = ({ address }: Change, { name }: OneTimeSecret, { diagnostics }: HostformError): Diagnostic[] =>
   diagnostics.map((reason) => problem("secret.output/waiting", { address, name, attribute: reason.attribute, reason }));
 
-/** A sentence for the user who adopts an object whose secret only its creator received; undefined where none applies. */
+/**
+ * Returns a sentence for users who adopt an object whose secret was returned only at creation. Undefined if no secret is
+ * missing.
+ */
 export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
@@ -266,8 +268,8 @@ export function unrecoverable(kind: Kind, attributes: JsonObject): string | unde
 }
 
 /**
- * The requests of a change in place, with the values of secret sources in them. A source is read only when one of the
- * requests holds its value; in `config` it stands as unknown.
+ * Returns the requests of an in-place change, with values from secret sources. A source is read only if a request contains its
+ * value. In `config` the value is unknown.
  */
 export async function stepsToward(
   kind: Kind,
@@ -290,7 +292,7 @@ export async function stepsToward(
   return steps({ ...given, ...values });
 }
 
-/** The reader knows where it looked, not which attribute wants it: that is where the declaration names the place. */
+/** Adds the attribute to errors of a source, because the reader does not know it. The declaration names the source there. */
 function refuseAt(name: string, error: unknown): never {
   if (!(error instanceof HostformError)) throw error;
   throw new HostformError(

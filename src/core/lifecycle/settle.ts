@@ -1,6 +1,4 @@
-/**
- * A pending create that the user decides: the evidence, and the record that follows from the decision.
- */
+/** Pending creations that the user settles: the evidence, and the resulting state entry. */
 import type { InvoiceRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
@@ -26,10 +24,10 @@ import { type Others, read } from "./read.ts";
 import { soldAs } from "./sold-plan.ts";
 
 /**
- * Returns the record of an object that the user names as the result of a pending create.
- * @param others `isForced`: the user has looked at an object that is not as it was sent. What differs stays so, as a condition.
- * @returns undefined when the account does not have it.
- * @throws HostformError `usage` when another address has it, it is not as it was sent, or it existed before.
+ * Returns the state entry of an object that the user names as the result of a pending creation.
+ * @param others `isForced`: true if the user accepts differences from the request. They are kept as a condition.
+ * @returns undefined if the account lacks the object.
+ * @throws HostformError `usage` if another address holds the object, the object differs from the request, or it existed before.
  */
 export async function adopt(
   account: Account,
@@ -61,14 +59,14 @@ export async function adopt(
   return { ...settled, attributes, private: withForms(settled.private, forms) };
 }
 
-/** Lists the kind, for the decision. */
+/** Lists the kind for the decision. */
 async function questionFor(input: EvidenceInput) {
   const { account, kind, prior } = input;
   const listed = kind.list && (await listAll(account, kind, prior.attributes));
   return { ...input, sent: prior, listed, now: account.hostNow(), settings: account.settings };
 }
 
-/** An object has one owner: an address that records it, or another pending create that requested it. */
+/** Rejects an object with another owner: an address in the state, or another pending creation that requested it. */
 function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: Remote, others: Others): void {
   const owner = others.ownerOf?.(remote);
   const about = { address, noun: kind.noun, id: remote.id };
@@ -78,7 +76,10 @@ function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: 
     throw new HostformError([problem("usage/sibling", { ...about, sibling: sibling.address })]);
 }
 
-/** Refuses an object that the create did not request. What the API can delete is never adopted under another natural key. */
+/**
+ * Rejects an object that the request did not ask for. If the API can delete the object, it is never adopted under another
+ * natural key.
+ */
 function refuseOther(
   kind: Kind,
   { address, attributes, private: { pending } }: PendingCreate,
@@ -99,13 +100,13 @@ function refuseOther(
   });
   if (shown.length > 0 && (isFinal || !isForced))
     throw new HostformError([problem("usage/differs", { ...about, differences: shown, isFinal })]);
-  // The user knows more about an object whose natural key is unreadable, and about an object that is new.
+  // Trust the user if the natural key is unreadable, or if the object is certainly new.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (isForced || pending.knowsAll || !comparable || matches(kind, attributes, live)) return;
   throw new HostformError([problem("usage/other", { ...about, isOlder })]);
 }
 
-/** Refuses an id that is the natural key of another object: no call of the API shows which object has an id. */
+/** Rejects an id that is the natural key of another object, because no endpoint shows the object of an id. */
 function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id: string): void {
   const { name } = kind.words;
   if (!kind.attributes.shape[name]?.safeParse(id).success) return;
@@ -113,7 +114,7 @@ function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id:
   throw new HostformError([problem("usage/other", { address, noun: kind.noun, id, isOlder: false })]);
 }
 
-/** Refuses to forget a create that certainly created an object. Sends GETs only. @throws HostformError `usage`. */
+/** Rejects dropping a creation that certainly created an object. Sends only GET requests. @throws HostformError `usage`. */
 export async function refuseCreated(input: EvidenceInput, undeclared = false): Promise<void> {
   const { kind, prior } = input;
   if (kind.list === undefined) return;
@@ -124,9 +125,9 @@ export async function refuseCreated(input: EvidenceInput, undeclared = false): P
 }
 
 /**
- * The record of a resource whose create, as the user or the API says, made nothing.
- * @returns undefined when nothing is left to be remembered; the object that was to be replaced, or the generation of an
- *   order, whose key must not be used for another, outlives it.
+ * Returns the state entry after a creation that made nothing, according to the user or API.
+ * @returns undefined if no entry is needed. The entry keeps the object to be replaced. It also keeps the generation of an
+ * order, so that its key is not used again.
  */
 export function withdraw(prior: ResourceState): ResourceState | undefined {
   const { deposed, ...kept } = withoutRequests(prior.private);
@@ -134,48 +135,53 @@ export function withdraw(prior: ResourceState): ResourceState | undefined {
   return kept.generation === undefined ? undefined : { ...prior, private: kept };
 }
 
-/** The facts about a pending create that GETs show. */
+/** Facts about a pending creation, collected with GET requests. */
 export interface Evidence {
   readonly address: string;
   readonly type: string;
-  /** The time of the first attempt (ISO 8601), and its endpoint. */
+  /** Time (ISO 8601) and endpoint of the first attempt. */
   readonly since: string;
   readonly operation: string;
   readonly idempotency_key: string | null;
-  /** The request's body. URLs are without their query. */
+  /** Body of the request. URLs have no query. */
   readonly body: JsonObject | null;
   /** Attributes that distinguish objects of the kind. */
   readonly key_attributes: readonly string[];
-  /** The API accepted it, and its answer did not show what it made. Absent: the answer was lost. */
+  /** True if the API accepted the request but the response did not show the object. Undefined if the response was lost. */
   readonly accepted?: boolean;
-  /** The objects that it may have made; null when the API has no call that shows the kind. */
+  /** Objects that may be the result. Null if the API has no endpoint that shows the kind. */
   readonly candidates: readonly Candidate[] | null;
-  /** Invoices of the candidates; without candidates, those of orders that no service shows. Null: the token may not read them. */
+  /**
+   * Invoices of the candidates. Without candidates: invoices of orders without a visible service. Null if the token may not
+   * read invoices.
+   */
   readonly invoices: readonly InvoiceEvidence[] | null;
-  /** A domain can still be registered. Null: the answer does not say; absent for other kinds. */
+  /** True if the domain can still be registered. Null if the response does not say. Undefined for other kinds. */
   readonly available?: boolean | null;
   /**
-   * The next step. `sent-again`: none, the next apply sends the same order with the same key; `made`: none, the next apply
-   * adopts the object; `secret-lost`: none, the next apply recreates it; `nothing`: none, the next apply sends the request
-   * again; `waiting`: lists may not show the object before `until`; `held`: it created nothing, `holder` has the object;
-   * `unclear`: the user decides which candidate it is; `unknowable`: no call shows the object.
+   * Result. `sent-again`: the next apply sends the same order with the same key. `made`: the next apply adopts the object.
+   * `secret-lost`: the next apply recreates the object. `nothing`: the next apply sends the request again. `waiting`: lists may
+   * hide the object before `until`. `held`: the request created nothing, and `holder` has the object. `unclear`: the user
+   * chooses a candidate. `unknowable`: no endpoint shows the object.
    */
   readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "waiting" | "held" | "unclear" | "unknowable";
-  /** The fact that decides, as a clause: `the create made nothing`. */
+  /** Reason for the verdict, as a clause. Example: `the create made nothing`. */
   readonly because: string;
-  /** Objects that are new since the request and that something else explains. */
+  /** Objects that are newer than the request but have another explanation. */
   readonly ruled_out: readonly RuledOutObject[];
-  /** The host's habit with natural keys: 10 recorded objects have theirs as it was sent, one has not, or neither is proved. */
+  /**
+   * The host's behavior. `never`: 10 objects kept the natural key as sent. `seen`: one did not. `unknown`: neither is proven.
+   */
   readonly rewrites_key: "never" | "seen" | "unknown";
-  /** ISO 8601. */
+  /** End of the list lag (ISO 8601). */
   readonly until?: string;
-  /** The address of the object with the same natural key. */
+  /** Address that holds the object with the same natural key. */
   readonly holder?: string;
 }
 
 interface Found {
   readonly id: string;
-  /** Natural key (an e-mail address, a domain) as the API shows it; null: unreadable. */
+  /** Natural key (e-mail address, domain) as the API shows it. Null if unreadable. */
   readonly natural_key: string | null;
   readonly created_at: Json;
   readonly status: Json;
@@ -184,15 +190,18 @@ interface Found {
 }
 
 interface Candidate extends Found {
-  /** Its natural key beside the requested one; absent for an object that the next apply adopts. */
+  /** Relation of its natural key to the requested one. Undefined if the next apply adopts the object. */
   readonly key?: "same" | "near" | "other" | "hidden" | "similar";
-  /** The immutable attribute in which it is not as it was requested. */
+  /** Immutable attribute that differs from the request. */
   readonly differs?: string;
-  /** It is of another plan than the ordered one. */
+  /** True if the hosting plan differs from the ordered one. */
   readonly other_plan?: true;
 }
 
-/** `otherKey`: the host shows natural keys as they were sent, and this is another one. `by`: an address or a state. */
+/**
+ * Object with another explanation. `otherKey`: the host never changes natural keys, and the object has another key. `by`: an
+ * address or a state.
+ */
 interface RuledOutObject extends Found {
   readonly why: "held" | "siblings" | "otherKey" | "older" | "ended";
   readonly by: string | null;
@@ -204,29 +213,29 @@ interface InvoiceEvidence {
   readonly order_id: string | null;
   readonly total: number | null;
   readonly currency: string | null;
-  /** Digits of the total after the decimal point; null where nobody has declared them. */
+  /** Decimal digits of the total. Null if `money_scale` is not declared. */
   readonly money_scale: number | null;
   readonly status: string | null;
 }
 
-/** The create, its account, and the other resources. */
+/** The creation, its account, and the other resources. */
 interface EvidenceInput extends Pick<Others, "ownerOf" | "siblings"> {
   readonly account: Account;
   readonly kind: Kind;
   readonly prior: PendingCreate;
-  /** The kind whose objects invoices are raised for (services), to find the owner of an invoice. */
+  /** Kind that invoices refer to (services), used to find the owner of an invoice. */
   readonly invoiced?: Kind | undefined;
-  /** Returns true for the order of an object that the state holds. */
+  /** Returns true if the state holds the object of the order. */
   isRecorded?(order: string): boolean;
 }
 
-/** Gathers the evidence. Sends GETs only. @throws ApiError when the account cannot be read. */
+/** Collects the evidence. Sends only GET requests. @throws ApiError if the account cannot be read. */
 export async function evidence(input: EvidenceInput): Promise<Evidence> {
   const { kind, prior, account } = input;
   const { pending } = prior.private;
   const question = await questionFor(input);
   const decided = decidePending(question);
-  // Until absence is proved, the candidates are those that an apply would ask about then.
+  // While lists may lag, show the candidates of a later apply.
   const foreseen = decidePending(question, foresee);
   const made = kind.list === undefined ? null : foreseen.objects;
   const domain = kind.list === undefined ? prior.attributes.domain : undefined;
@@ -287,13 +296,13 @@ const foundOf = (kind: Kind, { id, attributes }: Remote): Found => ({
   plan: attributes.plan ?? null,
 });
 
-/** The natural key as the API shows it: a folded name is on no page of the host. */
+/** Returns the natural key as the API shows it, because the host's pages do not show a folded name. */
 const shownKey = (kind: Kind, attributes: JsonObject): string =>
   identityOf(kind)
     .map((name) => [attributes[name]].flat().map(String).map(openUrl).join(","))
     .join(" ");
 
-/** Invoices name the order that they are for (§2 order_id), not when they were raised. */
+/** Returns the matching invoices. An invoice contains its order (§2 order_id), but no time of creation. */
 async function invoicesOf(
   { account, invoiced, isRecorded }: EvidenceInput,
   made: readonly Remote[] | null,
@@ -314,13 +323,13 @@ async function invoicesOf(
       status,
     }));
   } catch (error) {
-    // §5: invoices need an ability of their own.
+    // Invoices need their own ability (§5).
     if (error instanceof ApiError && (error.status === 403 || isNotFound(error))) return null;
     throw error;
   }
 }
 
-/** Invoices of orders that are none of the services there are. */
+/** Returns invoices whose order has no visible service. */
 async function unclaimed(all: readonly InvoiceRecord[], account: Account, invoiced: Kind | undefined) {
   if (invoiced !== undefined) account.proveAbsence(invoiced);
   const known = invoiced === undefined ? new Map<string, Remote>() : await account.list(invoiced);

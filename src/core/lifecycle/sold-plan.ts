@@ -1,7 +1,7 @@
 /**
- * The plan that a service has, beside the plan that was ordered. Many hosts show only the name of a plan; the list of plans has its
- * number. In: an order and a look at its object. Out: the look with the number of the plan. A plan that was not ordered is an own form that never
- * counts as the ordered one.
+ * Compares the hosting plan of a service with the ordered one. Many hosts show only the name of a hosting plan; the list of
+ * plans contains its number. Input: an order and its object. Output: the object with the number of its plan. A plan that was
+ * not ordered is a normalized value that never counts as the ordered plan.
  */
 import type { PlanRecord } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
@@ -21,15 +21,16 @@ import type { Account } from "./account.ts";
 import { type Forms, formsOf } from "./attributes.ts";
 
 interface Order {
-  /** Number of the ordered plan. */
+  /** Number of the ordered hosting plan. */
   readonly number: Json | undefined;
-  /** The name under which the host has shown the object so far. */
+  /** Plan name that the host showed earlier. */
   readonly name?: Json | undefined;
 }
 
 /**
- * Adds the number of the plan to a look at an object.
- * @returns also the own forms of number and name if the object has another plan. `is` of the number is null if several plans have the name.
+ * Adds the number of the hosting plan to an object.
+ * @returns also the normalized values of number and name if the object has another plan. The number's `is` is null if several
+ * plans share the name.
  */
 export function soldAs(
   { fromCatalogue: of }: Kind,
@@ -44,7 +45,7 @@ export function soldAs(
     return { live: offered == null ? live : { ...live, [of.name]: offered }, forms: {} };
   const numbers = of.numbersOf(plans, shown);
   const [only = null, ...others] = numbers;
-  // A name of no plan may be the host's own notation.
+  // A name without a matching plan may be the host's own notation.
   const isOther =
     numbers.length > 0 ? (earlier ?? offered) != null : earlier != null && shown !== null && !isPart(earlier, shown);
   const byName = numbers.includes(ordered) ? ordered : isOther ? (others.length === 0 ? only : null) : undefined;
@@ -59,7 +60,10 @@ export function soldAs(
   };
 }
 
-/** A recorded object as a look shows it, with the number of its plan. Reads the list of plans only if the name has changed. */
+/**
+ * Returns an object of the state as the API shows it, with the number of its plan. Reads the list of plans only if the name
+ * changed.
+ */
 export async function asSold<Live extends Pick<Remote, "attributes">>(
   account: Account,
   kind: Kind,
@@ -76,7 +80,7 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   const isNumbered = live[of.attribute] != null;
   const isKnown = was === null || shown === null || sameFolded(was, shown);
   if (!isNumbered && (shown === null || (isKnown && form !== undefined))) {
-    // A host that shows no name leaves the one that the order recorded.
+    // If a host shows no name, keep the name from the order.
     const attributes = {
       ...live,
       [of.name]: shown ?? was,
@@ -90,7 +94,7 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   return { remote: { ...remote, attributes: sold.live }, forms: sold.forms };
 }
 
-/** Returns true if the object has another plan than the declared one, which was ordered. */
+/** Returns true if the object's hosting plan differs from the declared and ordered one. */
 export const isOtherPlan = (
   { fromCatalogue }: Kind,
   name: string,
@@ -99,11 +103,11 @@ export const isOtherPlan = (
 ): form is OwnForm =>
   name === fromCatalogue?.attribute && form !== undefined && form.sent === declared && form.is !== form.sent;
 
-/** Returns true for an own form that the condition of another plan reports. */
+/** Returns true for a normalized value that the condition `other_plan` reports. */
 export const isOfPlan = ({ fromCatalogue: of }: Kind, name: string): boolean =>
   name === of?.attribute || name === of?.name;
 
-/** The condition of an object with another plan than the ordered one; undefined if it has the ordered one. */
+/** Returns the condition of an object with another hosting plan than the ordered one. Undefined if the plans match. */
 export function otherPlan(
   { kind, address }: { readonly kind: Kind; readonly address: string },
   { id }: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * What a status means for what is to be done: one that is not understood is never acted upon, and a service that is not live yet
- * refuses much of what belongs to it.
+ * Consequences of an object's status. hostform never acts on an unknown status. A service that is not live yet rejects many
+ * requests for its objects.
  */
 import type { Kind, Remote } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
@@ -21,22 +21,21 @@ import { attributesOf, type Forms, parentOf } from "./attributes.ts";
 import { withForms } from "./own-forms.ts";
 import { withoutRequests } from "./pending-create.ts";
 
-/** The subject of a message about an unknown status word (§2 Gaps): it is named, and never acted upon. */
+/** Subject of a message about an unknown status (§2 Gaps). */
 interface Subject {
   readonly kind: Pick<Kind, "noun">;
   readonly address: string;
-  /** The provider's alias. */
+  /** Alias of the provider. */
   readonly provider: string;
-  /** The live attributes. */
+  /** Live attributes. */
   readonly attributes: JsonObject;
-  /** The job that hostform last requested, unless its end is known. */
+  /** Last job that hostform requested, unless its end is known. */
   readonly job: QueuedJob | undefined;
 }
 
 /**
- * The mark of an object as it is observed: without the requests that are answered, and without the job that the phase shows
- * as done. What was asked for stays while that cannot be seen, so that a later plan knows what the word should mean. A live object
- * loses the mark of its suspension.
+ * Returns the mark of an observed object, without answered requests and without a finished job. An unfinished job stays, so
+ * that a later plan can interpret the status. A live object loses its suspension mark.
  */
 export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
   const { job, ...since } = withoutRequests(mark);
@@ -48,8 +47,8 @@ export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): Pr
 }
 
 /**
- * The declared attributes of which a status that is not understood says neither that they are as declared nor that they are
- * not: those that requests change and the API shows.
+ * Returns the declared attributes that cannot be compared while the status is unknown. These are visible attributes that change
+ * in place.
  */
 export function unseenNames(kind: Kind, config: { readonly [name: string]: unknown }): string[] {
   return attributesOf(kind).flatMap(({ name, meta: { change, computed } }) =>
@@ -57,7 +56,7 @@ export function unseenNames(kind: Kind, config: { readonly [name: string]: unkno
   );
 }
 
-/** The parameters of the messages about a status. */
+/** Returns the parameters of messages about a status. */
 const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
   address,
   noun: kind.noun,
@@ -66,7 +65,10 @@ const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
   job,
 });
 
-/** The condition of an object with an unknown status: which attributes cannot change, or cannot be compared. */
+/**
+ * Returns the condition of an object with an unknown status. The condition lists the attributes that cannot change or cannot be
+ * compared.
+ */
 export function unknownStatus(
   subject: Subject,
   { left, unseen }: { readonly left: readonly string[]; readonly unseen: readonly string[] },
@@ -78,7 +80,7 @@ export function unknownStatus(
     : conditionFor("unknown_status", about);
 }
 
-/** An apply leaves attributes unchanged because of an unknown status. */
+/** Returns the message that an apply leaves attributes unchanged because of an unknown status. */
 export const unchangedFor = (subject: Subject, names: readonly string[], severity: Diagnostic["severity"]) =>
   problem("plan.unknown_status/unchanged", {
     ...stated(subject),
@@ -87,15 +89,18 @@ export const unchangedFor = (subject: Subject, names: readonly string[], severit
     severity,
   });
 
-/** The evidence that the row of an object has ended: `is "terminated"`. */
+/** Returns the reason why an object has ended, for example `is "terminated"`. */
 export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
   end ?? `is ${JSON.stringify(status ?? "gone")}`;
 
-/** The account lists the row of an object that has ended. */
+/** Returns the message that the account lists an object as ended. */
 export const endedInList = (noun: string, object: string, how: string): Diagnostic =>
   problem("plan.gone/ended", { noun, object, how });
 
-/** An object that the host has switched off: no request of the API switches it on. @param secrets names of secret attributes. */
+/**
+ * Returns the condition of an object that the host disabled and no request can enable. @param secrets Names of secret
+ * attributes.
+ */
 export function switchedOff(
   { kind, address, attributes }: Pick<Subject, "address" | "attributes"> & { readonly kind: Kind },
   off: string | undefined,
@@ -114,25 +119,24 @@ export function switchedOff(
   return [conditionFor("off", about)];
 }
 
-/** A removal that begins with a suspension waits for a status that hostform understands. */
+/** Returns the error of a removal that needs a suspension but meets an unknown status. */
 export const notRemovable = (subject: Subject, severity: Diagnostic["severity"]): Diagnostic =>
   problem("plan.prevented/status", { ...stated(subject), severity });
 
-/** The status changed from a known word to an unknown one after hostform requested a job. */
+/** Returns the error about a status that changed from known to unknown after hostform requested a job. */
 export const unclearEnd = (subject: Subject & { readonly job: QueuedJob }): Diagnostic =>
   problem("plan.unknown_status/ended", { ...stated(subject), job: subject.job });
 
-/** An order whose status does not show whether the object is live: its other attributes wait. */
+/** Returns the message about an order with an unknown status, whose other attributes wait. */
 export const unknownAtOnce = (subject: Subject, names: readonly string[]): Diagnostic =>
   problem("plan.unknown_status/ordered", { ...stated(subject), names: names.join(", ") });
 
 /**
- * Statuses by which an API may say that a service is not ready for something: §7 leaves all but 422 open. 401, 403 and 429
- * are about the token, and never a matter of time alone.
+ * Statuses that may mean "not ready yet". §7 defines only 422. 401, 403 and 429 concern the token and do not resolve with time.
  */
 const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423, 425]);
 
-/** Returns true if a refusal may end when the service is live. A refusal of sent values (§7, 422) does not. */
+/** Returns true if a rejection may end once the service is live. A rejection of sent values (§7, 422) does not. */
 export function mayPass(error: unknown, kind?: Kind): error is ApiError {
   if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
   if (error.diagnostics[0]?.code === "api.malformed") return false;
@@ -140,16 +144,21 @@ export function mayPass(error: unknown, kind?: Kind): error is ApiError {
   return !Object.keys(error.fieldErrors).some((field) => sent.has(field.split(".")[0] ?? field));
 }
 
-/** The API refused something of a service that is not live yet (§3: it is provisioned when it is paid). Nothing was done. */
+/**
+ * The API rejected a request for a service that is not live yet (§3: a service is provisioned after payment). Nothing was
+ * changed.
+ */
 export class NotLiveYet extends HostformError {
   readonly kind: Kind;
   readonly service: Remote;
   readonly refusal: ApiError;
-  /** Reason of a change that waits: a later run carries it out. */
+  /** Reason of the waiting change. A later run applies the change. */
   readonly waiting: Diagnostic;
   readonly #what: string;
 
-  /** @param what was refused: an address, or "The single sign-on". @param why it is not live, if that is known. */
+  /**
+   * @param what Rejected subject: an address, or "The single sign-on". @param why Reason why the service is not live, if known.
+   */
   constructor(kind: Kind, service: Remote, what: string, refusal: ApiError, why?: string) {
     const [said] = refusal.diagnostics;
     const words = [said?.summary, said?.detail].filter(Boolean).join(". ");
@@ -166,7 +175,7 @@ export class NotLiveYet extends HostformError {
     return new NotLiveYet(this.kind, this.service, this.#what, this.refusal, why);
   }
 
-  /** The refusal where the status is not understood: the word may be why, and only the user can say what it means. */
+  /** Returns the rejection, extended by the unknown status. The status may be the cause, and only the user can interpret it. */
   notUnderstood(): HostformError {
     const { id, attributes } = this.service;
     const about = { noun: this.kind.noun, id, status: attributes.status };
@@ -181,9 +190,8 @@ export class NotLiveYet extends HostformError {
 }
 
 /**
- * What a refused create is that is only early: what the object belongs to is not live yet, has a status that is not
- * understood, or was made in this run and has become live just now. Undefined for any other failure. Sends one GET, and none
- * for what time alone does not change.
+ * Returns the error if a create request was only too early. The parent is not live yet, has an unknown status, or was created
+ * in this run and just became live. Undefined for other failures. Sends at most one GET.
  */
 export async function notLiveYet(
   kind: Kind,
@@ -193,7 +201,7 @@ export async function notLiveYet(
   { account, parentKind }: { readonly account: Account; readonly parentKind?: Kind | undefined },
 ): Promise<NotLiveYet | undefined> {
   const id = parentOf(kind, planned);
-  // A 403 to a list may be about the service that the list belongs to.
+  // A 403 for a list may concern the parent service of the list.
   const isHidden = error instanceof ApiError && error.status === 403 && error.endpoint.startsWith("GET");
   if (parentKind === undefined || id === undefined || !(isHidden || mayPass(error, kind))) return undefined;
   return early(account, parentKind, id, what, error);
@@ -206,16 +214,16 @@ async function early(account: Account, kind: Kind, id: string, what: string, err
   return service && isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
 }
 
-/** A single sign-on that was refused: in other words where the service is not live yet, else as it came. */
+/** Returns the error of a rejected single sign-on. If the service is not live yet, the error explains this. */
 export async function signOnRefused(account: Account, kind: Kind, id: string, error: unknown): Promise<unknown> {
   const found = mayPass(error) ? await early(account, kind, id, "The single sign-on", error) : undefined;
   return found?.because(await whyWaiting(account, found)) ?? error;
 }
 
 /**
- * Why a service cannot become live without the user; undefined when its invoices are paid. One whose status is not understood
- * counts as not live while it is not paid.
- * @throws HostformError the refusal, where it is not known to be unpaid: then its word has to be understood.
+ * Returns the reason why a service cannot become live without the user. Undefined if its invoices are paid. A service with an
+ * unknown status counts as not live while it is unpaid.
+ * @throws HostformError the rejection if the status is unknown and no unpaid invoice is known.
  */
 export async function whyWaiting(account: Account, early: NotLiveYet): Promise<string | undefined> {
   const paid = await isPaidFor(account, early.service.id);
@@ -224,9 +232,9 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
   return paid === false ? "its invoice is not paid" : "no invoice shows its payment";
 }
 
-/** Returns true if the invoices of a service are paid; undefined: unreadable, or none. */
+/** Returns true if the invoices of a service are paid. Undefined if they are unreadable or missing. */
 async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
-  // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
+  // Invoices need their own ability (§5). Without it the result is unknown, which affects only a wait.
   const invoices = await account.invoices.all().catch(() => []);
   const own = invoices.filter(({ order_id: order }) => order === id);
   const paid = own.map(isPaid);

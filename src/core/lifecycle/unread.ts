@@ -1,4 +1,4 @@
-/** Failures to read one object: they belong to its address, and everything else is planned. */
+/** Failures to read one object. A failure affects only the object's address; hostform plans all other resources. */
 import { isBeyondView, type Kind } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import type { Account } from "./account.ts";
 import { asRecorded, type Observation, type ReadQuery, type Unread } from "./read.ts";
 
-/** Failures of a request that may concern one object. All other failures concern the token, the host or this machine. */
+/** Failures that may concern one object. All other failures concern the token, the host or this machine. */
 const OF_ONE: ReadonlySet<string> = new Set([
   "api.forbidden",
   "api.not_found",
@@ -27,16 +27,17 @@ const OF_ONE: ReadonlySet<string> = new Set([
   "api.conflict",
 ]);
 
-/** Words of a 403 by which the API names the account of an object, or the token's restriction (§7). */
+/** Patterns of a 403 message that mentions the account of an object, or the token's scope (§7). */
 const OF_ACCOUNT = /\baccounts?\b|\bown(?:er|s|ed)?\b|belong/i;
 const OF_RESTRICTION = /restrict|scoped?\b|outside/i;
 
-/** Returns true for words of a 403 that name the restriction of the token to services (§5.2). */
+/** Returns true if a 403 message mentions the token's scope of services (§5.2). */
 export const isRestriction = (said: string): boolean => OF_RESTRICTION.test(said);
 
 /**
- * Returns the reason why one object could not be read. @param id of a recorded object.
- * @returns undefined for a failure that concerns more than this object.
+ * Returns the reason why one object could not be read.
+ * @param id Id from the state.
+ * @returns undefined if the failure concerns more than this object.
  */
 export async function unreadBy(account: Account, kind: Kind, id: unknown, error: unknown): Promise<Unread | undefined> {
   if (!(error instanceof HostformError)) return undefined;
@@ -54,24 +55,27 @@ export async function unreadBy(account: Account, kind: Kind, id: unknown, error:
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
 }
 
-/** The observation of an object that could not be read. */
+/** Returns the observation of an object that could not be read. */
 export function observedUnread(account: Account, { kind, prior }: ReadQuery, unread: Unread): Observation {
   if (typeof prior?.attributes.id !== "string") return { status: "absent", matches: [], unread };
   return { ...asRecorded(account, kind, prior), unread };
 }
 
-/** The reason why an object was not read; undefined if it was. */
+/** Returns the reason why an object was not read. Undefined if the object was read. */
 export const unreadOf = (observed: Observation | undefined): Unread | undefined =>
   observed === undefined || observed.status === "gone" ? undefined : observed.unread;
 
-/** Returns true if the token's restriction may be the reason: what it orders may be outside as well. */
+/** Returns true if the token's scope may be the reason. Objects that this token orders may then also be hidden. */
 export const mayBeRestricted = ({ cause, said }: Unread): boolean =>
   cause === "outside" || (cause === "handed_over" && !OF_ACCOUNT.test(said));
 
-/** Returns true if the host shows the object to another account, or to another token: its grants are not shown either. */
+/** Returns true if the object is visible only to another account or token. Its grants are then also hidden. */
 export const isElsewhere = ({ cause }: Unread): boolean => cause === "handed_over" || cause === "outside";
 
-/** The condition of a resource that was not read; undefined if it was never recorded and an error says why. */
+/**
+ * Returns the condition of a resource that was not read. Undefined if the resource was never in the state; an error then
+ * reports the reason.
+ */
 export function unreadCondition(
   { noun, words }: Kind,
   address: string,

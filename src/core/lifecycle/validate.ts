@@ -1,6 +1,4 @@
-/**
- * What is wrong with declared attributes: as the kind says, and as the API says of what was sent.
- */
+/** Validation of declared attributes, by the kind's rules and by the API's validation errors. */
 import type * as z from "zod";
 import { type AttributeMeta, isFreeMap } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -25,9 +23,9 @@ import {
 import { attributesOf, checkOfNone } from "./attributes.ts";
 
 /**
- * Checks the declared attributes of one resource, whose templates are evaluated and may be unknown. Unknown values and unknown
- * parts of values pass; they are checked again when they are known.
- * @returns the values in their normal form (a number for an id becomes a string) and everything that is wrong.
+ * Checks the declared attributes of one resource after their templates were evaluated. Unknown values and parts pass now and
+ * are checked again once known.
+ * @returns the normalized values (a numeric id becomes a string) and all mistakes.
  */
 export function validate(
   kind: Kind,
@@ -61,14 +59,14 @@ export function validate(
   return { values, diagnostics };
 }
 
-/** The mistakes in the known parts of a value. A mistake of a whole that has an unknown part may be none. */
+/** Returns mistakes in the known parts of a value. A mistake of a value with unknown parts may disappear, so it is skipped. */
 function knownIssues(type: z.ZodType, value: Value): z.core.$ZodIssue[] {
   if (value === UNKNOWN) return [];
   const issues = type.safeParse(split(value).known).error?.issues ?? [];
   return issues.filter(({ path }) => !hasUnknown((partOf(value, path) ?? null) as Value));
 }
 
-/** The elements of a set that are declared again. Terraform removes them before it asks. */
+/** Returns the duplicate elements of a set. Terraform removes duplicates earlier. */
 function repeated({ set }: AttributeMeta, value: Value): z.core.$ZodIssue[] {
   if (!set || !Array.isArray(value)) return [];
   return value.flatMap((input, at) => {
@@ -77,7 +75,7 @@ function repeated({ set }: AttributeMeta, value: Value): z.core.$ZodIssue[] {
   });
 }
 
-/** @param value undefined for secrets, which no message repeats. */
+/** @param value Undefined for secrets, which messages never repeat. */
 function invalid(address: string, name: string, value: Value | undefined, issue: z.core.$ZodIssue): Diagnostic {
   const path = [name, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
   return problem("config.invalid_value", {
@@ -99,7 +97,7 @@ const MEANT: Readonly<Record<string, boolean>> = {
   false: false,
 };
 
-/** The value to write where a text stands in place of a boolean or a number. @param text undefined for a secret. */
+/** Returns the value to write in place of a string that should be a boolean or number. @param text Undefined for a secret. */
 function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   if (issue.code !== "invalid_type" || (text !== undefined && typeof text !== "string")) return undefined;
   if (issue.expected === "boolean") {
@@ -110,7 +108,7 @@ function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? `\`${Number(text)}\`` : "a number in decimal digits";
 }
 
-/** Words for the expected value: the kind's own, else zod's without their label; alternatives as a list. */
+/** Returns a text for the expected value: the kind's own text, or zod's without its label. Alternatives become a list. */
 function sentence(issue: z.core.$ZodIssue): string {
   const { code, message } = issue;
   if (code === "too_small" && message.startsWith("Too ")) return size(issue.origin, "least", issue.minimum, issue);
@@ -138,8 +136,8 @@ function size(
 }
 
 /**
- * A value as messages show it: a URL without the parts that hold credentials, and no null, which Terraform writes for whatever is
- * not given inside a nested attribute.
+ * Returns a value for messages: URLs without credentials, and objects without null, which Terraform writes for missing nested
+ * attributes.
  */
 function inTheOpen(_: string, value: unknown): unknown {
   if (typeof value === "string") return openUrl(value);
@@ -152,7 +150,7 @@ function partOf(value: unknown, path: readonly PropertyKey[]): unknown {
   return part;
 }
 
-/** The value at fault, for the message; long ones are cut. */
+/** Returns the invalid value for the message, shortened to 80 characters. */
 function shown(value: Value, path: readonly PropertyKey[]): string {
   const part = partOf(value, path);
   const text = part === undefined ? "missing" : escapeLine(JSON.stringify(part, inTheOpen));
@@ -160,9 +158,9 @@ function shown(value: Value, path: readonly PropertyKey[]): string {
 }
 
 /**
- * The diagnostics of a failure, each with the resource's address. Field errors of the API (§7, 422) become one
- * diagnostic each, pointing at the attribute that they are about.
- * @param declared the attributes as declared, in which fields of free maps are looked up.
+ * Adds the resource's address to the diagnostics of a failure. Each field error of the API (§7, 422) becomes a diagnostic at
+ * its attribute.
+ * @param declared Declared attributes, used to find fields of free maps.
  */
 export function explain(kind: Kind, address: string, declared: JsonObject, error: HostformError): Diagnostic[] {
   if (!(error instanceof ApiError) || Object.keys(error.fieldErrors).length === 0)
@@ -171,7 +169,7 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
   return error.diagnostics.flatMap(({ code, remedies }) =>
     Object.entries(fieldErrors).map(([field, messages]): Diagnostic => {
       const attribute = attributeOf(kind, declared, field);
-      // No call shows what an earlier run may have created.
+      // No endpoint shows what an earlier run may have created.
       const id = kind.creation === "blind" ? kind.naturalKey({ [field]: declared[field] ?? null }) : undefined;
       const path = attribute?.join(".") ?? field;
       const about = { address, endpoint, noun: kind.noun, path, refusal: messages.join(" "), created: id };
@@ -181,7 +179,7 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
   );
 }
 
-/** The attribute of a dotted field: `registrant_contact.email`, or a field that was sent out of a free map. */
+/** Returns the attribute of a dotted field such as `registrant_contact.email`, or of a field that came from a free map. */
 function attributeOf(kind: Kind, declared: JsonObject, field: string): AttributePath | undefined {
   const path = field.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const [name] = path;
