@@ -44,8 +44,8 @@ interface Shared {
 }
 
 /**
- * Shared data by the redaction of a process, and by URL and token. `watch` opens its providers at each check. Without a shared
- * store, this map carries over the request count and the reported warnings.
+ * Shared data by the redaction of a process, and by URL and token. `watch` opens its providers at each check. This map
+ * carries the request count and the reported warnings to the next check.
  */
 const sharedBy = new WeakMap<Redaction, Map<string, Shared>>();
 

@@ -28,7 +28,7 @@ interface LookEnd {
   readonly perMinute: number;
   /**
    * `ended`: a success, or an error that a person must correct. `troubled`: a retry costs requests and may fail again. `failed`:
-   * see RETRY_MS.
+   * the check failed, and a complete check follows soon.
    */
   readonly outcome: "ended" | "troubled" | "failed";
 }
